@@ -1,0 +1,1 @@
+//! CRD types of the provider and the Cluster API views it reads.

@@ -1,0 +1,107 @@
+//! What a cloud of instance groups must do, and what every implementation gets for free.
+//!
+//! * [`Groups`] and [`Compute`]: the two traits, in the planner's own nouns.
+//! * [`error`]: what can go wrong, sorted by what to do about it.
+//! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
+//! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
+//!
+//! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
+
+pub mod error;
+pub mod operation;
+pub mod requests;
+
+pub use error::{CloudError, ErrorKind};
+pub use foo_planner::model;
+pub use operation::Operation;
+pub use requests::{
+    GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, NetworkQuery,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary,
+};
+
+use async_trait::async_trait;
+use model::{
+    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, Process,
+    TemplateContent, TemplateVersion,
+};
+use std::collections::BTreeMap;
+
+/// Result of a cloud call.
+pub type Result<T, E = CloudError> = std::result::Result<T, E>;
+
+/// Auto Scaling groups of one set of credentials in one region.
+///
+/// Each method is one API call, unless its documentation says otherwise. Mutations are sent once: a lost answer comes
+/// back as [`ErrorKind::LostAnswer`] and the caller looks again before anything else.
+#[async_trait]
+pub trait Groups: Send + Sync {
+    /// The groups of these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups, MaxRecords).
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>>;
+    /// All groups that carry a tag of this key; one call per 100 groups.
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>>;
+    /// Makes a group. `AlreadyExists` if the name is taken, by whomever.
+    async fn create_group(&self, spec: &GroupSpec) -> Result<()>;
+    /// Changes what is given, leaves the rest.
+    async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()>;
+    /// Creates or overwrites tags of the group; new instances do not inherit them.
+    async fn tag_group(&self, name: &GroupName, tags: &BTreeMap<String, String>) -> Result<()>;
+    /// Removes tags of the group.
+    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()>;
+    /// Suspends processes.
+    async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
+    /// Resumes processes.
+    async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
+    /// Protects members from scale-in. At most 50 ids (SetInstanceProtection).
+    async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
+    /// Ends one member, protected or not. `Invalid` when a decrement would go below the minimum size, or for an unknown id.
+    async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()>;
+    /// Deletes an empty group; never with ForceDelete. `InUse` while it has instances or activities.
+    async fn delete_group(&self, name: &GroupName) -> Result<()>;
+    /// The newest scaling activities of a group, newest first, at most `limit` (1–100).
+    async fn describe_activities(&self, name: &GroupName, limit: u32) -> Result<Vec<Activity>>;
+}
+
+/// EC2, as far as groups need it.
+#[async_trait]
+pub trait Compute: Send + Sync {
+    /// Makes a template with its version 1. `token` makes a repetition harmless; `tags` go on the template itself.
+    async fn create_template(
+        &self,
+        name: &str,
+        content: &TemplateContent,
+        description: &str,
+        tags: &BTreeMap<String, String>,
+        token: &str,
+    ) -> Result<(LaunchTemplateId, TemplateVersion)>;
+    /// Adds a version. `token` makes a repetition harmless.
+    async fn create_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        content: &TemplateContent,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion>;
+    /// The template of that name with all its versions (one call for the template, one per 200 versions), if it exists.
+    async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>>;
+    /// All templates that carry a tag of this key, without versions; one call per 200 templates.
+    async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
+    /// Deletes versions, at most 200. Versions that are already gone are no error.
+    async fn delete_template_versions(&self, id: &LaunchTemplateId, versions: &[TemplateVersion]) -> Result<()>;
+    /// Deletes a template. `NotFound` if it is gone.
+    async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()>;
+    /// Details of instances; ids that EC2 does not know are left out of the answer. One call per 1,000 ids, plus one
+    /// for each time EC2 refuses a batch because of unknown ids.
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>>;
+    /// Facts about instance types. `NotFound` names the first unknown one.
+    async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>>;
+    /// Facts about images. `NotFound` names the unknown one.
+    async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>>;
+    /// Subnets by id or tags. `NotFound` for an unknown id; tags that match nothing give an empty list.
+    async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>>;
+    /// Security groups by id or tags. `NotFound` for an unknown id; tags that match nothing give an empty list.
+    async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>>;
+}
+
+/// A whole cloud.
+pub trait Cloud: Groups + Compute {}
+impl<T: Groups + Compute + ?Sized> Cloud for T {}

@@ -1,0 +1,111 @@
+//! The API operations the provider can call: one list for metrics, limits, errors and the IAM policy.
+
+use strum::{EnumIter, IntoStaticStr};
+
+/// One AWS API operation. Its text is AWS's name of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[expect(missing_docs, reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling and Amazon EC2)")]
+pub enum Operation {
+    DescribeAutoScalingGroups,
+    CreateAutoScalingGroup,
+    UpdateAutoScalingGroup,
+    CreateOrUpdateTags,
+    DeleteTags,
+    SuspendProcesses,
+    ResumeProcesses,
+    SetInstanceProtection,
+    TerminateInstanceInAutoScalingGroup,
+    DeleteAutoScalingGroup,
+    DescribeScalingActivities,
+    CreateLaunchTemplate,
+    CreateLaunchTemplateVersion,
+    DescribeLaunchTemplates,
+    DescribeLaunchTemplateVersions,
+    DeleteLaunchTemplateVersions,
+    DeleteLaunchTemplate,
+    DescribeInstances,
+    DescribeInstanceTypes,
+    DescribeImages,
+    DescribeSubnets,
+    DescribeSecurityGroups,
+}
+
+/// The service an operation belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Service {
+    /// Amazon EC2 Auto Scaling.
+    AutoScaling,
+    /// Amazon EC2.
+    Ec2,
+}
+
+/// Which token bucket an operation draws from.
+///
+/// Auto Scaling has one bucket for all actions of an account and region, of unpublished size; EC2 has one per action
+/// family (EC2 Developer Guide, "Request throttling for the Amazon EC2 API").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Bucket {
+    /// Every Auto Scaling call.
+    AutoScaling,
+    /// EC2 calls that only read.
+    Ec2Describe,
+    /// EC2 calls that change something.
+    Ec2Mutate,
+}
+
+impl Operation {
+    /// AWS's name of the operation.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The service it belongs to.
+    pub fn service(self) -> Service {
+        match self {
+            Self::DescribeAutoScalingGroups
+            | Self::CreateAutoScalingGroup
+            | Self::UpdateAutoScalingGroup
+            | Self::CreateOrUpdateTags
+            | Self::DeleteTags
+            | Self::SuspendProcesses
+            | Self::ResumeProcesses
+            | Self::SetInstanceProtection
+            | Self::TerminateInstanceInAutoScalingGroup
+            | Self::DeleteAutoScalingGroup
+            | Self::DescribeScalingActivities => Service::AutoScaling,
+            Self::CreateLaunchTemplate
+            | Self::CreateLaunchTemplateVersion
+            | Self::DescribeLaunchTemplates
+            | Self::DescribeLaunchTemplateVersions
+            | Self::DeleteLaunchTemplateVersions
+            | Self::DeleteLaunchTemplate
+            | Self::DescribeInstances
+            | Self::DescribeInstanceTypes
+            | Self::DescribeImages
+            | Self::DescribeSubnets
+            | Self::DescribeSecurityGroups => Service::Ec2,
+        }
+    }
+
+    /// Whether it changes anything in AWS.
+    pub fn is_mutation(self) -> bool {
+        !self.name().starts_with("Describe")
+    }
+
+    /// The bucket it draws from.
+    pub fn bucket(self) -> Bucket {
+        match (self.service(), self.is_mutation()) {
+            (Service::AutoScaling, _) => Bucket::AutoScaling,
+            (Service::Ec2, false) => Bucket::Ec2Describe,
+            (Service::Ec2, true) => Bucket::Ec2Mutate,
+        }
+    }
+
+    /// The IAM action a policy must allow for it (`autoscaling:CreateAutoScalingGroup`).
+    pub fn iam_action(self) -> String {
+        let service: &'static str = self.service().into();
+        format!("{service}:{}", self.name())
+    }
+}

@@ -1,0 +1,178 @@
+//! What calls take and return beyond the planner's nouns.
+
+use crate::model::{
+    GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection, SecurityGroupId,
+    SubnetId, TemplateVersion, Zone,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A group to make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupSpec {
+    /// Its name.
+    pub name: GroupName,
+    /// Minimum size.
+    pub min: u32,
+    /// Maximum size.
+    pub max: u32,
+    /// Desired capacity; AWS starts at the minimum size when absent.
+    pub desired: Option<u32>,
+    /// Template and version to launch from.
+    pub template: (LaunchTemplateId, TemplateVersion),
+    /// Types and purchase options, for a mixed instances policy.
+    pub mix: Option<InstancesMix>,
+    /// Subnets to spread over; at least one.
+    pub subnets: BTreeSet<SubnetId>,
+    /// Whether new instances are protected from scale-in.
+    pub new_instances: Protection,
+    /// Tags of the group, not propagated to instances (the template tags those).
+    pub tags: BTreeMap<String, String>,
+}
+
+/// What to change in a group; `None` leaves a setting as it is. All sizes are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupChange {
+    /// Minimum size.
+    pub min: Option<u32>,
+    /// Maximum size.
+    pub max: Option<u32>,
+    /// Desired capacity.
+    pub desired: Option<u32>,
+    /// Template and version to launch from.
+    pub template: Option<(LaunchTemplateId, TemplateVersion)>,
+    /// The mix to use, together with `template`; ignored without it. `None` together with a template means: no mix.
+    pub mix: Option<InstancesMix>,
+    /// Subnets.
+    pub subnets: Option<BTreeSet<SubnetId>>,
+    /// Protection of new instances.
+    pub new_instances: Option<Protection>,
+}
+
+/// A launch template without its versions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateSummary {
+    /// Its id.
+    pub id: LaunchTemplateId,
+    /// Its name.
+    pub name: String,
+    /// Number of its latest version.
+    pub latest: TemplateVersion,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// EC2's own state of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are AWS's own (EC2 User Guide, \"Instance state changes\")")]
+pub enum InstanceState {
+    Pending,
+    Running,
+    ShuttingDown,
+    Terminated,
+    Stopping,
+    Stopped,
+}
+
+impl InstanceState {
+    /// Whether it runs or may run again: not terminated and not on the way there.
+    pub fn is_alive(self) -> bool {
+        !matches!(self, Self::ShuttingDown | Self::Terminated)
+    }
+}
+
+/// What EC2 says of an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstanceDetails {
+    /// Its id.
+    pub id: InstanceId,
+    /// Its state.
+    pub state: InstanceState,
+    /// Its zone.
+    pub zone: Zone,
+    /// Its type.
+    pub instance_type: InstanceType,
+    /// Private DNS name, which is the Node's name with the AWS cloud provider's default.
+    pub private_dns: Option<String>,
+    /// Private IPv4 address.
+    pub private_ip: Option<String>,
+    /// Public DNS name.
+    pub public_dns: Option<String>,
+    /// Public IPv4 address.
+    pub public_ip: Option<String>,
+    /// Whether it is a spot instance.
+    pub spot: bool,
+}
+
+/// What an instance type offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstanceTypeInfo {
+    /// The type.
+    pub instance_type: InstanceType,
+    /// Default vCPUs.
+    pub vcpus: u32,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// NVIDIA GPUs, all together.
+    pub nvidia_gpus: u32,
+    /// First supported architecture in AWS's words: `x86_64` or `arm64`.
+    pub architecture: String,
+    /// Instance store in GB, if it has one.
+    pub instance_storage_gb: Option<u64>,
+}
+
+/// What an image is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageInfo {
+    /// Its id.
+    pub id: ImageId,
+    /// Its name.
+    pub name: String,
+    /// `x86_64` or `arm64`.
+    pub architecture: String,
+    /// Device name of the root volume (`/dev/xvda`).
+    pub root_device: String,
+    /// Whether it can be launched (`available`).
+    pub available: bool,
+}
+
+/// Names parts of the network: by id, or by tags that must all match.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum NetworkQuery {
+    /// These ids.
+    Ids(Vec<String>),
+    /// Everything in the VPC (if given) with all of these tags; an empty value matches any value of the key.
+    Tags {
+        /// VPC to search in.
+        vpc: Option<String>,
+        /// Tags that must all be there.
+        tags: BTreeMap<String, String>,
+    },
+}
+
+/// What a subnet is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubnetInfo {
+    /// Its id.
+    pub id: SubnetId,
+    /// Its zone.
+    pub zone: Zone,
+    /// The VPC it belongs to.
+    pub vpc: String,
+    /// Whether instances get public addresses there (MapPublicIpOnLaunch): our notion of a public subnet.
+    pub public: bool,
+    /// Free IPv4 addresses.
+    pub free_addresses: u32,
+}
+
+/// What a security group is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecurityGroupInfo {
+    /// Its id.
+    pub id: SecurityGroupId,
+    /// The VPC it belongs to.
+    pub vpc: String,
+}
+
+/// Processes as a set, the form comparisons use.
+pub type Processes = BTreeSet<Process>;

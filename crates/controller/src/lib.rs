@@ -1,0 +1,1 @@
+//! The manager: watches, gather, observe, plan, execute, publish.

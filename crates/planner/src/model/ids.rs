@@ -1,0 +1,109 @@
+//! Identifiers as types of their own, so that two of them cannot be swapped.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Wraps the text as it is.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+            /// The text itself.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+    };
+}
+
+text_id! {
+    /// Name of an Auto Scaling group: 1–255 characters, unique per account and region.
+    GroupName
+}
+text_id! {
+    /// EC2 instance id (`i-` and 8 or 17 hexadecimal digits).
+    InstanceId
+}
+text_id! {
+    /// EC2 launch template id (`lt-…`).
+    LaunchTemplateId
+}
+text_id! {
+    /// EC2 subnet id (`subnet-…`).
+    SubnetId
+}
+text_id! {
+    /// EC2 security group id (`sg-…`).
+    SecurityGroupId
+}
+text_id! {
+    /// EC2 image id (`ami-…`).
+    ImageId
+}
+text_id! {
+    /// EC2 instance type (`m7i.large`).
+    InstanceType
+}
+text_id! {
+    /// Availability Zone name (`eu-central-1a`).
+    Zone
+}
+text_id! {
+    /// Name of a FooMachine, and of the CAPI Machine that core makes for it: the two are always equal.
+    MachineName
+}
+text_id! {
+    /// metadata.uid of a Kubernetes object.
+    Uid
+}
+text_id! {
+    /// Hash of a piece of wanted content, with the version of the hashing scheme in front (`v1-…`).
+    SpecHash
+}
+
+/// Number of a launch template version: 1 and up, never reused (EC2 User Guide, "Manage launch template versions").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TemplateVersion(pub i64);
+
+impl fmt::Display for TemplateVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl InstanceId {
+    /// The provider id that the AWS cloud provider writes into `Node.spec.providerID`: `aws:///<zone>/<id>`.
+    /// Cluster API and cluster-autoscaler compare it character by character.
+    pub fn provider_id(&self, zone: &Zone) -> String {
+        format!("aws:///{zone}/{self}")
+    }
+
+    /// The instance id inside a provider id: its last path segment. `None` if it is not an instance id.
+    pub fn from_provider_id(provider_id: &str) -> Option<Self> {
+        let last = provider_id.rsplit('/').next()?;
+        last.starts_with("i-").then(|| Self::new(last))
+    }
+}

@@ -1,0 +1,92 @@
+//! FooMachines and Machines: an instance as Kubernetes sees it.
+
+use super::ids::{InstanceId, MachineName, SpecHash, Uid, Zone};
+use super::time::{Seconds, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// One of our FooMachines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FooMachine {
+    /// Its name, which is its Machine's name as well.
+    pub name: MachineName,
+    /// metadata.uid.
+    pub uid: Uid,
+    /// The instance it stands for.
+    pub instance: InstanceId,
+    /// The zone in its provider id.
+    pub zone: Zone,
+    /// Whether it is being deleted: by core, after the drain, or by us when it has no Machine.
+    pub deletion: Deletion,
+    /// Whether our finalizer still holds it.
+    pub held: bool,
+    /// The spec hash recorded when the instance was first seen.
+    pub spec_hash: Option<SpecHash>,
+}
+
+/// Whether a Kubernetes object is on its way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deletion {
+    /// It is not.
+    Alive,
+    /// It has a deletionTimestamp, this one.
+    Since(Timestamp),
+}
+
+impl Deletion {
+    /// Whether a deletionTimestamp is set.
+    pub fn is_deleting(self) -> bool {
+        matches!(self, Self::Since(_))
+    }
+}
+
+/// The CAPI Machine of a FooMachine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Its name.
+    pub name: MachineName,
+    /// metadata.uid; deletions carry it as precondition.
+    pub uid: Uid,
+    /// Whether it is being deleted.
+    pub deletion: Deletion,
+    /// Whether somebody asked for this one to go first.
+    pub mark: RemovalMark,
+    /// What is known of its Node.
+    pub node: NodeState,
+    /// The timeouts in its spec.
+    pub timeouts: DeletionTimeouts,
+    /// Whether `machine.cluster.x-k8s.io/exclude-node-draining` is set.
+    pub drain_excluded: bool,
+    /// metadata.creationTimestamp.
+    pub created: Timestamp,
+}
+
+/// The annotation `cluster.x-k8s.io/delete-machine`: its presence counts, not its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RemovalMark {
+    /// Not marked.
+    None,
+    /// Marked: first to go, once there is an excess.
+    DeleteFirst,
+}
+
+/// What a Machine says of its Node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NodeState {
+    /// No Node has registered.
+    None,
+    /// Registered and Ready.
+    Ready,
+    /// Registered, not Ready or not known.
+    NotReady,
+}
+
+/// Timeouts of a Machine's deletion; `None` leaves Cluster API's default (waits for ever).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletionTimeouts {
+    /// How long draining may take.
+    pub node_drain: Option<Seconds>,
+    /// How long waiting for volumes may take.
+    pub node_volume_detach: Option<Seconds>,
+    /// How long deleting the Node object may take.
+    pub node_deletion: Option<Seconds>,
+}

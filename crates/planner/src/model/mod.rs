@@ -1,0 +1,25 @@
+//! The nouns: what a group, an instance, a launch template, a Machine and a FooMachine look like to us.
+//!
+//! Plain data without behaviour beyond simple questions about itself. The `cloud` crate's traits speak in
+//! these types too, so that nothing is translated between looking and deciding.
+
+pub mod group;
+pub mod ids;
+pub mod machine;
+pub mod template;
+pub mod time;
+
+pub use group::{
+    Activity, ActivityStatus, Decrement, Group, GroupStatus, Health, Instance, LifecycleState, Process, Protection,
+    Sizes,
+};
+pub use ids::{
+    GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash, SubnetId,
+    TemplateVersion, Uid, Zone,
+};
+pub use machine::{DeletionTimeouts, Deletion, FooMachine, Machine, NodeState, RemovalMark};
+pub use template::{
+    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent, TemplateRecord,
+    UserData, Volume, VolumeType,
+};
+pub use time::{Seconds, Timestamp};

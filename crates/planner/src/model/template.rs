@@ -1,0 +1,203 @@
+//! Launch templates: what new instances are made of.
+
+use super::ids::{
+    ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecHash, TemplateVersion,
+};
+use super::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The wanted content of a launch template version.
+///
+/// Everything except `user_data` and `tags` goes into the spec hash; user data is hashed apart (a rotated bootstrap
+/// token must not roll nodes), tags into neither.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateContent {
+    /// Image to boot.
+    pub image: ImageId,
+    /// Type of the instances; with a mix, its first override.
+    pub instance_type: InstanceType,
+    /// Security groups of the first network interface, sorted.
+    pub security_groups: Vec<SecurityGroupId>,
+    /// Name of the instance profile.
+    pub instance_profile: Option<String>,
+    /// EC2 key pair for SSH.
+    pub key_name: Option<String>,
+    /// Root volume and further volumes.
+    pub volumes: Vec<Volume>,
+    /// Instance metadata service.
+    pub metadata: MetadataOptions,
+    /// Bought on the spot market when present.
+    pub spot: Option<SpotOptions>,
+    /// What the instance runs at first boot.
+    pub user_data: UserData,
+    /// Tags for instances and volumes.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Bytes for the instance's first boot, before base64. EC2 takes at most 16,384 of them.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UserData(pub Vec<u8>);
+
+impl std::fmt::Debug for UserData {
+    /// The length only: user data carries join tokens.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "UserData({} bytes)", self.0.len())
+    }
+}
+
+/// One EBS volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Volume {
+    /// Device name (`/dev/xvda`).
+    pub device: String,
+    /// Size in GiB.
+    pub size_gib: u32,
+    /// Kind of volume.
+    pub kind: VolumeType,
+    /// Provisioned I/O operations per second.
+    pub iops: Option<u32>,
+    /// Provisioned throughput, MiB/s; gp3 only.
+    pub throughput: Option<u32>,
+    /// Whether it is encrypted.
+    pub encrypted: Option<bool>,
+    /// KMS key of the encryption.
+    pub kms_key: Option<String>,
+}
+
+/// EBS volume types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are AWS's own (EBS User Guide, \"Amazon EBS volume types\")")]
+pub enum VolumeType {
+    Gp2,
+    Gp3,
+    Io1,
+    Io2,
+    St1,
+    Sc1,
+}
+
+/// Options of the instance metadata service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetadataOptions {
+    /// Whether IMDSv2 session tokens are required.
+    pub tokens_required: bool,
+    /// How many network hops an answer may travel: 1–64.
+    pub hop_limit: u32,
+}
+
+/// Spot market options.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpotOptions {
+    /// Highest price per hour in US dollars; the on-demand price if absent.
+    pub max_price: Option<String>,
+}
+
+/// Instance types and purchase options of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstancesMix {
+    /// The types to choose from, by priority.
+    pub overrides: Vec<MixOverride>,
+    /// How many instances, at least, are on demand.
+    pub on_demand_base: u32,
+    /// Share of on-demand instances above the base, 0–100.
+    pub on_demand_percentage: u32,
+    /// How spot pools are chosen.
+    pub spot_strategy: SpotStrategy,
+    /// Highest spot price per hour in US dollars.
+    pub spot_max_price: Option<String>,
+}
+
+/// One choice of a mix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MixOverride {
+    /// The type.
+    pub instance_type: InstanceType,
+}
+
+/// Spot allocation strategies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are AWS's own (Auto Scaling User Guide, \"Allocation strategies\")")]
+pub enum SpotStrategy {
+    PriceCapacityOptimized,
+    CapacityOptimized,
+    CapacityOptimizedPrioritized,
+    LowestPrice,
+}
+
+impl SpotStrategy {
+    /// AWS's text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PriceCapacityOptimized => "price-capacity-optimized",
+            Self::CapacityOptimized => "capacity-optimized",
+            Self::CapacityOptimizedPrioritized => "capacity-optimized-prioritized",
+            Self::LowestPrice => "lowest-price",
+        }
+    }
+
+    /// The strategy of an AWS text.
+    pub fn from_name(text: &str) -> Option<Self> {
+        [Self::PriceCapacityOptimized, Self::CapacityOptimized, Self::CapacityOptimizedPrioritized, Self::LowestPrice]
+            .into_iter()
+            .find(|strategy| strategy.name() == text)
+    }
+}
+
+impl VolumeType {
+    /// AWS's text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gp2 => "gp2",
+            Self::Gp3 => "gp3",
+            Self::Io1 => "io1",
+            Self::Io2 => "io2",
+            Self::St1 => "st1",
+            Self::Sc1 => "sc1",
+        }
+    }
+}
+
+/// A launch template that exists, with the versions we made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchTemplate {
+    /// Its id.
+    pub id: LaunchTemplateId,
+    /// Its name: equal to its group's name.
+    pub name: String,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+    /// Its versions, ascending.
+    pub versions: Vec<TemplateRecord>,
+}
+
+/// One version of a template as we find it again: the hashes are read from its description.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateRecord {
+    /// Version number.
+    pub version: TemplateVersion,
+    /// Hash of the content that rolls nodes; `None` for a version somebody else made.
+    pub spec_hash: Option<SpecHash>,
+    /// Hash of the user data; `None` for a version somebody else made.
+    pub data_hash: Option<SpecHash>,
+    /// Whether it is the template's default version, which cannot be deleted.
+    pub is_default: bool,
+    /// When it was made.
+    pub created: Timestamp,
+}
+
+impl TemplateRecord {
+    /// The description that carries the two hashes: `foo spec=<hash> data=<hash>`.
+    pub fn describe(spec: &SpecHash, data: &SpecHash) -> String {
+        format!("foo spec={spec} data={data}")
+    }
+
+    /// The hashes in a description that [`Self::describe`] wrote.
+    pub fn parse_description(text: &str) -> Option<(SpecHash, SpecHash)> {
+        let mut words = text.strip_prefix("foo ")?.split(' ');
+        let spec = words.next()?.strip_prefix("spec=")?;
+        let data = words.next()?.strip_prefix("data=")?;
+        Some((SpecHash::new(spec), SpecHash::new(data)))
+    }
+}

@@ -1,0 +1,32 @@
+//! Time as the planner sees it: a parameter, never a clock.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// This moment plus `duration`.
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long before `later` this moment lies; zero if it does not.
+    pub fn until(self, later: Self) -> Duration {
+        Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
+    }
+}
+
+/// A whole number of seconds, as Kubernetes and AWS fields count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seconds(pub u32);
+
+impl From<Seconds> for Duration {
+    fn from(seconds: Seconds) -> Self {
+        Self::from_secs(u64::from(seconds.0))
+    }
+}

@@ -1,0 +1,1 @@
+//! Our types against the upstream CRDs.

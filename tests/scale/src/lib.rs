@@ -1,0 +1,1 @@
+//! Benchmarks that print: calls, writes, memory, latency.
