@@ -1,0 +1,258 @@
+//! What can be done about a pool. Each action is complete: the one who carries it out has no choice left.
+
+use crate::model::{
+    Decrement, DeletionTimeouts, GroupName, InstanceId, InstancesMix, LaunchTemplateId, MachineName, Process, SpecHash,
+    SubnetId, TemplateContent, TemplateVersion, Uid, Zone,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One thing to do. Actions of a plan are carried out in order; the first failure ends the pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Action {
+    /// Put our finalizer on the FooMachinePool. Always before the first AWS write.
+    AddFinalizer,
+    /// Take our finalizer off the FooMachinePool: nothing of it is left.
+    RemoveFinalizer,
+    /// Write the group's ARN into FooMachinePool.spec.providerID.
+    RecordArn {
+        /// The ARN.
+        arn: String,
+    },
+
+    /// Read the launch template with its versions, then plan again.
+    LookAtTemplate,
+    /// Ask EC2 about instances that are not in the group, then plan again.
+    LookAtStrays {
+        /// Their ids.
+        ids: Vec<InstanceId>,
+    },
+    /// Make the launch template with its first version.
+    CreateTemplate {
+        /// Name, equal to the group's.
+        name: String,
+        /// Content.
+        content: Box<TemplateContent>,
+        /// Hash of the content that rolls nodes.
+        spec_hash: SpecHash,
+        /// Hash of the user data.
+        data_hash: SpecHash,
+        /// Tags of the template itself.
+        tags: BTreeMap<String, String>,
+    },
+    /// Add a version to the launch template.
+    CreateTemplateVersion {
+        /// Template.
+        id: LaunchTemplateId,
+        /// Content.
+        content: Box<TemplateContent>,
+        /// Hash of the content that rolls nodes.
+        spec_hash: SpecHash,
+        /// Hash of the user data.
+        data_hash: SpecHash,
+    },
+    /// Delete versions that nothing uses any more.
+    DeleteTemplateVersions {
+        /// Template.
+        id: LaunchTemplateId,
+        /// Versions, at most 200.
+        versions: Vec<TemplateVersion>,
+    },
+    /// Delete the launch template.
+    DeleteTemplate {
+        /// Template.
+        id: LaunchTemplateId,
+    },
+
+    /// Make the group.
+    CreateGroup(Box<NewGroup>),
+    /// Change settings of the group, absolutely.
+    UpdateGroup {
+        /// Group.
+        name: GroupName,
+        /// What to change.
+        change: GroupSettings,
+        /// Why, for events and logs.
+        why: String,
+    },
+    /// Create or overwrite tags of the group.
+    TagGroup {
+        /// Group.
+        name: GroupName,
+        /// Tags.
+        tags: BTreeMap<String, String>,
+    },
+    /// Suspend processes of the group.
+    SuspendProcesses {
+        /// Group.
+        name: GroupName,
+        /// Processes.
+        processes: BTreeSet<Process>,
+    },
+    /// Put scale-in protection back on members that lack it.
+    ProtectInstances {
+        /// Group.
+        name: GroupName,
+        /// Members, at most 50.
+        ids: Vec<InstanceId>,
+    },
+    /// End a released instance.
+    TerminateInstance {
+        /// Group.
+        group: GroupName,
+        /// Instance.
+        id: InstanceId,
+        /// What happens to desired capacity.
+        decrement: Decrement,
+        /// Why, for events and logs.
+        why: String,
+    },
+    /// Delete the empty group.
+    DeleteGroup {
+        /// Group.
+        name: GroupName,
+    },
+
+    /// Make the FooMachine of an instance.
+    CreateFooMachine {
+        /// Name.
+        name: MachineName,
+        /// Instance.
+        instance: InstanceId,
+        /// Zone, for the provider id.
+        zone: Zone,
+        /// Hash of the template version it was launched from, if known.
+        spec_hash: Option<SpecHash>,
+    },
+    /// Delete a FooMachine that has no Machine and will get none.
+    DeleteFooMachine {
+        /// Name.
+        name: MachineName,
+        /// Precondition.
+        uid: Uid,
+        /// Why.
+        why: String,
+    },
+    /// Take our finalizer off a FooMachine whose instance is gone.
+    ReleaseFooMachine {
+        /// Name.
+        name: MachineName,
+        /// Precondition.
+        uid: Uid,
+    },
+    /// Delete a Machine: Cluster API drains its Node, then deletes the FooMachine, then we end the instance.
+    DeleteMachine {
+        /// Name.
+        name: MachineName,
+        /// Precondition.
+        uid: Uid,
+        /// What must still hold when the live Machine is read again, just before.
+        only_if: OnlyIf,
+        /// Why, for events and logs.
+        why: String,
+    },
+    /// Say on a Machine that there is nothing left to drain.
+    ExcludeFromDraining {
+        /// Name.
+        name: MachineName,
+        /// Precondition.
+        uid: Uid,
+    },
+    /// Write the pool's deletion timeouts into a Machine.
+    SetMachineTimeouts {
+        /// Name.
+        name: MachineName,
+        /// Precondition.
+        uid: Uid,
+        /// The timeouts.
+        timeouts: DeletionTimeouts,
+    },
+    /// Write MachinePool.spec.replicas, when the size is decided through the group.
+    PublishReplicas {
+        /// The group's desired capacity.
+        replicas: u32,
+    },
+}
+
+/// What must still hold for a Machine, read again from the API server just before its deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnlyIf {
+    /// Nothing but its uid.
+    SameUid,
+    /// It still carries the removal mark, and the MachinePool still wishes no more replicas than the plan knew: the
+    /// autoscaler takes both back when its second write fails.
+    StillMarked {
+        /// The wish of the plan.
+        wish: u32,
+    },
+    /// The MachinePool still wishes no more replicas than the plan knew.
+    WishAtMost {
+        /// The wish of the plan.
+        wish: u32,
+    },
+}
+
+/// A group to make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewGroup {
+    /// Name.
+    pub name: GroupName,
+    /// Minimum size.
+    pub min: u32,
+    /// Maximum size.
+    pub max: u32,
+    /// Desired capacity; none when somebody else decides.
+    pub desired: Option<u32>,
+    /// Template and version.
+    pub template: (LaunchTemplateId, TemplateVersion),
+    /// Mix of types.
+    pub mix: Option<InstancesMix>,
+    /// Subnets.
+    pub subnets: BTreeSet<SubnetId>,
+    /// Tags, the ownership tags included.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Settings to change; `None` leaves one as it is. New instances are always protected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupSettings {
+    /// Minimum size.
+    pub min: Option<u32>,
+    /// Maximum size.
+    pub max: Option<u32>,
+    /// Desired capacity.
+    pub desired: Option<u32>,
+    /// Template and version, with the mix that goes with them.
+    pub template: Option<(LaunchTemplateId, TemplateVersion, Option<InstancesMix>)>,
+    /// Subnets.
+    pub subnets: Option<BTreeSet<SubnetId>>,
+    /// Put protection of new instances back.
+    pub protect_new_instances: bool,
+}
+
+impl Action {
+    /// Whether it changes the group, so that older observations of it are void afterwards.
+    pub fn changes_group(&self) -> bool {
+        matches!(
+            self,
+            Self::CreateGroup(_)
+                | Self::UpdateGroup { .. }
+                | Self::TagGroup { .. }
+                | Self::SuspendProcesses { .. }
+                | Self::ProtectInstances { .. }
+                | Self::TerminateInstance { .. }
+                | Self::DeleteGroup { .. }
+        )
+    }
+
+    /// Whether it changes the launch template.
+    pub fn changes_template(&self) -> bool {
+        matches!(
+            self,
+            Self::CreateTemplate { .. }
+                | Self::CreateTemplateVersion { .. }
+                | Self::DeleteTemplateVersions { .. }
+                | Self::DeleteTemplate { .. }
+        )
+    }
+}

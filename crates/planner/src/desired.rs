@@ -1,0 +1,186 @@
+//! What is wanted of one pool, validated: whatever could be wrong was refused before a value of these types exists,
+//! or is a [`Blocked`] inside it.
+
+use crate::model::{
+    DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything that is wanted of one pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Desired {
+    /// Whose pool this is.
+    pub identity: Identity,
+    /// Whether the pool shall exist.
+    pub goal: Goal,
+    /// Paused: nothing at all is done, only looked at.
+    pub pause: Option<PausedBy>,
+    /// What must be there before the first AWS write and is not; empty when all is there.
+    pub missing: Vec<Blocked>,
+    /// Size and who decides on it.
+    pub size: Size,
+    /// What new instances are made of.
+    pub template: Wanted<Template>,
+    /// Settings of the group itself.
+    pub group: GroupWish,
+    /// Rules of scaling in.
+    pub scale_in: ScaleIn,
+    /// Rules of replacing.
+    pub rollout: Rollout,
+    /// Timeouts that every Machine of the pool gets.
+    pub timeouts: DeletionTimeouts,
+    /// Warnings about the user's input that stop nothing.
+    pub warnings: Vec<Blocked>,
+}
+
+/// Names of the pool and of what it owns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Namespace of all its Kubernetes objects.
+    pub namespace: String,
+    /// Name of the FooMachinePool.
+    pub pool: String,
+    /// Name of the Cluster.
+    pub cluster: String,
+    /// Name of the group, and of its launch template.
+    pub group: GroupName,
+}
+
+/// Whether the pool shall exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Goal {
+    /// It shall run.
+    Run,
+    /// It is being deleted.
+    Remove,
+    /// It was moved to another management cluster (`clusterctl.cluster.x-k8s.io/delete-for-move`): let go of
+    /// everything, touch nothing in AWS.
+    LetGo,
+}
+
+/// Who paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PausedBy {
+    /// Cluster.spec.paused.
+    Cluster,
+    /// The annotation `cluster.x-k8s.io/paused` on the FooMachinePool.
+    Annotation,
+}
+
+/// A reason why something cannot go on, for people: CamelCase reason and a sentence that stays the same while the
+/// cause stays the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Blocked {
+    /// Reason of the condition.
+    pub reason: String,
+    /// Its message.
+    pub message: String,
+}
+
+/// A part of the wish that can be unusable without the rest being so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wanted<T> {
+    /// Usable.
+    Ready(T),
+    /// Not usable: what exists keeps running as it is.
+    Blocked(Blocked),
+}
+
+/// How many instances, and who says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Size {
+    /// MachinePool.spec.replicas decides, up to a ceiling.
+    Replicas {
+        /// MachinePool.spec.replicas (1 if absent).
+        wanted: u32,
+        /// FooMachinePool.spec.maxSize: never passed, surge included.
+        ceiling: Option<u32>,
+    },
+    /// Somebody else decides through the group (`cluster.x-k8s.io/replicas-managed-by`): desired capacity is never
+    /// written, MachinePool.spec.replicas follows it.
+    External {
+        /// MinSize of the group.
+        min: u32,
+        /// MaxSize of the group.
+        max: u32,
+        /// MachinePool.spec.replicas as it stands.
+        published: u32,
+    },
+}
+
+/// What new instances are made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Template {
+    /// The content.
+    pub content: TemplateContent,
+    /// Hash of all that rolls nodes.
+    pub spec_hash: SpecHash,
+    /// Hash of the user data.
+    pub data_hash: SpecHash,
+}
+
+/// Wanted settings of the group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupWish {
+    /// Subnets.
+    pub subnets: Wanted<BTreeSet<SubnetId>>,
+    /// The mix of types, if the pool has one.
+    pub mix: Option<InstancesMix>,
+    /// Tags beside the ownership tags.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Rules of scaling in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScaleIn {
+    /// Which of equals goes first.
+    pub policy: VictimPolicy,
+    /// How many Machines may be draining at once by our own choice; at least 1. Marked Machines are not held back.
+    pub max_concurrent_drains: u32,
+    /// How long an excess must last before an unmarked Machine with a registered Node is taken.
+    pub stabilization: Seconds,
+}
+
+/// Which of equals goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum VictimPolicy {
+    /// The oldest Machine.
+    Oldest,
+    /// The newest Machine.
+    Newest,
+}
+
+/// Rules of replacing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rollout {
+    /// How many instances beyond the wish replacements may come in advance.
+    pub max_surge: u32,
+}
+
+/// Tag on everything we own: `<namespace>/<cluster>`.
+pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
+/// Tag on everything we own: `<pool>`.
+pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
+
+impl Identity {
+    /// The two tags that say that a group or template is this pool's.
+    pub fn ownership_tags(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            (TAG_CLUSTER.to_owned(), format!("{}/{}", self.namespace, self.cluster)),
+            (TAG_POOL.to_owned(), self.pool.clone()),
+        ])
+    }
+
+    /// Whether these tags are ours (invariant I12: what lacks them is never changed).
+    pub fn owns(&self, tags: &BTreeMap<String, String>) -> bool {
+        self.ownership_tags().iter().all(|(key, value)| tags.get(key) == Some(value))
+    }
+}
+
+impl Blocked {
+    /// A reason and its sentence.
+    pub fn new(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { reason: reason.into(), message: message.into() }
+    }
+}

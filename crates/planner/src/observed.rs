@@ -1,0 +1,86 @@
+//! What is known of one pool, how old it is, and what is not known.
+
+use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything known of one pool at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Now.
+    pub now: Timestamp,
+    /// The group.
+    pub group: Look<Option<Group>>,
+    /// The launch template. `Unknown` asks for a look only when a decision needs it.
+    pub template: Look<Option<LaunchTemplate>>,
+    /// EC2's own word on instances that are not in the group although a FooMachine stands for them.
+    pub strays: BTreeMap<InstanceId, Stray>,
+    /// Our FooMachines, by name.
+    pub foo_machines: Vec<FooMachine>,
+    /// The Machines of the pool, by name.
+    pub machines: Vec<Machine>,
+    /// Whether our finalizer is on the FooMachinePool.
+    pub finalizer: Finalizer,
+    /// FooMachinePool.spec.providerID.
+    pub recorded_arn: Option<String>,
+    /// Before this moment nothing that depends on the group's size is decided: a manager that just started or took
+    /// the lead does not know what its predecessor did a moment ago.
+    pub settled_from: Timestamp,
+}
+
+/// Knowledge with its age.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Look<T> {
+    /// Never looked, or what was seen is void since a change of ours.
+    Unknown,
+    /// Looking failed.
+    Failed {
+        /// CamelCase reason of the condition (the error kind).
+        reason: String,
+        /// What AWS said.
+        message: String,
+    },
+    /// Seen.
+    At {
+        /// When the question was sent.
+        at: Timestamp,
+        /// The answer.
+        seen: T,
+    },
+}
+
+/// EC2's word on an instance outside the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stray {
+    /// Terminated, shutting down, or unknown to EC2: gone.
+    Gone,
+    /// Still alive: detached by somebody, or not yet visible in the group. Hands off.
+    Alive,
+}
+
+/// Whether our finalizer is on the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Finalizer {
+    /// It is.
+    Present,
+    /// It is not.
+    Absent,
+}
+
+impl<T> Look<T> {
+    /// The answer, if there is one.
+    pub fn seen(&self) -> Option<&T> {
+        match self {
+            Self::At { seen, .. } => Some(seen),
+            Self::Unknown | Self::Failed { .. } => None,
+        }
+    }
+
+    /// When it was seen.
+    pub fn seen_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::At { at, .. } => Some(*at),
+            Self::Unknown | Self::Failed { .. } => None,
+        }
+    }
+}

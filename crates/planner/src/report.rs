@@ -1,0 +1,164 @@
+//! What is true of a pool and what it waits for, as data: conditions, counts, events and the next look all come
+//! from here, so that status, logs and the plugin say the same.
+
+use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Zone};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The outcome of a pass besides its actions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// All conditions of the pool, `Ready` included, in a fixed order.
+    pub conditions: Vec<Condition>,
+    /// Whether the pool's infrastructure is there. The publisher keeps it true once it was true.
+    pub provisioned: bool,
+    /// `None`: the group is not known well enough to say anything; what was published stays.
+    pub counts: Option<Counts>,
+    /// Instances that exist, as provider ids, sorted; published together with the counts. An id stays until its
+    /// instance is gone.
+    pub provider_ids: Option<Vec<String>>,
+    /// What each FooMachine's status shall say, by name.
+    pub machines: Vec<MachineReport>,
+    /// Launch template in use.
+    pub template: Option<TemplateReport>,
+    /// What to tell people, once.
+    pub events: Vec<Event>,
+    /// When to look again, and how.
+    pub next: NextLook,
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// Which.
+    pub kind: ConditionKind,
+    /// Whether it holds.
+    pub status: Status,
+    /// CamelCase reason.
+    pub reason: String,
+    /// A sentence for people; may be empty when the condition is as it should be.
+    pub message: String,
+}
+
+/// The conditions of a FooMachinePool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ConditionKind {
+    /// Summary of the others.
+    Ready,
+    /// Somebody paused the pool.
+    Paused,
+    /// AWS accepts our credentials and they allow what we need.
+    CredentialsReady,
+    /// A launch template version with the wanted content exists.
+    LaunchTemplateReady,
+    /// The group exists, is ours, and has the wanted settings.
+    AutoScalingGroupReady,
+    /// The instances that were asked for came.
+    CapacityAvailable,
+    /// Instances are on their way up.
+    ScalingUp,
+    /// Machines are on their way out to reach the wish.
+    ScalingDown,
+    /// The pool is being removed.
+    Deleting,
+    /// The autoscaler's annotations on the MachinePool can be used. Absent when there are none.
+    AutoscalerReady,
+}
+
+/// Status of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// It holds.
+    True,
+    /// It does not.
+    False,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Replica counts, in instances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Instances that exist: the length of the provider id list.
+    pub replicas: u32,
+    /// The wish, within its bounds.
+    pub desired: u32,
+    /// In service with a Ready Node.
+    pub ready: u32,
+    /// Launched from a template version with the wanted spec hash.
+    pub up_to_date: u32,
+    /// The group's desired capacity.
+    pub group_desired: u32,
+    /// The group's minimum size.
+    pub group_min: u32,
+    /// The group's maximum size.
+    pub group_max: u32,
+}
+
+/// What a FooMachine's status shall say about its instance. What is not in the group any more has no entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineReport {
+    /// FooMachine.
+    pub name: MachineName,
+    /// Instance.
+    pub instance: InstanceId,
+    /// Zone.
+    pub zone: Zone,
+    /// Type.
+    pub instance_type: String,
+    /// Where it stands in its life.
+    pub lifecycle: LifecycleState,
+    /// Version it was launched from.
+    pub template_version: Option<TemplateVersion>,
+    /// Spec hash of that version.
+    pub spec_hash: Option<SpecHash>,
+}
+
+/// Launch template in use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateReport {
+    /// Its id.
+    pub id: String,
+    /// Version new instances launch from.
+    pub version: TemplateVersion,
+    /// Its spec hash.
+    pub spec_hash: SpecHash,
+}
+
+/// An event on the FooMachinePool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Normal or Warning.
+    pub severity: Severity,
+    /// CamelCase reason.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Severity {
+    /// As it should be.
+    Normal,
+    /// Somebody should look.
+    Warning,
+}
+
+/// When to look again, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextLook {
+    /// How often the observer shall look at the group.
+    pub pace: Pace,
+    /// Plan again after this long even if nothing happens; `None`: only when something happens.
+    pub after: Option<Duration>,
+}
+
+/// How often the observer shall look at a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pace {
+    /// Nothing is expected to change.
+    Quiet,
+    /// Something is under way.
+    Active,
+}
