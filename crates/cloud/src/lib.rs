@@ -4,15 +4,22 @@
 //! * [`error`]: what can go wrong, sorted by what to do about it.
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
+//! * [`lookups`]: facts that hardly ever change, asked once.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
 
+pub mod clock;
 pub mod error;
+pub mod metered;
+pub mod metrics;
 pub mod operation;
 pub mod requests;
 
+pub use clock::{Clock, SystemClock};
 pub use error::{CloudError, ErrorKind};
 pub use foo_planner::model;
+pub use metered::{Limits, Metered};
+pub use metrics::Metrics;
 pub use operation::Operation;
 pub use requests::{
     GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, NetworkQuery,
@@ -21,8 +28,8 @@ pub use requests::{
 
 use async_trait::async_trait;
 use model::{
-    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, Process,
-    TemplateContent, TemplateVersion,
+    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
 use std::collections::BTreeMap;
 
@@ -86,7 +93,11 @@ pub trait Compute: Send + Sync {
     /// All templates that carry a tag of this key, without versions; one call per 200 templates.
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
     /// Deletes versions, at most 200. Versions that are already gone are no error.
-    async fn delete_template_versions(&self, id: &LaunchTemplateId, versions: &[TemplateVersion]) -> Result<()>;
+    async fn delete_template_versions(
+        &self,
+        id: &LaunchTemplateId,
+        versions: &[TemplateVersion],
+    ) -> Result<()>;
     /// Deletes a template. `NotFound` if it is gone.
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()>;
     /// Details of instances; ids that EC2 does not know are left out of the answer. One call per 1,000 ids, plus one

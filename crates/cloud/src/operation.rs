@@ -4,7 +4,10 @@ use strum::{EnumIter, IntoStaticStr};
 
 /// One AWS API operation. Its text is AWS's name of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
-#[expect(missing_docs, reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling and Amazon EC2)")]
+#[expect(
+    missing_docs,
+    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling and Amazon EC2)"
+)]
 pub enum Operation {
     DescribeAutoScalingGroups,
     CreateAutoScalingGroup,

@@ -1,8 +1,8 @@
 //! What calls take and return beyond the planner's nouns.
 
 use crate::model::{
-    GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection, SecurityGroupId,
-    SubnetId, TemplateVersion, Zone,
+    GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection,
+    SecurityGroupId, SubnetId, TemplateVersion, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

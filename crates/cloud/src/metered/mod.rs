@@ -1,0 +1,207 @@
+//! A decorator that limits and measures every call of a cloud.
+//!
+//! Before each call it takes a token from the bucket the operation draws from; after it, it counts the outcome and
+//! the time. AWS's own answer `Throttled` makes the bucket slower for a while, so that a storm of refusals is not
+//! answered by a storm of repetitions. It repeats nothing itself.
+//!
+//! A method that needs several API calls (paging, a batch with unknown ids) takes one token and counts once.
+
+mod bucket;
+
+pub use bucket::Rate;
+
+use crate::error::ErrorKind;
+use crate::metrics::{Code, Metrics};
+use crate::model::{
+    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
+};
+use crate::operation::{Bucket, Operation};
+use crate::{
+    Compute, GroupChange, GroupSpec, Groups, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary,
+};
+use async_trait::async_trait;
+use bucket::Tokens;
+use std::collections::BTreeMap;
+use std::future::Future;
+use tokio::time::Instant;
+
+/// A cloud whose calls are limited and measured. One per (credentials, region): AWS counts per account and region.
+#[derive(Debug)]
+pub struct Metered<C> {
+    inner: C,
+    metrics: Metrics,
+    auto_scaling: Tokens,
+    ec2_describe: Tokens,
+    ec2_mutate: Tokens,
+}
+
+/// Client-side limits, one per bucket.
+///
+/// The defaults stay below what AWS publishes (EC2 Developer Guide, "Request throttling for the Amazon EC2 API": 100
+/// tokens, 20/s for describe calls; 50 tokens, 5/s for changes), because other controllers share the account. The
+/// size of Auto Scaling's only bucket is unpublished; ours assumes 100 tokens, 10/s and leaves it half the burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// All Auto Scaling calls.
+    pub auto_scaling: Rate,
+    /// EC2 calls that only read.
+    pub ec2_describe: Rate,
+    /// EC2 calls that change something.
+    pub ec2_mutate: Rate,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            auto_scaling: Rate { per_second: 10, burst: 50 },
+            ec2_describe: Rate { per_second: 15, burst: 80 },
+            ec2_mutate: Rate { per_second: 4, burst: 40 },
+        }
+    }
+}
+
+impl<C> Metered<C> {
+    /// Puts limits and metrics around `inner`.
+    pub fn new(inner: C, limits: Limits, metrics: Metrics) -> Self {
+        Self {
+            inner,
+            metrics,
+            auto_scaling: Tokens::new(limits.auto_scaling),
+            ec2_describe: Tokens::new(limits.ec2_describe),
+            ec2_mutate: Tokens::new(limits.ec2_mutate),
+        }
+    }
+
+    fn tokens(&self, bucket: Bucket) -> &Tokens {
+        match bucket {
+            Bucket::AutoScaling => &self.auto_scaling,
+            Bucket::Ec2Describe => &self.ec2_describe,
+            Bucket::Ec2Mutate => &self.ec2_mutate,
+        }
+    }
+
+    /// Waits for a token, makes the call, counts it.
+    async fn around<T>(
+        &self,
+        operation: Operation,
+        call: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
+        let tokens = self.tokens(operation.bucket());
+        let asked = Instant::now();
+        let taken = tokens.take().await;
+        self.metrics.token_taken(operation.bucket(), asked.elapsed(), taken.left, taken.rate_percent);
+        let sent = Instant::now();
+        let result = call.await;
+        self.metrics.call_ended(operation, Code::of(&result), sent.elapsed());
+        if result.as_ref().is_err_and(|error| error.kind == ErrorKind::Throttled) {
+            tokens.slow_down();
+        }
+        result
+    }
+}
+
+#[async_trait]
+impl<C: Groups> Groups for Metered<C> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+        self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups(names)).await
+    }
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
+        self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups_tagged(tag_key)).await
+    }
+    async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
+        self.around(Operation::CreateAutoScalingGroup, self.inner.create_group(spec)).await
+    }
+    async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
+        self.around(Operation::UpdateAutoScalingGroup, self.inner.update_group(name, change)).await
+    }
+    async fn tag_group(&self, name: &GroupName, tags: &BTreeMap<String, String>) -> Result<()> {
+        self.around(Operation::CreateOrUpdateTags, self.inner.tag_group(name, tags)).await
+    }
+    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
+        self.around(Operation::DeleteTags, self.inner.untag_group(name, keys)).await
+    }
+    async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        self.around(Operation::SuspendProcesses, self.inner.suspend_processes(name, processes)).await
+    }
+    async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        self.around(Operation::ResumeProcesses, self.inner.resume_processes(name, processes)).await
+    }
+    async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
+        self.around(Operation::SetInstanceProtection, self.inner.protect_instances(name, ids)).await
+    }
+    async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
+        self.around(
+            Operation::TerminateInstanceInAutoScalingGroup,
+            self.inner.terminate_instance(id, decrement),
+        )
+        .await
+    }
+    async fn delete_group(&self, name: &GroupName) -> Result<()> {
+        self.around(Operation::DeleteAutoScalingGroup, self.inner.delete_group(name)).await
+    }
+    async fn describe_activities(&self, name: &GroupName, limit: u32) -> Result<Vec<Activity>> {
+        self.around(Operation::DescribeScalingActivities, self.inner.describe_activities(name, limit)).await
+    }
+}
+
+#[async_trait]
+impl<C: Compute> Compute for Metered<C> {
+    async fn create_template(
+        &self,
+        name: &str,
+        content: &TemplateContent,
+        description: &str,
+        tags: &BTreeMap<String, String>,
+        token: &str,
+    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+        let call = self.inner.create_template(name, content, description, tags, token);
+        self.around(Operation::CreateLaunchTemplate, call).await
+    }
+    async fn create_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        content: &TemplateContent,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        let call = self.inner.create_template_version(id, content, description, token);
+        self.around(Operation::CreateLaunchTemplateVersion, call).await
+    }
+    async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {
+        self.around(Operation::DescribeLaunchTemplateVersions, self.inner.describe_template(name)).await
+    }
+    async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>> {
+        self.around(Operation::DescribeLaunchTemplates, self.inner.describe_templates_tagged(tag_key)).await
+    }
+    async fn delete_template_versions(
+        &self,
+        id: &LaunchTemplateId,
+        versions: &[TemplateVersion],
+    ) -> Result<()> {
+        self.around(
+            Operation::DeleteLaunchTemplateVersions,
+            self.inner.delete_template_versions(id, versions),
+        )
+        .await
+    }
+    async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()> {
+        self.around(Operation::DeleteLaunchTemplate, self.inner.delete_template(id)).await
+    }
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+        self.around(Operation::DescribeInstances, self.inner.describe_instances(ids)).await
+    }
+    async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
+        self.around(Operation::DescribeInstanceTypes, self.inner.describe_instance_types(types)).await
+    }
+    async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
+        self.around(Operation::DescribeImages, self.inner.describe_images(ids)).await
+    }
+    async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
+        self.around(Operation::DescribeSubnets, self.inner.describe_subnets(query)).await
+    }
+    async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
+        self.around(Operation::DescribeSecurityGroups, self.inner.describe_security_groups(query)).await
+    }
+}

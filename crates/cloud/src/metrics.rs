@@ -1,0 +1,210 @@
+//! The numbers this crate publishes. Every label is an enum of ours, so their count is bounded.
+//!
+//! | metric | labels | meaning |
+//! |---|---|---|
+//! | `foo_aws_requests_total` | service, action, code | finished calls; `code` is `ok` or the text of an [`ErrorKind`] |
+//! | `foo_aws_request_seconds` | service, action | how long a call took, without the wait for a token |
+//! | `foo_aws_token_wait_seconds` | bucket | how long a call waited for a token |
+//! | `foo_aws_tokens_left` | bucket | tokens left after the last call; negative values do not occur |
+//! | `foo_aws_rate_percent` | bucket | the bucket's present rate, in percent of the configured one |
+//! | `foo_observer_sweeps_total` | code | DescribeAutoScalingGroups pages of the observer |
+//! | `foo_observation_age_seconds` | | age of each group's observation at the moment it is replaced or fails to be |
+
+use crate::error::ErrorKind;
+use crate::operation::{Bucket, Operation, Service};
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::fmt;
+use std::time::Duration;
+
+/// All metrics of this crate. Clones share the same numbers.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    requests: Family<CallOutcome, Counter>,
+    seconds: Family<Call, Histogram, fn() -> Histogram>,
+    waits: Family<BucketLabel, Histogram, fn() -> Histogram>,
+    tokens: Family<BucketLabel, Gauge>,
+    rates: Family<BucketLabel, Gauge>,
+    sweeps: Family<SweepOutcome, Counter>,
+    ages: Histogram,
+}
+
+impl Metrics {
+    /// Makes the metrics and registers them under their full names; once per process.
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::unregistered();
+        registry.register("foo_aws_requests", "Finished AWS calls", metrics.requests.clone());
+        registry.register(
+            "foo_aws_request_seconds",
+            "Duration of AWS calls, without the wait for a token",
+            metrics.seconds.clone(),
+        );
+        registry.register(
+            "foo_aws_token_wait_seconds",
+            "How long AWS calls waited for a token of the client-side limit",
+            metrics.waits.clone(),
+        );
+        registry.register(
+            "foo_aws_tokens_left",
+            "Tokens left in the client-side limit after the last call",
+            metrics.tokens.clone(),
+        );
+        registry.register(
+            "foo_aws_rate_percent",
+            "Present rate of the client-side limit, in percent of the configured rate; below 100 after throttling",
+            metrics.rates.clone(),
+        );
+        registry.register(
+            "foo_observer_sweeps",
+            "DescribeAutoScalingGroups calls of the observer",
+            metrics.sweeps.clone(),
+        );
+        registry.register(
+            "foo_observation_age_seconds",
+            "Age of a group's observation when the next look at it ends",
+            metrics.ages.clone(),
+        );
+        metrics
+    }
+
+    /// Metrics that nobody reads, for tests and tools.
+    pub fn unregistered() -> Self {
+        Self {
+            requests: Family::default(),
+            // 10 ms … 41 s: from a cached answer to a full set of retries.
+            seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
+            waits: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.01, 4.0, 8))),
+            tokens: Family::default(),
+            rates: Family::default(),
+            sweeps: Family::default(),
+            // 1 s … 34 min: from a group that is being worked on to an outage.
+            ages: Histogram::new(exponential_buckets(1.0, 2.0, 12)),
+        }
+    }
+
+    pub(crate) fn call_ended(&self, operation: Operation, code: Code, took: Duration) {
+        let call = Call { service: operation.service(), action: operation };
+        self.seconds.get_or_create(&call).observe(took.as_secs_f64());
+        self.requests.get_or_create(&CallOutcome { service: call.service, action: operation, code }).inc();
+    }
+
+    pub(crate) fn token_taken(&self, bucket: Bucket, waited: Duration, left: u32, rate_percent: u32) {
+        let label = BucketLabel { bucket };
+        self.waits.get_or_create(&label).observe(waited.as_secs_f64());
+        self.tokens.get_or_create(&label).set(i64::from(left));
+        self.rates.get_or_create(&label).set(i64::from(rate_percent));
+    }
+
+    pub(crate) fn sweep_ended(&self, code: Code) {
+        self.sweeps.get_or_create(&SweepOutcome { code }).inc();
+    }
+
+    pub(crate) fn observation_aged(&self, age: Duration) {
+        self.ages.observe(age.as_secs_f64());
+    }
+}
+
+/// How a call ended, as a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Code {
+    Ok,
+    Failed(ErrorKind),
+}
+
+impl Code {
+    pub(crate) fn of<T>(result: &crate::Result<T>) -> Self {
+        match result {
+            Ok(_) => Self::Ok,
+            Err(error) => Self::Failed(error.kind),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Call {
+    service: Service,
+    action: Operation,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallOutcome {
+    service: Service,
+    action: Operation,
+    code: Code,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BucketLabel {
+    bucket: Bucket,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SweepOutcome {
+    code: Code,
+}
+
+impl EncodeLabelValue for Code {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        let text: &'static str = match self {
+            Self::Ok => "ok",
+            Self::Failed(kind) => kind.into(),
+        };
+        EncodeLabelValue::encode(&text, encoder)
+    }
+}
+
+impl EncodeLabelValue for Operation {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        EncodeLabelValue::encode(&self.name(), encoder)
+    }
+}
+
+impl EncodeLabelValue for Service {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        let text: &'static str = self.into();
+        EncodeLabelValue::encode(&text, encoder)
+    }
+}
+
+impl EncodeLabelValue for Bucket {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        let text: &'static str = self.into();
+        EncodeLabelValue::encode(&text, encoder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn the_exposition_has_the_documented_names_and_labels() {
+        let mut registry = Registry::default();
+        let metrics = Metrics::register(&mut registry);
+        metrics.call_ended(
+            Operation::DescribeInstances,
+            Code::Failed(ErrorKind::Throttled),
+            Duration::from_secs(1),
+        );
+        metrics.token_taken(Bucket::Ec2Describe, Duration::ZERO, 79, 100);
+        metrics.sweep_ended(Code::Ok);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        for line in [
+            r#"foo_aws_requests_total{service="ec2",action="DescribeInstances",code="Throttled"} 1"#,
+            r#"foo_aws_request_seconds_count{service="ec2",action="DescribeInstances"} 1"#,
+            r#"foo_aws_token_wait_seconds_count{bucket="ec2_describe"} 1"#,
+            r#"foo_aws_tokens_left{bucket="ec2_describe"} 79"#,
+            r#"foo_aws_rate_percent{bucket="ec2_describe"} 100"#,
+            r#"foo_observer_sweeps_total{code="ok"} 1"#,
+            "foo_observation_age_seconds_count 0",
+        ] {
+            assert!(text.contains(line), "{line} is missing in\n{text}");
+        }
+    }
+}
