@@ -1,1 +1,45 @@
-//! CRD types of the provider and the Cluster API views it reads.
+//! The provider's CRD types and the few fields of Cluster API's objects that it reads.
+//!
+//! Types, names and small pure helpers only: no client, no async, no decisions. Validation that can be said in CEL
+//! stands here, beside the field it belongs to; there is no webhook server.
+
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "each printcolumn(…) has its own name, type_ and json_path; the lint takes them for repetitions"
+)]
+
+pub mod capi;
+pub mod cluster;
+pub mod conditions;
+pub mod control_plane;
+pub mod labels;
+pub mod machine;
+pub mod names;
+pub mod pool;
+pub mod shared;
+pub mod templates;
+
+pub use cluster::{FooCluster, FooClusterSpec, FooClusterStatus};
+pub use control_plane::{FooControlPlane, FooControlPlaneSpec, FooControlPlaneStatus};
+pub use machine::{FooMachine, FooMachineSpec, FooMachineStatus};
+pub use pool::{FooMachinePool, FooMachinePoolSpec, FooMachinePoolStatus};
+pub use templates::{
+    FooClusterTemplate, FooClusterTemplateSpec, FooControlPlaneTemplate, FooControlPlaneTemplateSpec,
+    FooMachinePoolTemplate, FooMachinePoolTemplateSpec,
+};
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::CustomResourceExt;
+
+/// All CRDs of the infrastructure provider and of the control-plane provider, in the order they are released.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    vec![
+        FooCluster::crd(),
+        FooClusterTemplate::crd(),
+        FooMachine::crd(),
+        FooMachinePool::crd(),
+        FooMachinePoolTemplate::crd(),
+        FooControlPlane::crd(),
+        FooControlPlaneTemplate::crd(),
+    ]
+}

@@ -1,0 +1,206 @@
+//! The fields of Cluster API's own objects that we read (group `cluster.x-k8s.io`, version `v1beta2`).
+//!
+//! Views, not copies: unknown fields are ignored, everything is optional that upstream may leave out. A test in
+//! `tests/contract` checks each field against the upstream CRDs.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::CustomResource;
+use serde::{Deserialize, Serialize};
+
+/// Cluster: what it points to and whether it is paused.
+#[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[kube(
+    group = "cluster.x-k8s.io",
+    version = "v1beta2",
+    kind = "Cluster",
+    plural = "clusters",
+    namespaced,
+    schema = "disabled",
+    derive = "PartialEq",
+    status = "ClusterStatus"
+)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterSpec {
+    /// Pauses everything of the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
+    /// The infrastructure cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infrastructure_ref: Option<ContractReference>,
+    /// The control plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_plane_ref: Option<ContractReference>,
+}
+
+/// Status of a Cluster.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    /// How far it has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initialization: Option<ClusterInitialization>,
+}
+
+/// How far a Cluster has come.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterInitialization {
+    /// Whether its infrastructure cluster is provisioned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infrastructure_provisioned: Option<bool>,
+}
+
+/// A reference without version and namespace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContractReference {
+    /// API group.
+    #[serde(default)]
+    pub api_group: String,
+    /// Kind.
+    #[serde(default)]
+    pub kind: String,
+    /// Name.
+    #[serde(default)]
+    pub name: String,
+}
+
+/// MachinePool: the wish.
+#[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[kube(
+    group = "cluster.x-k8s.io",
+    version = "v1beta2",
+    kind = "MachinePool",
+    plural = "machinepools",
+    namespaced,
+    schema = "disabled",
+    derive = "PartialEq"
+)]
+#[serde(rename_all = "camelCase")]
+pub struct MachinePoolSpec {
+    /// Cluster it belongs to.
+    #[serde(default)]
+    pub cluster_name: String,
+    /// Wished number of machines; absent counts as 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i32>,
+    /// What the machines are like.
+    #[serde(default)]
+    pub template: MachineTemplate,
+    /// Zones to use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure_domains: Vec<String>,
+}
+
+/// Template of a pool's machines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineTemplate {
+    /// Its spec.
+    #[serde(default)]
+    pub spec: MachineTemplateSpec,
+}
+
+/// Spec of a pool's machines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineTemplateSpec {
+    /// Where the bootstrap data is.
+    #[serde(default)]
+    pub bootstrap: Bootstrap,
+    /// The infrastructure: a FooMachinePool.
+    #[serde(default)]
+    pub infrastructure_ref: ContractReference,
+    /// Kubernetes version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Timeouts of deletions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<MachineDeletion>,
+}
+
+/// Where the bootstrap data is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bootstrap {
+    /// Secret with the data under the key `value`; absent until the bootstrap provider made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_secret_name: Option<String>,
+}
+
+/// Timeouts of a Machine's deletion, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineDeletion {
+    /// Draining.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_drain_timeout_seconds: Option<i32>,
+    /// Waiting for volumes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_volume_detach_timeout_seconds: Option<i32>,
+    /// Deleting the Node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_deletion_timeout_seconds: Option<i32>,
+}
+
+/// Machine: one machine of a pool.
+#[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[kube(
+    group = "cluster.x-k8s.io",
+    version = "v1beta2",
+    kind = "Machine",
+    plural = "machines",
+    namespaced,
+    schema = "disabled",
+    derive = "PartialEq",
+    status = "MachineStatus"
+)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineSpec {
+    /// Cluster it belongs to.
+    #[serde(default)]
+    pub cluster_name: String,
+    /// Its FooMachine.
+    #[serde(default)]
+    pub infrastructure_ref: ContractReference,
+    /// Timeouts of its deletion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<MachineDeletion>,
+}
+
+/// Status of a Machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineStatus {
+    /// Its Node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_ref: Option<NodeReference>,
+    /// Conditions; `NodeReady` is read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+/// A Node by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeReference {
+    /// Its name.
+    #[serde(default)]
+    pub name: String,
+}
+
+impl Cluster {
+    /// Whether everything of the cluster is paused.
+    pub fn is_paused(&self) -> bool {
+        self.spec.paused.unwrap_or(false)
+    }
+
+    /// Whether its infrastructure cluster is provisioned.
+    pub fn infrastructure_provisioned(&self) -> bool {
+        self.status
+            .as_ref()
+            .and_then(|status| status.initialization.as_ref())
+            .and_then(|initialization| initialization.infrastructure_provisioned)
+            .unwrap_or(false)
+    }
+}

@@ -1,0 +1,67 @@
+//! Every name that is agreed with somebody else: labels, annotations, finalizers, field managers, Secret types.
+//!
+//! Names of Cluster API's own are as in its API reference ("Labels and Annotations").
+
+/// Label on everything that belongs to a Cluster.
+pub const CLUSTER_NAME_LABEL: &str = "cluster.x-k8s.io/cluster-name";
+/// Label on FooMachines and Machines of a pool; its value comes from [`crate::labels::must_format_value`].
+pub const POOL_NAME_LABEL: &str = "cluster.x-k8s.io/pool-name";
+/// Label that says which manager instance looks after an object (`--watch-filter`).
+pub const WATCH_LABEL: &str = "cluster.x-k8s.io/watch-filter";
+/// Annotation that pauses an object, whatever its value.
+pub const PAUSED_ANNOTATION: &str = "cluster.x-k8s.io/paused";
+/// Annotation on a MachinePool: somebody else decides on the size, unless the value is `false`.
+pub const REPLICAS_MANAGED_BY_ANNOTATION: &str = "cluster.x-k8s.io/replicas-managed-by";
+/// Annotation on a Machine: first to go once there is an excess.
+pub const DELETE_MACHINE_ANNOTATION: &str = "cluster.x-k8s.io/delete-machine";
+/// Annotation on a Machine: there is nothing to drain.
+pub const EXCLUDE_DRAINING_ANNOTATION: &str = "machine.cluster.x-k8s.io/exclude-node-draining";
+/// Annotation on an infrastructure cluster that somebody else looks after.
+pub const MANAGED_BY_ANNOTATION: &str = "cluster.x-k8s.io/managed-by";
+/// Annotation clusterctl leaves as the only one on an object that was moved away.
+pub const DELETE_FOR_MOVE_ANNOTATION: &str = "clusterctl.cluster.x-k8s.io/delete-for-move";
+/// Annotations by which cluster-autoscaler recognises a node group.
+pub const AUTOSCALER_MIN_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size";
+/// See [`AUTOSCALER_MIN_ANNOTATION`].
+pub const AUTOSCALER_MAX_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size";
+
+/// Finalizer on FooMachinePools: AWS still holds something of the pool.
+pub const POOL_FINALIZER: &str = "foomachinepool.infrastructure.foo.com";
+/// Finalizer on FooMachines: the instance still exists.
+pub const MACHINE_FINALIZER: &str = "foomachine.infrastructure.foo.com";
+/// Finalizer on FooClusters: pools of the cluster still exist.
+pub const CLUSTER_FINALIZER: &str = "foocluster.infrastructure.foo.com";
+
+/// API group of the infrastructure kinds.
+pub const INFRASTRUCTURE_GROUP: &str = "infrastructure.foo.com";
+/// API group of the control plane kinds.
+pub const CONTROL_PLANE_GROUP: &str = "controlplane.foo.com";
+
+/// Type of Secrets that Cluster API reads.
+pub const CLUSTER_SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
+/// Key of a Secret that holds bootstrap data or a kubeconfig.
+pub const SECRET_VALUE_KEY: &str = "value";
+
+/// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each other.
+pub mod managers {
+    /// Spec fields of the FooMachinePool that are ours: providerID and providerIDList.
+    pub const POOL_SPEC: &str = "foo/pool-spec";
+    /// Status of the FooMachinePool.
+    pub const POOL_STATUS: &str = "foo/pool-status";
+    /// FooMachines as a whole.
+    pub const MACHINE: &str = "foo/machine";
+    /// Status of FooMachines.
+    pub const MACHINE_STATUS: &str = "foo/machine-status";
+    /// Deletion timeouts of CAPI Machines.
+    pub const MACHINE_TIMEOUTS: &str = "foo/machine-timeouts";
+    /// Annotations of CAPI Machines.
+    pub const MACHINE_DRAIN: &str = "foo/machine-drain";
+    /// MachinePool.spec.replicas when the group decides.
+    pub const REPLICAS: &str = "foo/replicas";
+    /// FooCluster: status.
+    pub const CLUSTER_STATUS: &str = "foo/cluster-status";
+    /// FooControlPlane: status, and the endpoint in its spec.
+    pub const CONTROL_PLANE: &str = "foo/control-plane";
+    /// The kubeconfig Secret of a cluster.
+    pub const KUBECONFIG: &str = "foo/kubeconfig";
+}

@@ -1,0 +1,438 @@
+//! FooMachinePool: one Auto Scaling group.
+
+use crate::shared::{Initialization, NetworkReference};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One Auto Scaling group, used by a MachinePool through `spec.template.spec.infrastructureRef`.
+///
+/// Everything may be changed at any time unless a field says otherwise.
+#[derive(CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[kube(
+    group = "infrastructure.foo.com",
+    version = "v1alpha1",
+    kind = "FooMachinePool",
+    plural = "foomachinepools",
+    shortname = "foomp",
+    category = "cluster-api",
+    namespaced,
+    derive = "PartialEq",
+    status = "FooMachinePoolStatus",
+    label("cluster.x-k8s.io/v1beta2", "v1alpha1"),
+    printcolumn(
+        name = "Cluster",
+        type_ = "string",
+        json_path = r".metadata.labels['cluster\.x-k8s\.io/cluster-name']"
+    ),
+    printcolumn(name = "Desired", type_ = "integer", json_path = ".status.desiredReplicas"),
+    printcolumn(name = "Replicas", type_ = "integer", json_path = ".status.replicas"),
+    printcolumn(name = "Ready", type_ = "integer", json_path = ".status.readyReplicas"),
+    printcolumn(name = "Up-To-Date", type_ = "integer", json_path = ".status.upToDateReplicas"),
+    printcolumn(
+        name = "Status",
+        type_ = "string",
+        json_path = r#".status.conditions[?(@.type=="Ready")].reason"#
+    ),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
+    printcolumn(name = "Version", type_ = "string", json_path = ".status.version", priority = 1),
+    printcolumn(name = "Type", type_ = "string", json_path = ".status.instanceType", priority = 1),
+    printcolumn(name = "Group", type_ = "string", json_path = ".status.autoScalingGroup.name", priority = 1),
+    printcolumn(
+        name = "Template",
+        type_ = "integer",
+        json_path = ".status.launchTemplate.version",
+        priority = 1
+    )
+)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("has(self.instanceType) != has(self.mixedInstances)")
+        .message("give either instanceType or mixedInstances"),
+    validation = Rule::new("!has(self.mixedInstances) || !has(self.spot)")
+        .message("with mixedInstances, spot is bought through its onDemandPercentage and spotMaxPrice"),
+    validation = Rule::new("!has(oldSelf.providerID) || (has(self.providerID) && self.providerID == oldSelf.providerID)")
+        .message("providerID is immutable once set"),
+    validation = Rule::new("has(self.groupName) == has(oldSelf.groupName) && (!has(self.groupName) || self.groupName == oldSelf.groupName)")
+        .message("groupName is immutable"),
+    validation = Rule::new("!has(self.autoscaling) || !has(self.maxSize) || self.autoscaling.maxSize <= self.maxSize")
+        .message("autoscaling.maxSize is above maxSize")
+)]
+pub struct FooMachinePoolSpec {
+    /// ARN of the group. Written by the provider once.
+    #[serde(default, rename = "providerID", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 512))]
+    pub provider_id: Option<String>,
+    /// `aws:///<zone>/<instance id>` of every instance that exists, sorted. Written by the provider; an id stays until
+    /// its instance is gone.
+    #[serde(default, rename = "providerIDList", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 10000), inner(length(max = 512)))]
+    #[x_kube(merge_strategy = ListMerge::Atomic)]
+    pub provider_id_list: Option<Vec<String>>,
+    /// Name of the group and of its launch template; `<namespace>-<cluster>-<pool>` if absent. Immutable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_./()-]{2,127}$"))]
+    pub group_name: Option<String>,
+    /// Number of instances that is never passed, whatever the MachinePool wishes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 10000))]
+    pub max_size: Option<i32>,
+    /// Bounds of the group while somebody else decides on its size (`cluster.x-k8s.io/replicas-managed-by` on the
+    /// MachinePool); required then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autoscaling: Option<Autoscaling>,
+
+    /// Type of all instances (`m7i.large`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub instance_type: Option<String>,
+    /// Several types and a share of spot instances, instead of `instanceType`. There are no weights: a replica is an
+    /// instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mixed_instances: Option<MixedInstances>,
+    /// Image the instances boot from.
+    pub ami: Ami,
+    /// Name of the IAM instance profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 128))]
+    pub iam_instance_profile: Option<String>,
+    /// EC2 key pair for SSH.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 255))]
+    pub ssh_key_name: Option<String>,
+    /// Security groups beside those of the FooCluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    pub security_groups: Vec<NetworkReference>,
+    /// Root volume; the image's own if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_volume: Option<Volume>,
+    /// Further volumes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 24))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["deviceName".into()]))]
+    pub volumes: Vec<DataVolume>,
+    /// Instance metadata service: IMDSv2 is required unless said otherwise.
+    #[serde(default)]
+    pub metadata_options: MetadataOptions,
+    /// Buy all instances on the spot market.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spot: Option<Spot>,
+    /// Subnets to launch into; each must belong to the FooCluster. If absent: the FooCluster's subnets in the
+    /// MachinePool's failureDomains, or else all its private subnets (all its subnets if none is private).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub subnets: Vec<NetworkReference>,
+    /// How Machines are chosen when there are too many.
+    #[serde(default)]
+    pub scale_in: ScaleIn,
+    /// Tags of the group, its instances and their volumes. A change rolls no nodes: running instances keep theirs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(
+        validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
+            .message("tags must not begin with aws: or infrastructure.foo.com/")
+    )]
+    #[schemars(extend("maxProperties" = 40))]
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Bounds of a group whose size somebody else decides on, in instances.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("self.minSize <= self.maxSize").message("minSize is above maxSize"))]
+pub struct Autoscaling {
+    /// MinSize of the group.
+    #[schemars(range(min = 0, max = 10000))]
+    pub min_size: i32,
+    /// MaxSize of the group.
+    #[schemars(range(min = 0, max = 10000))]
+    pub max_size: i32,
+}
+
+/// Several types and purchase options.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MixedInstances {
+    /// Types to choose from, most wanted first.
+    #[schemars(length(min = 1, max = 40))]
+    #[x_kube(merge_strategy = ListMerge::Atomic)]
+    pub overrides: Vec<MixedInstancesOverride>,
+    /// How many instances, at least, are on demand.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 10000))]
+    pub on_demand_base: i32,
+    /// Share of on-demand instances above the base, in percent.
+    #[serde(default = "all")]
+    #[schemars(range(min = 0, max = 100))]
+    pub on_demand_percentage: i32,
+    /// How spot pools are chosen.
+    #[serde(default)]
+    pub spot_strategy: SpotStrategy,
+    /// Highest spot price per hour in US dollars; the on-demand price if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[0-9]+(\.[0-9]+)?$"))]
+    pub spot_max_price: Option<String>,
+}
+
+fn all() -> i32 {
+    100
+}
+
+/// One choice of a mix.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MixedInstancesOverride {
+    /// The type.
+    #[schemars(length(min = 1, max = 64))]
+    pub instance_type: String,
+}
+
+/// Spot allocation strategies, in AWS's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpotStrategy {
+    /// Deep pools first, the cheaper of them.
+    #[default]
+    PriceCapacityOptimized,
+    /// Deepest pools first.
+    CapacityOptimized,
+    /// Deepest pools first, the order of the overrides counting a little.
+    CapacityOptimizedPrioritized,
+    /// Cheapest pools first.
+    LowestPrice,
+}
+
+/// Which image to boot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Ami {
+    /// Image id (`ami-…`).
+    #[schemars(length(min = 1, max = 64))]
+    pub id: String,
+}
+
+/// An EBS volume.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Volume {
+    /// Size in GiB.
+    #[serde(rename = "sizeGiB")]
+    #[schemars(range(min = 1, max = 65536))]
+    pub size_gib: i32,
+    /// Kind of volume.
+    #[serde(default, rename = "type")]
+    pub kind: VolumeType,
+    /// Provisioned I/O operations per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 256_000))]
+    pub iops: Option<i32>,
+    /// Provisioned throughput in MiB/s; gp3 only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 125, max = 2000))]
+    pub throughput: Option<i32>,
+    /// Whether it is encrypted; the account's default if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encrypted: Option<bool>,
+    /// KMS key of the encryption.
+    #[serde(default, rename = "kmsKeyID", skip_serializing_if = "Option::is_none")]
+    pub kms_key_id: Option<String>,
+}
+
+/// A volume beside the root volume.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DataVolume {
+    /// Device name (`/dev/xvdb`).
+    #[schemars(length(min = 1, max = 32))]
+    pub device_name: String,
+    /// The volume.
+    pub volume: Volume,
+}
+
+/// EBS volume types, in AWS's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are AWS's own (EBS User Guide, \"Amazon EBS volume types\")")]
+pub enum VolumeType {
+    Gp2,
+    #[default]
+    Gp3,
+    Io1,
+    Io2,
+    St1,
+    Sc1,
+}
+
+/// Instance metadata service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MetadataOptions {
+    /// Whether session tokens (IMDSv2) are required.
+    #[serde(default)]
+    pub http_tokens: HttpTokens,
+    /// How many network hops an answer may travel, 1–64. Pods without host network need 2.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 64))]
+    pub http_put_response_hop_limit: i32,
+}
+
+impl Default for MetadataOptions {
+    fn default() -> Self {
+        Self { http_tokens: HttpTokens::Required, http_put_response_hop_limit: 1 }
+    }
+}
+
+fn one() -> i32 {
+    1
+}
+
+/// Whether IMDSv2 session tokens are required.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HttpTokens {
+    /// They are.
+    #[default]
+    Required,
+    /// IMDSv1 works as well.
+    Optional,
+}
+
+/// The spot market.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Spot {
+    /// Highest price per hour in US dollars; the on-demand price if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[0-9]+(\.[0-9]+)?$"))]
+    pub max_price: Option<String>,
+}
+
+/// How Machines are chosen when there are too many.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScaleIn {
+    /// Which of equals goes first.
+    #[serde(default)]
+    pub policy: VictimPolicy,
+    /// How many Machines may be draining at once by the provider's choice. Machines marked with
+    /// `cluster.x-k8s.io/delete-machine` are not held back.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_concurrent_drains: i32,
+    /// How long there must be too many before a Machine is taken that has a Node and no mark; 60 if the MachinePool
+    /// carries cluster-autoscaler's annotations, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 3600))]
+    pub stabilization_seconds: Option<i32>,
+}
+
+impl Default for ScaleIn {
+    fn default() -> Self {
+        Self { policy: VictimPolicy::Oldest, max_concurrent_drains: 10, stabilization_seconds: None }
+    }
+}
+
+fn ten() -> i32 {
+    10
+}
+
+/// Which of equals goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum VictimPolicy {
+    /// The oldest.
+    #[default]
+    Oldest,
+    /// The newest.
+    Newest,
+}
+
+/// What is true of the pool. It can be lost at any time (clusterctl move): all of it is found again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FooMachinePoolStatus {
+    /// Cluster API's signal that the infrastructure is there; stays true. Core v1.14 reads this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<bool>,
+    /// The same, as the contract's text wants it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initialization: Option<Initialization>,
+    /// Kind of the objects that stand for the instances: `FooMachine`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infrastructure_machine_kind: Option<String>,
+    /// Instances that exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i32>,
+    /// Instances that are wished for, within `maxSize`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desired_replicas: Option<i32>,
+    /// Instances in service whose Node is Ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready_replicas: Option<i32>,
+    /// Instances launched from a template version with the wanted content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up_to_date_replicas: Option<i32>,
+    /// Generation of the spec this status belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Kubernetes version the MachinePool asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Instance type, or the first of a mix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance_type: Option<String>,
+    /// What one Node of the pool offers (`cpu`, `memory`, `nvidia.com/gpu`, …), as strings: cluster-autoscaler scales
+    /// from zero by it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub capacity: BTreeMap<String, String>,
+    /// Architecture and operating system of the Nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_info: Option<NodeInfo>,
+    /// The group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_scaling_group: Option<GroupStatus>,
+    /// The launch template in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch_template: Option<LaunchTemplateStatus>,
+    /// `Ready` (a summary) and one condition for each thing it depends on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}
+
+/// What kind of Nodes the pool has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeInfo {
+    /// `amd64` or `arm64`.
+    pub architecture: String,
+    /// `linux`.
+    pub operating_system: String,
+}
+
+/// The group as AWS has it; sizes are instances.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupStatus {
+    /// Its name.
+    pub name: String,
+    /// Desired capacity.
+    pub desired_capacity: i32,
+    /// Minimum size.
+    pub min_size: i32,
+    /// Maximum size.
+    pub max_size: i32,
+}
+
+/// The launch template in use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LaunchTemplateStatus {
+    /// Its id.
+    pub id: String,
+    /// Version that new instances launch from.
+    pub version: i64,
+    /// Hash of the content that rolls nodes.
+    pub spec_hash: String,
+}
