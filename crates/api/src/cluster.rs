@@ -69,7 +69,7 @@ pub struct Network {
 }
 
 /// What was found in AWS.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooClusterStatus {
     /// Cluster API's signal that the infrastructure is there.

@@ -75,7 +75,7 @@ pub struct SecretReference {
 }
 
 /// What is known of the control plane.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooControlPlaneStatus {
     /// Cluster API's signal that the control plane answers.

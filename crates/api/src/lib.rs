@@ -3,6 +3,7 @@
 //! Types, names and small pure helpers only: no client, no async, no decisions. Validation that can be said in CEL
 //! stands here, beside the field it belongs to; there is no webhook server.
 
+#![expect(unreachable_pub, reason = "KubeSchema's derive repeats each struct inside a private scope")]
 #![expect(
     clippy::duplicated_attributes,
     reason = "each printcolumn(…) has its own name, type_ and json_path; the lint takes them for repetitions"

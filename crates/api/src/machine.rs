@@ -55,7 +55,7 @@ pub struct FooMachineSpec {
 }
 
 /// What is known of the instance.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooMachineStatus {
     /// Cluster API's signal that the instance runs.

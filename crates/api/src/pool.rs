@@ -349,7 +349,7 @@ pub enum VictimPolicy {
 }
 
 /// What is true of the pool. It can be lost at any time (clusterctl move): all of it is found again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooMachinePoolStatus {
     /// Cluster API's signal that the infrastructure is there; stays true. Core v1.14 reads this one.
