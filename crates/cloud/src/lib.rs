@@ -12,6 +12,7 @@ pub mod clock;
 pub mod error;
 pub mod metered;
 pub mod metrics;
+pub mod observer;
 pub mod operation;
 pub mod requests;
 
@@ -20,6 +21,7 @@ pub use error::{CloudError, ErrorKind};
 pub use foo_planner::model;
 pub use metered::{Limits, Metered};
 pub use metrics::Metrics;
+pub use observer::{Observation, Observer, Pace, Seen};
 pub use operation::Operation;
 pub use requests::{
     GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, NetworkQuery,

@@ -1,0 +1,339 @@
+//! The watched groups: the newest look at each, and when the next one is due. Plain data; time is a parameter.
+
+use super::{Observation, Pace, Seen, Settings, backoff};
+use crate::error::CloudError;
+use crate::model::{Group, GroupName, Timestamp};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Names per call (Auto Scaling API Reference, DescribeAutoScalingGroups: at most 100 records).
+const NAMES_PER_PAGE: usize = 100;
+/// Up to this many pages are swept in one quiet period; beyond, the period grows so that the calls per minute do not.
+const PAGES_PER_PERIOD: u32 = 5;
+/// Looks that are asked for are moved up to the next multiple of this, so that those asked for by many pools within
+/// a moment share a call: at most four calls a second, whatever is asked for.
+const GRID: Duration = Duration::from_millis(250);
+/// Between the end of a look and the start of the next one at the same group, however slow AWS answers.
+const REST: Duration = Duration::from_millis(500);
+
+/// All watched groups.
+#[derive(Debug)]
+pub(super) struct Index {
+    settings: Settings,
+    /// Where the grid begins.
+    origin: Instant,
+    entries: HashMap<GroupName, Entry>,
+    /// The groups that are not in flight, by due time.
+    queue: BTreeSet<(Instant, GroupName)>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    view: Option<Observation>,
+    trouble: Option<(Timestamp, CloudError)>,
+    /// Looks that failed since the last one that did not.
+    failures: u32,
+    pace: Pace,
+    /// When it last changed, or was said to have: the period of an active group doubles from there.
+    changed: Instant,
+    /// A look somebody waits for.
+    wanted: Option<Wanted>,
+    /// When the next look is due; `None` while one is in flight.
+    due: Option<Instant>,
+    /// When the newest look was sent; before the first, when the group was watched.
+    looked: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    /// Views that are not newer than this are stale.
+    newer_than: Timestamp,
+    /// A look sent at this moment or later is the wanted one. Not by wall clock: that may be set back.
+    from: Instant,
+}
+
+/// One call.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) names: Vec<GroupName>,
+    /// Wall clock before it was sent.
+    pub(super) at: Timestamp,
+    /// The same moment by the monotonic clock.
+    pub(super) sent: Instant,
+}
+
+/// What an answer brought.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    /// Groups for which something is new.
+    pub(super) wakes: Vec<GroupName>,
+    /// When the views were taken that this answer replaces, or, if it is a failure, would have replaced.
+    pub(super) replaced: Vec<Timestamp>,
+}
+
+impl Index {
+    pub(super) fn new(settings: Settings, origin: Instant) -> Self {
+        Self { settings, origin, entries: HashMap::new(), queue: BTreeSet::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn is_watched(&self, group: &GroupName) -> bool {
+        self.entries.contains_key(group)
+    }
+
+    pub(super) fn names(&self) -> Vec<GroupName> {
+        self.entries.keys().cloned().collect()
+    }
+
+    pub(super) fn watch(&mut self, group: &GroupName, now: Instant) {
+        if self.entries.contains_key(group) {
+            return;
+        }
+        let entry = Entry {
+            view: None,
+            trouble: None,
+            failures: 0,
+            pace: Pace::Quiet,
+            changed: now,
+            wanted: None,
+            due: None,
+            looked: now,
+        };
+        self.entries.insert(group.clone(), entry);
+        // Not at once: a manager that starts watches all its groups within a moment.
+        self.set_due(group, Some(self.on_grid(later(now, Duration::from_millis(50)))));
+    }
+
+    pub(super) fn forget(&mut self, group: &GroupName) {
+        self.set_due(group, None);
+        self.entries.remove(group);
+    }
+
+    pub(super) fn view(&self, group: &GroupName) -> Option<Observation> {
+        self.entries.get(group)?.view.clone()
+    }
+
+    pub(super) fn is_stale(&self, group: &GroupName) -> bool {
+        self.entries.get(group).is_some_and(|entry| match (&entry.wanted, &entry.view) {
+            (Some(wanted), Some(view)) => view.at <= wanted.newer_than,
+            (Some(_), None) => true,
+            (None, _) => false,
+        })
+    }
+
+    pub(super) fn trouble(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
+        self.entries.get(group)?.trouble.clone()
+    }
+
+    pub(super) fn pace(&mut self, group: &GroupName, pace: Pace, now: Instant) {
+        let Some(entry) = self.entries.get_mut(group) else { return };
+        if entry.pace == pace {
+            return;
+        }
+        entry.pace = pace;
+        match pace {
+            Pace::Active => {
+                entry.changed = now;
+                self.due_by(group, later(now, self.settings.active_shortest));
+            }
+            Pace::Quiet if entry.view.is_some() && entry.failures == 0 && entry.due.is_some() => {
+                let looked = entry.looked;
+                self.schedule(group, looked, now);
+            }
+            Pace::Quiet => {}
+        }
+    }
+
+    /// Asks for a look sent at `from` or later, because of a change at `newer_than`.
+    pub(super) fn look_after(
+        &mut self,
+        group: &GroupName,
+        newer_than: Timestamp,
+        from: Instant,
+        now: Instant,
+    ) {
+        let from = self.on_grid(from);
+        let Some(entry) = self.entries.get_mut(group) else { return };
+        entry.changed = now;
+        let wanted = Wanted { newer_than, from };
+        entry.wanted = Some(match entry.wanted {
+            None => wanted,
+            Some(before) => {
+                Wanted { newer_than: before.newer_than.max(newer_than), from: before.from.max(from) }
+            }
+        });
+        self.due_by(group, from);
+    }
+
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.queue.first().map(|(due, _)| *due)
+    }
+
+    /// If a group is due: it, and the groups due next that fit into the same call. They are in flight from now on.
+    pub(super) fn take_page(&mut self, now: Instant) -> Option<Vec<GroupName>> {
+        if self.next_due()? > now {
+            return None;
+        }
+        let names: Vec<GroupName> =
+            self.queue.iter().take(NAMES_PER_PAGE).map(|(_, name)| name.clone()).collect();
+        for name in &names {
+            self.set_due(name, None);
+        }
+        Some(names)
+    }
+
+    /// Whatever was in flight is lost; look again.
+    pub(super) fn nothing_in_flight(&mut self, now: Instant) {
+        let lost: Vec<GroupName> = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.due.is_none())
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in lost {
+            self.set_due(&name, Some(now));
+        }
+    }
+
+    /// Takes in the answer of a page and says what is new.
+    pub(super) fn arrived(&mut self, page: &Page, answer: crate::Result<Vec<Group>>, now: Instant) -> News {
+        match answer {
+            Ok(groups) => self.looked(page, groups, now),
+            Err(error) => self.failed(page, &error, now),
+        }
+    }
+
+    fn looked(&mut self, page: &Page, groups: Vec<Group>, now: Instant) -> News {
+        let mut found: HashMap<GroupName, Group> =
+            groups.into_iter().map(|group| (group.name.clone(), group)).collect();
+        let mut news = News::default();
+        for name in &page.names {
+            let Some(entry) = self.entries.get_mut(name) else { continue };
+            if entry.view.as_ref().is_some_and(|view| view.at > page.at) {
+                continue; // Forgotten and watched again in the meantime, and looked at since.
+            }
+            news.replaced.extend(entry.view.as_ref().map(|view| view.at));
+            let seen = match found.remove(name) {
+                Some(group) => Seen::Present(Arc::new(in_order(group))),
+                None => Seen::Absent,
+            };
+            let changed = entry.take_view(page.at, seen);
+            if changed {
+                entry.changed = now;
+            }
+            let recovered = entry.trouble.take().is_some();
+            entry.failures = 0;
+            entry.looked = page.sent;
+            let wanted = entry.wanted.take_if(|wanted| wanted.from <= page.sent).is_some();
+            if changed || recovered || wanted {
+                news.wakes.push(name.clone());
+            }
+            self.schedule(name, page.sent, now);
+        }
+        news
+    }
+
+    fn failed(&mut self, page: &Page, error: &CloudError, now: Instant) -> News {
+        let before =
+            page.names.iter().filter_map(|name| self.entries.get(name)).map(|entry| entry.failures).max();
+        let failures = before.unwrap_or(0).saturating_add(1);
+        let pause = backoff::pause(failures, self.settings.longest_backoff, self.salt(page));
+        let mut news = News::default();
+        for name in &page.names {
+            let Some(entry) = self.entries.get_mut(name) else { continue };
+            news.replaced.extend(entry.view.as_ref().map(|view| view.at));
+            entry.failures = failures;
+            let known = entry.trouble.replace((page.at, error.clone()));
+            if known.is_none_or(|(_, known)| known != *error) {
+                news.wakes.push(name.clone());
+            }
+            // The groups of a failed page stay together, so that they also share the call that repeats it.
+            self.set_due(name, Some(later(now, pause)));
+        }
+        news
+    }
+
+    /// When to look again at a group that was just looked at.
+    fn schedule(&mut self, group: &GroupName, sent: Instant, now: Instant) {
+        let Some(entry) = self.entries.get(group) else { return };
+        let period = match entry.pace {
+            Pace::Quiet => self.quiet_period(),
+            // As long again as it has been calm: 2, 4, 8, … seconds, however many looks there were in between.
+            Pace::Active => now.saturating_duration_since(entry.changed).clamp(
+                self.settings.active_shortest,
+                self.settings.active_longest.max(self.settings.active_shortest),
+            ),
+        };
+        let regular = later(sent, period).max(later(now, REST));
+        let due = entry.wanted.map_or(regular, |wanted| regular.min(wanted.from.max(now)));
+        self.set_due(group, Some(due));
+    }
+
+    fn quiet_period(&self) -> Duration {
+        let pages = u32::try_from(self.entries.len().div_ceil(NAMES_PER_PAGE)).unwrap_or(u32::MAX);
+        let period = self.settings.quiet_period;
+        period.max(period.saturating_mul(pages).checked_div(PAGES_PER_PERIOD).unwrap_or(period))
+    }
+
+    /// Brings the next look forward, unless it is a repetition after a failure: those keep their distance.
+    fn due_by(&mut self, group: &GroupName, moment: Instant) {
+        let Some(entry) = self.entries.get(group) else { return };
+        if entry.failures == 0 && entry.due.is_some_and(|due| due > moment) {
+            self.set_due(group, Some(moment));
+        }
+    }
+
+    fn set_due(&mut self, group: &GroupName, due: Option<Instant>) {
+        let Some(entry) = self.entries.get_mut(group) else { return };
+        if let Some(before) = entry.due.take() {
+            self.queue.remove(&(before, group.clone()));
+        }
+        entry.due = due;
+        self.queue.extend(due.map(|due| (due, group.clone())));
+    }
+
+    fn on_grid(&self, moment: Instant) -> Instant {
+        let passed = moment.saturating_duration_since(self.origin).as_millis();
+        let grid = GRID.as_millis().max(1);
+        let up = u64::try_from(passed.div_ceil(grid).saturating_mul(grid)).unwrap_or(u64::MAX);
+        later(self.origin, Duration::from_millis(up)).max(moment)
+    }
+
+    fn salt(&self, page: &Page) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.settings.seed, page.names.first().map(GroupName::as_str)).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl Entry {
+    /// Puts a new view in place and says whether it differs from the one before. An equal group is not kept twice.
+    fn take_view(&mut self, at: Timestamp, seen: Seen) -> bool {
+        match &mut self.view {
+            Some(view) if view.seen == seen => {
+                view.at = at;
+                false
+            }
+            _ => {
+                self.view = Some(Observation { at, seen });
+                true
+            }
+        }
+    }
+}
+
+/// AWS lists members in no particular order; a changed order is no change.
+fn in_order(mut group: Group) -> Group {
+    group.instances.sort_by(|a, b| a.id.cmp(&b.id));
+    group
+}
+
+fn later(moment: Instant, by: Duration) -> Instant {
+    moment.checked_add(by).unwrap_or(moment)
+}

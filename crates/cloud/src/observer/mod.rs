@@ -1,0 +1,401 @@
+//! One observer per (credentials, region), shared by all pools.
+//!
+//! It looks at all watched groups in as few calls as possible, remembers the newest look at each, and names the
+//! groups for which something is new. A settled pool costs it no call of its own: one page carries up to 100 groups,
+//! and a page that has to be sent anyway is filled with the groups that would be due next.
+//!
+//! It changes nothing in AWS and decides nothing. A view is never wrong, only old: each carries the time *before* its
+//! call was sent, and whoever changes a group says so ([`Observer::look_after`]) and compares.
+//!
+//! * [`index`]: what is watched, what was seen, what is due when (plain data, time is a parameter);
+//! * [`details`], [`templates`]: the same for instances by id and for launch templates;
+//! * [`wakes`]: the stream of group names;
+//! * this file: the driver, which is the only place that calls the cloud or sleeps.
+
+mod backoff;
+mod details;
+mod index;
+mod templates;
+mod wakes;
+
+pub use wakes::Wakes;
+
+use crate::clock::Clock;
+use crate::error::CloudError;
+use crate::metrics::{Code, Metrics};
+use crate::model::{Group, GroupName, InstanceId, Timestamp};
+use crate::{Cloud, InstanceDetails, TemplateSummary};
+use details::Details;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use index::{Index, Page};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use templates::Templates;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until};
+use wakes::WakeSet;
+
+/// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few would
+/// only find out together that AWS has a bad day.
+const PAGES_IN_FLIGHT: usize = 3;
+/// Ids per DescribeInstances call (Amazon EC2 API Reference, DescribeInstances: MaxResults).
+const IDS_PER_CALL: usize = 1_000;
+
+/// How often to look. All periods are lower bounds of the time between two looks at the same group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// For groups in which nothing is expected to happen; grows with their number beyond 500 (5 pages).
+    pub quiet_period: Duration,
+    /// For groups with work in flight, right after a change.
+    pub active_shortest: Duration,
+    /// For groups with work in flight in which nothing changes; reached by doubling.
+    pub active_longest: Duration,
+    /// How long after a change of ours AWS is asked whether it took effect.
+    pub settle: Duration,
+    /// Longest pause after failures.
+    pub longest_backoff: Duration,
+    /// How long ids of instances are collected before they are asked for together.
+    pub details_window: Duration,
+    /// Between two looks at all launch templates.
+    pub templates_period: Duration,
+    /// The tag key that marks our launch templates.
+    pub template_tag: String,
+    /// Spreads the retries of several managers; any number.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            quiet_period: Duration::from_secs(30),
+            active_shortest: Duration::from_secs(2),
+            active_longest: Duration::from_secs(10),
+            settle: Duration::from_secs(1),
+            longest_backoff: Duration::from_mins(1),
+            details_window: Duration::from_millis(75),
+            templates_period: Duration::from_mins(5),
+            template_tag: "infrastructure.foo.com/pool".to_owned(),
+            seed: 0,
+        }
+    }
+}
+
+/// One look at a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// When it was taken: the moment before the call was sent. A change made before it is in it (as far as AWS is
+    /// consistent); a change made after it may not be.
+    pub at: Timestamp,
+    /// What was there.
+    pub seen: Seen,
+}
+
+/// What a look found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// No group of that name.
+    Absent,
+    /// The group; its instances are sorted by id.
+    Present(Arc<Group>),
+}
+
+/// How closely a group is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Nothing is expected to happen.
+    Quiet,
+    /// Something of ours is in flight.
+    Active,
+}
+
+/// The shared observer. All methods but [`Observer::run`] return at once and never call AWS.
+pub struct Observer {
+    cloud: Arc<dyn Cloud>,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    metrics: Metrics,
+    state: Mutex<State>,
+    wakes: Arc<WakeSet>,
+    groups_changed: Notify,
+    details_changed: Notify,
+    templates_changed: Notify,
+}
+
+struct State {
+    index: Index,
+    details: Details,
+    templates: Templates,
+}
+
+impl Observer {
+    /// An observer of nothing yet. Nothing happens until somebody polls [`Observer::run`].
+    pub fn new(cloud: Arc<dyn Cloud>, settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        let state = State {
+            index: Index::new(settings.clone(), Instant::now()),
+            details: Details::default(),
+            templates: Templates::default(),
+        };
+        Self {
+            cloud,
+            clock,
+            settings,
+            metrics: Metrics::unregistered(),
+            state: Mutex::new(state),
+            wakes: Arc::default(),
+            groups_changed: Notify::new(),
+            details_changed: Notify::new(),
+            templates_changed: Notify::new(),
+        }
+    }
+
+    /// The same observer, counting into these metrics.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Metrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Looks for ever. May be dropped at any point and called again; two at a time are harmless but useless.
+    pub async fn run(&self) {
+        let now = Instant::now();
+        {
+            let mut state = self.state();
+            state.index.nothing_in_flight(now);
+            state.details.nothing_in_flight();
+        }
+        tokio::join!(self.look_at_groups(), self.look_at_instances(), self.look_at_templates());
+    }
+
+    /// The groups for which something is new since they were last named: content, trouble, a look that was asked for,
+    /// instance details or the launch template. Each is named once, however much is new; what is new can be read
+    /// before its name arrives here. For one consumer: with several, each name goes to one of them. Ends with the
+    /// observer.
+    pub fn wakes(&self) -> Wakes {
+        Wakes::new(Arc::clone(&self.wakes))
+    }
+
+    /// Starts to watch a group; no effect if it is watched.
+    pub fn watch(&self, group: &GroupName) {
+        let first = {
+            let mut state = self.state();
+            let first = state.index.is_empty();
+            state.index.watch(group, Instant::now());
+            first
+        };
+        self.groups_changed.notify_one();
+        if first {
+            self.templates_changed.notify_one();
+        }
+    }
+
+    /// Stops watching a group and forgets all that was known of it and of its instances.
+    pub fn forget(&self, group: &GroupName) {
+        let mut state = self.state();
+        state.index.forget(group);
+        state.details.forget(group);
+        self.wakes.remove(group);
+    }
+
+    /// The newest look at a watched group; `None` before the first.
+    pub fn view(&self, group: &GroupName) -> Option<Observation> {
+        self.state().index.view(group)
+    }
+
+    /// Whether a look that was asked for ([`Observer::look_after`]) is still to come.
+    pub fn is_stale(&self, group: &GroupName) -> bool {
+        self.state().index.is_stale(group)
+    }
+
+    /// The last failure to look at this group, if no look has succeeded since, and when that look was taken.
+    pub fn trouble(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
+        self.state().index.trouble(group)
+    }
+
+    /// Sets how closely a group is looked at.
+    pub fn pace(&self, group: &GroupName, pace: Pace) {
+        self.state().index.pace(group, pace, Instant::now());
+        self.groups_changed.notify_one();
+    }
+
+    /// Something was changed in the group at that time: the view of it is stale, take a new one when AWS had
+    /// [`Settings::settle`] to carry the change out, and name the group when it is there, changed or not. A time in
+    /// the future counts as now.
+    pub fn look_after(&self, group: &GroupName, changed_at: Timestamp) {
+        let wall = self.clock.now();
+        let changed_at = changed_at.min(wall);
+        let wait = wall.until(changed_at.plus(self.settings.settle));
+        let now = Instant::now();
+        self.state().index.look_after(group, changed_at, now.checked_add(wait).unwrap_or(now), now);
+        self.groups_changed.notify_one();
+    }
+
+    /// What EC2 said of an instance and when it was asked; the inner `None` means that EC2 does not know the id.
+    pub fn details(&self, id: &InstanceId) -> Option<(Timestamp, Option<InstanceDetails>)> {
+        self.state().details.get(id)
+    }
+
+    /// Fetches what is not known yet of these instances of the group, and what is known but not newer than
+    /// `newer_than`; names the group when it is there. Instances already on their way are not asked for again.
+    pub fn want_details(&self, group: &GroupName, ids: &[InstanceId], newer_than: Option<Timestamp>) {
+        let mut state = self.state();
+        if !state.index.is_watched(group) {
+            return;
+        }
+        state.details.want(group, ids, newer_than);
+        drop(state);
+        self.details_changed.notify_one();
+    }
+
+    /// Forgets the details of all instances of the group but these.
+    pub fn retain_details(&self, group: &GroupName, ids: &BTreeSet<InstanceId>) {
+        self.state().details.retain(group, ids);
+    }
+
+    /// The last failure to ask EC2 for instances, if none has succeeded since, and when that was.
+    pub fn details_trouble(&self) -> Option<(Timestamp, CloudError)> {
+        self.state().details.trouble()
+    }
+
+    /// Our launch template of the group's name and when that was found out; the inner `None` means that there is none.
+    pub fn template(&self, group: &GroupName) -> Option<(Timestamp, Option<TemplateSummary>)> {
+        self.state().templates.get(group)
+    }
+
+    /// The last failure to list launch templates, if none has succeeded since, and when that was.
+    pub fn templates_trouble(&self) -> Option<(Timestamp, CloudError)> {
+        self.state().templates.trouble()
+    }
+
+    async fn look_at_groups(&self) {
+        let mut in_flight = FuturesUnordered::new();
+        loop {
+            while in_flight.len() < PAGES_IN_FLIGHT
+                && let Some(names) = self.take_page()
+            {
+                in_flight.push(self.look_at(names));
+            }
+            let next = if in_flight.len() < PAGES_IN_FLIGHT { self.state().index.next_due() } else { None };
+            tokio::select! {
+                Some(()) = in_flight.next() => {}
+                () = until(next) => {}
+                () = self.groups_changed.notified() => {}
+            }
+        }
+    }
+
+    fn take_page(&self) -> Option<Vec<GroupName>> {
+        self.state().index.take_page(Instant::now())
+    }
+
+    async fn look_at(&self, names: Vec<GroupName>) {
+        let page = Page { names, at: self.clock.now(), sent: Instant::now() };
+        let answer = self.cloud.describe_groups(&page.names).await;
+        if let Err(error) = &answer {
+            tracing::warn!(%error, groups = page.names.len(), "could not look at groups");
+        }
+        self.metrics.sweep_ended(Code::of(&answer));
+        let wall = self.clock.now();
+        // Wakes are added under the same lock: a group that is forgotten meanwhile must not be named afterwards.
+        let mut state = self.state();
+        let news = state.index.arrived(&page, answer, Instant::now());
+        self.wakes.add(news.wakes);
+        drop(state);
+        for taken in news.replaced {
+            self.metrics.observation_aged(taken.until(wall));
+        }
+    }
+
+    async fn look_at_instances(&self) {
+        let mut failures = 0;
+        loop {
+            if !self.state().details.is_wanted() {
+                self.details_changed.notified().await;
+                // Pools that learn of their instances from the same page ask within moments of each other.
+                sleep(self.settings.details_window).await;
+            }
+            let at = self.clock.now();
+            let ids = self.state().details.take(at, IDS_PER_CALL);
+            if ids.is_empty() {
+                continue;
+            }
+            let answer = self.cloud.describe_instances(&ids).await;
+            failures = count_failures(failures, &answer);
+            {
+                let mut state = self.state();
+                self.wakes.add(state.details.arrived(&ids, at, answer));
+            }
+            if failures > 0 {
+                sleep(self.backoff(failures)).await;
+            }
+        }
+    }
+
+    async fn look_at_templates(&self) {
+        let mut failures = 0;
+        loop {
+            if self.state().index.is_empty() {
+                self.templates_changed.notified().await;
+                continue;
+            }
+            let sent = Instant::now();
+            let at = self.clock.now();
+            let answer = self.cloud.describe_templates_tagged(&self.settings.template_tag).await;
+            failures = count_failures(failures, &answer);
+            {
+                let mut state = self.state();
+                let changed = match state.templates.arrived(at, answer) {
+                    templates::Changed::All => state.index.names(),
+                    templates::Changed::Some(names) => names,
+                };
+                self.wakes.add(changed.into_iter().filter(|group| state.index.is_watched(group)));
+            }
+            if failures > 0 {
+                sleep(self.backoff(failures)).await;
+            } else {
+                sleep_until(sent.checked_add(self.settings.templates_period).unwrap_or(sent)).await;
+            }
+        }
+    }
+
+    fn backoff(&self, failures: u32) -> Duration {
+        backoff::pause(failures, self.settings.longest_backoff, self.settings.seed)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics half way through a change, so a poisoned lock guards sound data.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        self.wakes.close();
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// Failures in a row.
+fn count_failures<T>(before: u32, answer: &crate::Result<T>) -> u32 {
+    match answer {
+        Ok(_) => 0,
+        Err(error) => {
+            tracing::warn!(%error, "could not look");
+            before.saturating_add(1)
+        }
+    }
+}
+
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,60 @@
+//! Our launch templates, as the last list of them had it. Plain data.
+
+use crate::TemplateSummary;
+use crate::error::CloudError;
+use crate::model::{GroupName, Timestamp};
+use std::collections::HashMap;
+
+/// All templates with our tag. A template has its group's name.
+#[derive(Debug, Default)]
+pub(super) struct Templates {
+    list: Option<(Timestamp, HashMap<String, TemplateSummary>)>,
+    trouble: Option<(Timestamp, CloudError)>,
+}
+
+/// The groups for whose template something is new.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Changed {
+    /// Every watched group: it is known for the first time which templates exist, or whether that can be known.
+    All,
+    /// These.
+    Some(Vec<GroupName>),
+}
+
+impl Templates {
+    pub(super) fn get(&self, group: &GroupName) -> Option<(Timestamp, Option<TemplateSummary>)> {
+        let (at, list) = self.list.as_ref()?;
+        Some((*at, list.get(group.as_str()).cloned()))
+    }
+
+    pub(super) fn trouble(&self) -> Option<(Timestamp, CloudError)> {
+        self.trouble.clone()
+    }
+
+    pub(super) fn arrived(&mut self, at: Timestamp, answer: crate::Result<Vec<TemplateSummary>>) -> Changed {
+        match answer {
+            Ok(found) => {
+                let recovered = self.trouble.take().is_some();
+                let list: HashMap<_, _> =
+                    found.into_iter().map(|template| (template.name.clone(), template)).collect();
+                let before = self.list.replace((at, list));
+                match before {
+                    Some((_, before)) if !recovered => Changed::Some(self.differences(&before)),
+                    _ => Changed::All,
+                }
+            }
+            Err(error) => {
+                let known = self.trouble.as_ref().is_some_and(|(_, known)| *known == error);
+                self.trouble = Some((at, error));
+                if known { Changed::Some(Vec::new()) } else { Changed::All }
+            }
+        }
+    }
+
+    fn differences(&self, before: &HashMap<String, TemplateSummary>) -> Vec<GroupName> {
+        let Some((_, now)) = &self.list else { return Vec::new() };
+        let new_or_other = now.iter().filter(|(name, template)| before.get(*name) != Some(*template));
+        let gone = before.iter().filter(|(name, _)| !now.contains_key(*name));
+        new_or_other.chain(gone).map(|(name, _)| GroupName::new(name)).collect()
+    }
+}
