@@ -1,0 +1,48 @@
+//! Runs a command-line program to its end, as a user would, and returns what it printed.
+
+use anyhow::{Context as _, Result, bail};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Stdio;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+/// What a program printed before it ended with status 0.
+#[derive(Clone, Debug)]
+pub struct Printed {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error (clusterctl reports its progress there).
+    pub stderr: String,
+}
+
+/// Runs `program` to its end; an error, with all it printed, unless it ends with status 0.
+///
+/// `env` is added to our own environment. The program is killed if the future is dropped.
+pub async fn run<A, S>(program: &Path, args: A, env: &[(&str, &str)], stdin: &str) -> Result<Printed>
+where
+    A: IntoIterator<Item = S>,
+    S: AsRef<OsStr>,
+{
+    let mut command = Command::new(program);
+    command.args(args).envs(env.iter().copied());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let shown = format!("{:?}", command.as_std());
+    let mut child = command.spawn().with_context(|| format!("running {shown}"))?;
+    let pipe = child.stdin.take();
+    let feed = async {
+        if let Some(mut pipe) = pipe {
+            // Not an error: a program need not read what it is given, and says itself what was wrong with it.
+            drop(pipe.write_all(stdin.as_bytes()).await);
+        }
+    };
+    // Together: a program that prints while it reads would otherwise wait for us, and we for it.
+    let ((), output) = tokio::join!(feed, child.wait_with_output());
+    let output = output.with_context(|| format!("running {shown}"))?;
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        bail!("{shown}: {}\n{stdout}{stderr}", output.status);
+    }
+    Ok(Printed { stdout, stderr })
+}

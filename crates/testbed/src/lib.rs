@@ -1,0 +1,52 @@
+//! Starts the real components on loopback for tests and the demo, and stands in for kubelets.
+//!
+//! etcd, kube-apiserver, kube-controller-manager, Cluster API core and clusterctl are the published programs, built
+//! by `hack/tools/build.sh`; nothing of them is simulated. Three things that a cluster has are missing, and
+//! [`Kubelets`] stands in for them as far as a drain can tell: kubelets, a scheduler, and the controllers that clean
+//! up after an instance that is gone. No container runs.
+//!
+//! What is deliberately absent: our own manager and the simulated cloud. A test starts those itself (with
+//! [`Process`] when it needs a process of its own) and tells [`Kubelets`] which instances run through [`Instances`].
+//!
+//! ```no_run
+//! # async fn example() -> anyhow::Result<()> {
+//! use foo_testbed::{InstanceList, KubeletOptions, Kubelets, NodeSpec, Rig, RigOptions};
+//! let rig = Rig::start(RigOptions::default()).await?;
+//! let instances = InstanceList::default();
+//! instances.launch(NodeSpec::new("node-1", "aws:///eu-west-1a/i-0123456789abcdef0"));
+//! let kubelets = Kubelets::start(rig.api().client(), instances.clone(), KubeletOptions::default());
+//! println!("{}", rig.api().kubectl(["get", "nodes"]).await?);
+//! assert!(kubelets.undrained().is_empty());
+//! # Ok(()) }
+//! ```
+
+mod api_server;
+mod capi;
+mod commands;
+mod controllers;
+mod kubelets;
+mod pki;
+mod ports;
+mod process;
+mod rig;
+mod tools;
+mod wait;
+
+pub use api_server::ApiServer;
+pub use capi::{Capi, CapiOptions, Provider, ProviderKind, point_webhooks_at};
+pub use commands::{Printed, run};
+pub use controllers::Controllers;
+pub use kubelets::{InstanceList, Instances, Join, KubeletOptions, Kubelets, NodeSpec, PodDeath, PodEnd};
+pub use pki::{KeyAndCertificate, Pki};
+pub use ports::free_port;
+pub use process::{Process, Signal};
+pub use rig::{Rig, RigOptions};
+pub use tools::Tools;
+pub use wait::{Probe, wait_until};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A test that panicked with the lock held must not hide its own message behind a poisoned lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

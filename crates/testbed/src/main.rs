@@ -1,0 +1,32 @@
+//! `foo-rig`: a management cluster on loopback to look around in, until Ctrl-C.
+
+use anyhow::Result;
+use clap::Parser;
+use foo_testbed::{CapiOptions, Rig, RigOptions};
+use std::path::PathBuf;
+
+/// Starts etcd, kube-apiserver, kube-controller-manager and Cluster API core on loopback, and keeps them until it is
+/// ended.
+#[derive(Parser)]
+struct Args {
+    /// Folder for state, logs and the kubeconfig; emptied first if an earlier rig made it.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// A bare API server with controllers.
+    #[arg(long)]
+    without_capi: bool,
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let args = Args::parse();
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let capi = (!args.without_capi).then(CapiOptions::default);
+    let rig = Rig::start(RigOptions { folder: args.folder, capi, ..RigOptions::default() }).await?;
+    println!("export KUBECONFIG={}", rig.api().kubeconfig_path().display());
+    println!("export PATH={}:$PATH", rig.api().tools().program("").display());
+    tokio::signal::ctrl_c().await?;
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! A child process that cannot outlive us.
+//!
+//! Each program runs under a small `sh` that holds the reading end of a pipe from us. The kernel closes our end
+//! however we end (return, panic, SIGKILL), `sh` sees end of file and kills the program. The obvious alternative,
+//! `PR_SET_PDEATHSIG`, needs unsafe code, works on Linux only, and fires when the *thread* that spawned the child
+//! ends, which in a test run is long before the process does.
+
+use crate::lock;
+use anyhow::{Context as _, Result, bail};
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Lines on the pipe are names of signals for the program; end of file means kill it.
+///
+/// The reader is the background job and `wait` the foreground one, so the supervisor also ends, with the program's
+/// status, when the program ends by itself. `sh` gives background jobs /dev/null as standard input: hence
+/// descriptor 3.
+const SUPERVISOR: &str = r#"
+log=$1; shift
+exec 3<&0 </dev/null 2>>"$log"
+"$@" >>"$log" 3<&- &
+child=$!
+echo "$child"
+exec >/dev/null
+( while read -r signal <&3; do kill -"$signal" "$child"; done; kill -KILL "$child" ) 2>/dev/null &
+reader=$!
+wait "$child" 2>/dev/null
+status=$?
+kill "$reader" 2>/dev/null
+exit "$status"
+"#;
+
+/// How long a killed program may take to disappear before [`Process::kill`] gives up waiting for it.
+const REAP: Duration = Duration::from_secs(10);
+const TAIL_LINES: usize = 40;
+
+/// What can be sent to a running program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGTERM: asks the program to end in an orderly way.
+    Terminate,
+    /// SIGSTOP: the program stays in memory and its connections stay open, but it answers nobody.
+    Freeze,
+    /// SIGCONT: undoes [`Signal::Freeze`].
+    Thaw,
+}
+
+/// A running program. Dropping it kills the program.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    pid: u32,
+    log: PathBuf,
+    supervisor: Mutex<Child>,
+    control: Mutex<Option<ChildStdin>>,
+}
+
+impl Process {
+    /// Starts `program`; its output is appended to `log`, whose folder must exist.
+    ///
+    /// `env` is added to our own environment. Returns as soon as the program runs, not when it is ready.
+    pub fn start<A, S>(name: &str, program: &Path, args: A, env: &[(&str, &str)], log: &Path) -> Result<Self>
+    where
+        A: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        let mut supervisor = Command::new("sh")
+            .args(["-c", SUPERVISOR, "supervisor"])
+            .arg(log)
+            .arg(program)
+            .args(args)
+            .env_remove("KUBECONFIG")
+            .envs(env.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // A group of its own: Ctrl-C in a terminal reaches only us, and we end the rest in order.
+            .process_group(0)
+            .spawn()
+            .with_context(|| format!("starting {name}"))?;
+        let control = supervisor.stdin.take();
+        let output = supervisor.stdout.take().context("the supervisor has no output")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).with_context(|| format!("starting {name}"))?;
+        let pid = line.trim().parse().with_context(|| {
+            format!("starting {name}: no process id from its supervisor. Log:\n{}", tail_of(log))
+        })?;
+        tracing::debug!(name, pid, log = %log.display(), "started");
+        Ok(Self {
+            name: name.to_owned(),
+            pid,
+            log: log.to_owned(),
+            supervisor: Mutex::new(supervisor),
+            control: Mutex::new(control),
+        })
+    }
+
+    /// Process id of the program itself (not of its supervisor).
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The name it was started under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Everything the program printed.
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// The last lines of the log, for error messages.
+    pub fn log_tail(&self) -> String {
+        tail_of(&self.log)
+    }
+
+    /// Whether the program has not ended yet (a frozen one counts as running).
+    pub fn is_running(&self) -> bool {
+        matches!(lock(&self.supervisor).try_wait(), Ok(None))
+    }
+
+    /// An error with the tail of the log if the program has ended.
+    pub fn check_running(&self) -> Result<()> {
+        if self.is_running() {
+            return Ok(());
+        }
+        bail!("{} has ended; the end of {}:\n{}", self.name, self.log.display(), self.log_tail())
+    }
+
+    /// Sends a signal. An error if the program has ended.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        let name = match signal {
+            Signal::Terminate => "TERM",
+            Signal::Freeze => "STOP",
+            Signal::Thaw => "CONT",
+        };
+        self.check_running()?;
+        let mut control = lock(&self.control);
+        let control = control.as_mut().with_context(|| format!("{} was killed", self.name))?;
+        writeln!(control, "{name}").with_context(|| format!("signalling {}", self.name))
+    }
+
+    /// Asks the program to end and waits for it; after `grace` it is killed. Returns whether it ended in time.
+    pub async fn terminate(&self, grace: Duration) -> Result<bool> {
+        self.signal(Signal::Terminate)?;
+        let deadline = Instant::now() + grace;
+        while self.is_running() {
+            if Instant::now() > deadline {
+                self.kill();
+                return Ok(false);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(true)
+    }
+
+    /// Kills the program as a crash would, and waits until it is gone (milliseconds).
+    pub fn kill(&self) {
+        lock(&self.control).take();
+        let deadline = Instant::now() + REAP;
+        while self.is_running() {
+            if Instant::now() > deadline {
+                tracing::warn!(name = self.name, pid = self.pid, "still there after a kill");
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn tail_of(log: &Path) -> String {
+    let text = std::fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let text = text.unwrap_or_else(|error| format!("(no log: {error})"));
+    let lines: Vec<&str> = text.lines().collect();
+    lines.get(lines.len().saturating_sub(TAIL_LINES)..).unwrap_or_default().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> (Process, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        (Process::start("sh", Path::new("sh"), ["-c", script], &[], &log).unwrap(), folder)
+    }
+
+    fn wait_for(mut condition: impl FnMut() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while !condition() {
+            assert!(Instant::now() < deadline, "timed out");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn the_supervisor_ends_with_the_program() {
+        let (process, _folder) = shell("echo hello; echo bad >&2; exit 3");
+        wait_for(|| !process.is_running());
+        let error = process.check_running().unwrap_err().to_string();
+        assert!(error.contains("hello") && error.contains("bad"), "{error}");
+    }
+
+    #[test]
+    fn the_program_outlives_the_thread_that_started_it() {
+        let (process, _folder) = std::thread::spawn(|| shell("exec sleep 1000")).join().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        process.check_running().unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn dropping_kills_the_program() {
+        let (process, _folder) = shell("exec sleep 1000");
+        let entry = PathBuf::from(format!("/proc/{}", process.pid()));
+        assert!(process.is_running() && entry.exists());
+        drop(process);
+        assert!(!entry.exists());
+    }
+
+    #[tokio::test]
+    async fn terminate_reports_whether_the_program_obeyed() {
+        let (obedient, _folder) = shell("exec sleep 1000");
+        assert!(obedient.terminate(Duration::from_secs(5)).await.unwrap());
+        let (stubborn, _folder) = shell("trap '' TERM; echo set; while :; do sleep 0.05; done");
+        wait_for(|| stubborn.log_tail().contains("set"));
+        assert!(!stubborn.terminate(Duration::from_millis(200)).await.unwrap());
+        assert!(!stubborn.is_running());
+    }
+
+    #[test]
+    fn a_frozen_program_does_nothing_until_thawed() {
+        let (process, _folder) = shell("while :; do echo tick; sleep 0.02; done");
+        wait_for(|| process.log_tail().contains("tick"));
+        process.signal(Signal::Freeze).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        let frozen = std::fs::read_to_string(process.log()).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(std::fs::read_to_string(process.log()).unwrap(), frozen);
+        process.signal(Signal::Thaw).unwrap();
+        wait_for(|| std::fs::read_to_string(process.log()).unwrap().len() > frozen.len());
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let started =
+            Process::start("none", Path::new("/no/such"), [""; 0], &[], &folder.path().join("log")).unwrap();
+        wait_for(|| !started.is_running());
+        assert!(started.check_running().unwrap_err().to_string().contains("/no/such"));
+    }
+}
