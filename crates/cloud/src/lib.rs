@@ -10,6 +10,8 @@
 
 pub mod clock;
 pub mod error;
+mod forward;
+pub mod lookups;
 pub mod metered;
 pub mod metrics;
 pub mod observer;
@@ -19,6 +21,7 @@ pub mod requests;
 pub use clock::{Clock, SystemClock};
 pub use error::{CloudError, ErrorKind};
 pub use foo_planner::model;
+pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered};
 pub use metrics::Metrics;
 pub use observer::{Observation, Observer, Pace, Seen};

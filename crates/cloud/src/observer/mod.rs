@@ -7,9 +7,9 @@
 //! It changes nothing in AWS and decides nothing. A view is never wrong, only old: each carries the time *before* its
 //! call was sent, and whoever changes a group says so ([`Observer::look_after`]) and compares.
 //!
-//! * [`index`]: what is watched, what was seen, what is due when (plain data, time is a parameter);
-//! * [`details`], [`templates`]: the same for instances by id and for launch templates;
-//! * [`wakes`]: the stream of group names;
+//! * `index`: what is watched, what was seen, what is due when (plain data, time is a parameter);
+//! * `details`, `templates`: the same for instances by id and for launch templates;
+//! * `wakes`: the stream of group names;
 //! * this file: the driver, which is the only place that calls the cloud or sleeps.
 
 mod backoff;

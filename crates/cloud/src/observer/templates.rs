@@ -15,7 +15,7 @@ pub(super) struct Templates {
 /// The groups for whose template something is new.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Changed {
-    /// Every watched group: it is known for the first time which templates exist, or whether that can be known.
+    /// Every watched group: the first list is there, or it is known why there is none yet.
     All,
     /// These.
     Some(Vec<GroupName>),
@@ -34,19 +34,18 @@ impl Templates {
     pub(super) fn arrived(&mut self, at: Timestamp, answer: crate::Result<Vec<TemplateSummary>>) -> Changed {
         match answer {
             Ok(found) => {
-                let recovered = self.trouble.take().is_some();
-                let list: HashMap<_, _> =
-                    found.into_iter().map(|template| (template.name.clone(), template)).collect();
-                let before = self.list.replace((at, list));
-                match before {
-                    Some((_, before)) if !recovered => Changed::Some(self.differences(&before)),
-                    _ => Changed::All,
+                self.trouble = None;
+                let list = found.into_iter().map(|template| (template.name.clone(), template)).collect();
+                match self.list.replace((at, list)) {
+                    Some((_, before)) => Changed::Some(self.differences(&before)),
+                    None => Changed::All,
                 }
             }
             Err(error) => {
                 let known = self.trouble.as_ref().is_some_and(|(_, known)| *known == error);
                 self.trouble = Some((at, error));
-                if known { Changed::Some(Vec::new()) } else { Changed::All }
+                // An old list serves well for a while; it is news only if there has never been one.
+                if known || self.list.is_some() { Changed::Some(Vec::new()) } else { Changed::All }
             }
         }
     }

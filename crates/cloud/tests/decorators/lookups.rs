@@ -1,0 +1,94 @@
+//! The cache of facts: a settled pool asks nothing, a failing one not with every pass.
+
+use crate::support::Scripted;
+use foo_cloud::model::ImageId;
+use foo_cloud::{Asking, ErrorKind, ImageInfo, Lookups};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+fn image(id: &str) -> ImageInfo {
+    ImageInfo {
+        id: id.into(),
+        name: "node".into(),
+        architecture: "arm64".into(),
+        root_device: "/dev/xvda".into(),
+        available: true,
+    }
+}
+
+fn bench() -> (Scripted, Lookups) {
+    let cloud = Scripted::default();
+    cloud.edit(|world| world.images.insert("ami-1".into(), image("ami-1")));
+    (cloud.clone(), Lookups::new(Arc::new(cloud)))
+}
+
+fn calls(cloud: &Scripted) -> u32 {
+    cloud.edit(|world| std::mem::take(&mut world.image_calls))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_settled_pool_asks_once_a_day() {
+    let (cloud, lookups) = bench();
+    for _ in 0..24 * 60 {
+        assert_eq!(lookups.image(&"ami-1".into(), Asking::Again).await, Ok(image("ami-1")));
+        sleep(Duration::from_mins(1)).await;
+    }
+    assert_eq!(calls(&cloud), 1);
+    lookups.image(&"ami-1".into(), Asking::Again).await.unwrap();
+    assert_eq!(calls(&cloud), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_spec_gets_an_answer_of_the_last_ten_minutes() {
+    let (cloud, lookups) = bench();
+    for _ in 0..20 {
+        lookups.image(&"ami-1".into(), Asking::Anew).await.unwrap();
+        sleep(Duration::from_mins(1)).await;
+    }
+    assert_eq!(calls(&cloud), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn callers_with_the_same_question_share_a_call() {
+    let (cloud, lookups) = bench();
+    cloud.edit(|world| world.latency = Duration::from_secs(1));
+    let id = ImageId::from("ami-1");
+    let ask = || lookups.image(&id, Asking::Anew);
+    let (a, b, c) = tokio::join!(ask(), ask(), ask());
+    assert!(a.is_ok() && a == b && b == c);
+    assert_eq!(calls(&cloud), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_are_remembered_those_that_pass_only_shortly() {
+    let (cloud, lookups) = bench();
+    for _ in 0..60 {
+        let error = lookups.image(&"ami-2".into(), Asking::Anew).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::NotFound);
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(calls(&cloud), 1);
+    cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
+    for _ in 0..10 {
+        lookups.image(&"ami-1".into(), Asking::Anew).await.unwrap_err();
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(calls(&cloud), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_settled_pool_outlives_an_outage_but_not_its_image() {
+    let (cloud, lookups) = bench();
+    lookups.image(&"ami-1".into(), Asking::Again).await.unwrap();
+    sleep(Duration::from_hours(25)).await;
+    cloud.edit(|world| world.failing = Some(ErrorKind::Unreachable));
+    assert_eq!(lookups.image(&"ami-1".into(), Asking::Again).await, Ok(image("ami-1")));
+    assert_eq!(lookups.image(&"ami-1".into(), Asking::Anew).await.unwrap_err().kind, ErrorKind::Unreachable);
+    cloud.edit(|world| {
+        world.failing = None;
+        world.images.clear();
+    });
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(lookups.image(&"ami-1".into(), Asking::Again).await.unwrap_err().kind, ErrorKind::NotFound);
+}

@@ -1,0 +1,45 @@
+//! The limits and the counts around every call.
+
+use crate::support::Scripted;
+use foo_cloud::metered::Rate;
+use foo_cloud::{Cloud, ErrorKind, Groups, Limits, Metered, Metrics};
+use prometheus_client::registry::Registry;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+fn text(registry: &Registry) -> String {
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, registry).unwrap();
+    text
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_are_counted_by_outcome_and_limited() {
+    let mut registry = Registry::default();
+    let cloud = Scripted::default();
+    let shared: Arc<dyn Cloud> = Arc::new(cloud.clone());
+    let limits = Limits { auto_scaling: Rate { per_second: 2, burst: 4 }, ..Limits::default() };
+    let metered = Metered::new(shared, limits, Metrics::register(&mut registry));
+    let start = Instant::now();
+    for _ in 0..8 {
+        metered.describe_groups(&["g".into()]).await.unwrap();
+    }
+    assert!((1_900..=2_100).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+
+    cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
+    metered.describe_groups(&["g".into()]).await.unwrap_err();
+    cloud.edit(|world| world.failing = None);
+    let start = Instant::now();
+    metered.describe_groups(&["g".into()]).await.unwrap();
+    assert!(start.elapsed() >= Duration::from_millis(900), "half the rate: {:?}", start.elapsed());
+    let text = text(&registry);
+    let labels = r#"service="autoscaling",action="DescribeAutoScalingGroups""#;
+    for line in [
+        format!(r#"foo_aws_requests_total{{{labels},code="ok"}} 9"#),
+        format!(r#"foo_aws_requests_total{{{labels},code="Throttled"}} 1"#),
+        r#"foo_aws_rate_percent{bucket="auto_scaling"} 50"#.to_owned(),
+    ] {
+        assert!(text.contains(&line), "{line} is missing in\n{text}");
+    }
+}

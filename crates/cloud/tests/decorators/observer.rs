@@ -1,0 +1,374 @@
+//! The observer against a scripted cloud, in paused time: what it costs, what it sees, whom it wakes.
+
+use crate::support::{Scripted, clock, details, group};
+use foo_cloud::model::{GroupName, InstanceId, TemplateVersion, Timestamp};
+use foo_cloud::observer::{Settings, Wakes};
+use foo_cloud::{Clock, ErrorKind, Observer, Pace, Seen, TemplateSummary};
+use futures::{FutureExt, StreamExt};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+struct Bench {
+    cloud: Scripted,
+    observer: Arc<Observer>,
+    wakes: Wakes,
+    clock: Arc<dyn Clock>,
+    driver: JoinHandle<()>,
+}
+
+impl Bench {
+    /// An observer of so many groups that exist, called `g0`, `g1`, …, which has looked at all of them once.
+    async fn of(groups: usize) -> Self {
+        let cloud = Scripted::default();
+        for at in 0..groups {
+            let name = format!("g{at}");
+            cloud.edit(|world| world.groups.insert(name.as_str().into(), group(&name, 3, &["i-1", "i-2"])));
+        }
+        let clock: Arc<dyn Clock> = Arc::new(clock());
+        let observer =
+            Arc::new(Observer::new(Arc::new(cloud.clone()), Settings::default(), Arc::clone(&clock)));
+        let wakes = observer.wakes();
+        let driver = start(&observer);
+        for at in 0..groups {
+            observer.watch(&format!("g{at}").as_str().into());
+        }
+        let mut bench = Self { cloud, observer, wakes, clock, driver };
+        seconds(1).await;
+        assert_eq!(bench.woken().len(), groups, "the first look at a group is news");
+        bench.cloud.edit(|world| {
+            world.group_calls.clear();
+            world.template_calls.clear();
+        });
+        bench
+    }
+
+    fn woken(&mut self) -> BTreeSet<GroupName> {
+        let mut names = BTreeSet::new();
+        while let Some(Some(name)) = self.wakes.next().now_or_never() {
+            assert!(names.insert(name), "named twice");
+        }
+        names
+    }
+
+    fn group_calls(&self) -> usize {
+        self.cloud.edit(|world| world.group_calls.len())
+    }
+
+    fn fail(&self, kind: Option<ErrorKind>) {
+        self.cloud.edit(|world| world.failing = kind);
+    }
+
+    fn resize(&self, name: &str, desired: u32) {
+        self.cloud.edit(|world| world.groups.get_mut(&g(name)).unwrap().sizes.desired = desired);
+    }
+
+    fn desired(&self, name: &str) -> u32 {
+        match self.observer.view(&g(name)).unwrap().seen {
+            Seen::Present(group) => group.sizes.desired,
+            Seen::Absent => panic!("absent"),
+        }
+    }
+}
+
+fn start(observer: &Arc<Observer>) -> JoinHandle<()> {
+    let observer = Arc::clone(observer);
+    tokio::spawn(async move { observer.run().await })
+}
+
+fn g(name: &str) -> GroupName {
+    name.into()
+}
+
+fn only(name: &str) -> BTreeSet<GroupName> {
+    BTreeSet::from([g(name)])
+}
+
+async fn seconds(seconds: u64) {
+    sleep(Duration::from_secs(seconds)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_quiet_minutes_cost_a_constant_handful_of_calls() {
+    for (groups, most) in [(1, 20), (100, 20), (101, 40), (500, 100), (1_000, 110)] {
+        let mut bench = Bench::of(groups).await;
+        seconds(600).await;
+        let calls = bench.group_calls();
+        assert!(calls <= most && calls * 2 >= most, "{groups} groups: {calls} calls in 10 minutes");
+        assert_eq!(bench.woken(), BTreeSet::new(), "nothing changed");
+        let looked = bench
+            .cloud
+            .edit(|world| world.group_calls.iter().flat_map(|call| &call.1).collect::<BTreeSet<_>>().len());
+        assert_eq!(looked, groups);
+        bench.driver.abort();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_seen_within_30_seconds() {
+    let mut bench = Bench::of(500).await;
+    for (name, at) in ["g7", "g499", "g250"].into_iter().zip(0..) {
+        seconds(7 * at).await;
+        bench.resize(name, 4);
+        let start = Instant::now();
+        let woken = bench.wakes.next().await.unwrap();
+        assert_eq!((woken, bench.desired(name)), (g(name), 4), "the view is there before the wake");
+        assert!(start.elapsed() <= Duration::from_secs(30), "{:?}", start.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_order_of_members_is_no_change_and_an_unchanged_view_gets_younger() {
+    let mut bench = Bench::of(1).await;
+    let before = bench.observer.view(&g("g0")).unwrap();
+    bench.cloud.edit(|world| world.groups.get_mut(&g("g0")).unwrap().instances.reverse());
+    seconds(60).await;
+    assert_eq!(bench.woken(), BTreeSet::new());
+    let after = bench.observer.view(&g("g0")).unwrap();
+    assert!(after.at > before.at);
+    assert_eq!(after.seen, before.seen);
+}
+
+#[tokio::test(start_paused = true)]
+async fn groups_that_vanish_and_groups_that_never_were_are_absent() {
+    let mut bench = Bench::of(1).await;
+    bench.observer.watch(&g("nobody"));
+    seconds(1).await;
+    assert_eq!(bench.woken(), only("nobody"));
+    assert_eq!(bench.observer.view(&g("nobody")).unwrap().seen, Seen::Absent);
+    bench.cloud.edit(|world| world.groups.clear());
+    seconds(31).await;
+    assert_eq!(bench.woken(), only("g0"));
+    assert_eq!(bench.observer.view(&g("g0")).unwrap().seen, Seen::Absent);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_active_group_is_looked_at_after_2_4_8_then_every_10_seconds() {
+    let bench = Bench::of(300).await;
+    seconds(10).await;
+    bench.cloud.edit(|world| world.group_calls.clear());
+    let start = Instant::now();
+    bench.observer.pace(&g("g5"), Pace::Active);
+    seconds(60).await;
+    let looks: Vec<u64> = bench.cloud.edit(|world| {
+        let calls = world.group_calls.iter().filter(|call| call.1.contains(&g("g5")));
+        calls.map(|call| (call.0 - start).as_secs()).collect()
+    });
+    assert!(looks.starts_with(&[2, 4, 8, 16]), "{looks:?}");
+    assert!(looks.len() <= 9, "{looks:?}");
+    assert!(bench.group_calls() <= 15, "the quiet groups travel along: {} calls", bench.group_calls());
+    bench.observer.pace(&g("g5"), Pace::Quiet);
+    bench.cloud.edit(|world| world.group_calls.clear());
+    seconds(60).await;
+    assert!(bench.group_calls() <= 8, "{} calls", bench.group_calls());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_after_a_change_of_ours_comes_soon_and_wakes_even_if_nothing_changed() {
+    let mut bench = Bench::of(3).await;
+    let changed = bench.clock.now();
+    bench.observer.look_after(&g("g1"), changed);
+    assert!(bench.observer.is_stale(&g("g1")));
+    let start = Instant::now();
+    assert_eq!(bench.wakes.next().await.unwrap(), g("g1"));
+    assert!((1_000..=1_300).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!(bench.observer.view(&g("g1")).unwrap().at > changed);
+    assert!(!bench.observer.is_stale(&g("g1")));
+    assert_eq!(bench.woken(), BTreeSet::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn looks_asked_for_by_many_pools_share_their_calls() {
+    let bench = Bench::of(100).await;
+    for at in 0..100 {
+        bench.observer.look_after(&g(&format!("g{at}")), bench.clock.now());
+        sleep(Duration::from_millis(20)).await;
+    }
+    seconds(2).await;
+    assert!(bench.group_calls() <= 13, "{} calls for 100 looks asked for within 2 s", bench.group_calls());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_in_flight_does_not_count_as_the_one_asked_for() {
+    let mut bench = Bench::of(1).await;
+    bench.cloud.edit(|world| world.latency = Duration::from_secs(5));
+    bench.observer.pace(&g("g0"), Pace::Active);
+    seconds(3).await; // the look is on its way
+    let changed = bench.clock.now();
+    bench.observer.look_after(&g("g0"), changed);
+    bench.wakes.next().await.unwrap();
+    assert!(bench.observer.view(&g("g0")).unwrap().at >= changed.plus(Duration::from_secs(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_back_off_wake_once_and_recover() {
+    let mut bench = Bench::of(250).await;
+    bench.fail(Some(ErrorKind::Unreachable));
+    seconds(31).await;
+    assert_eq!(bench.woken().len(), 250);
+    let (_, error) = bench.observer.trouble(&g("g17")).unwrap();
+    assert_eq!(error.kind, ErrorKind::Unreachable);
+    assert!(bench.observer.view(&g("g17")).is_some(), "the old view stays");
+    bench.cloud.edit(|world| world.group_calls.clear());
+    for _ in 0..10 {
+        bench.observer.look_after(&g("g17"), bench.clock.now());
+        seconds(60).await;
+    }
+    assert!(bench.group_calls() <= 3 * 25, "{} calls in 10 minutes of failure", bench.group_calls());
+    let same = bench.woken();
+    assert_eq!(same, BTreeSet::new(), "the same trouble is not news");
+    bench.fail(Some(ErrorKind::Denied));
+    seconds(61).await;
+    assert_eq!(bench.woken().len(), 250, "another trouble is");
+    bench.fail(None);
+    seconds(61).await;
+    assert_eq!(bench.woken().len(), 250, "and so is its end");
+    assert_eq!(bench.observer.trouble(&g("g17")), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_hangs_does_not_stop_the_others() {
+    let mut bench = Bench::of(300).await;
+    bench.cloud.edit(|world| world.hanging = Some(g("g0")));
+    seconds(31).await;
+    bench.resize("g299", 7);
+    bench.resize("g1", 7);
+    seconds(31).await;
+    let woken = bench.woken();
+    assert_eq!(woken.len(), 1, "one of the two shares the hanging page: {woken:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_driver_may_be_dropped_at_any_point() {
+    let mut bench = Bench::of(2).await;
+    bench.cloud.edit(|world| world.latency = Duration::from_secs(3));
+    seconds(30).await; // a page is in flight
+    bench.driver.abort();
+    bench.resize("g1", 9);
+    bench.driver = start(&bench.observer);
+    assert_eq!(bench.wakes.next().await.unwrap(), g("g1"));
+    assert_eq!(bench.desired("g1"), 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forgotten_group_costs_nothing_and_says_nothing() {
+    let mut bench = Bench::of(2).await;
+    bench.observer.forget(&g("g0"));
+    bench.observer.forget(&g("g1"));
+    bench.resize("g0", 9);
+    seconds(600).await;
+    assert_eq!((bench.group_calls(), bench.woken().len()), (0, 0));
+    assert_eq!(bench.observer.view(&g("g0")), None);
+    bench.observer.watch(&g("g0"));
+    seconds(1).await;
+    assert_eq!(bench.desired("g0"), 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_of_wakes_ends_with_the_observer() {
+    let bench = Bench::of(0).await;
+    bench.driver.abort();
+    let _ = bench.driver.await;
+    drop(bench.observer);
+    assert_eq!(bench.wakes.collect::<Vec<_>>().await, Vec::<GroupName>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_of_all_pools_are_asked_for_together_and_once() {
+    let mut bench = Bench::of(2).await;
+    bench.cloud.edit(|world| world.instances.insert("i-1".into(), details("i-1")));
+    let known = InstanceId::from("i-1");
+    let unknown = InstanceId::from("i-2");
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), None);
+    sleep(Duration::from_millis(30)).await;
+    bench.observer.want_details(&g("g1"), std::slice::from_ref(&unknown), None);
+    seconds(1).await;
+    assert_eq!(bench.woken(), BTreeSet::from([g("g0"), g("g1")]));
+    let (at, found) = bench.observer.details(&known).unwrap();
+    assert_eq!(found, Some(details("i-1")));
+    assert_eq!(bench.observer.details(&unknown).unwrap().1, None);
+
+    bench.observer.want_details(&g("g0"), &[known.clone(), unknown.clone()], None);
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), Some(Timestamp(at.0 - 1)));
+    seconds(1).await;
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 1, "both are known");
+    assert_eq!(bench.woken(), BTreeSet::new());
+
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), Some(at));
+    seconds(1).await;
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 2);
+    assert!(bench.observer.details(&known).unwrap().0 > at);
+    assert_eq!(bench.woken(), only("g0"));
+
+    bench.observer.retain_details(&g("g0"), &BTreeSet::new());
+    assert_eq!(bench.observer.details(&known), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_ids_take_ten_calls() {
+    let bench = Bench::of(1).await;
+    let ids: Vec<InstanceId> = (0..10_000).map(|at| format!("i-{at}").into()).collect();
+    bench.observer.want_details(&g("g0"), &ids, None);
+    seconds(1).await;
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 10);
+    assert!(ids.iter().all(|id| bench.observer.details(id).is_some()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_fetch_is_repeated_and_known_to_those_who_wait() {
+    let mut bench = Bench::of(1).await;
+    bench.fail(Some(ErrorKind::Denied));
+    bench.observer.want_details(&g("g0"), &["i-1".into()], None);
+    seconds(1).await;
+    assert_eq!(bench.woken(), only("g0"));
+    assert_eq!(bench.observer.details_trouble().unwrap().1.kind, ErrorKind::Denied);
+    seconds(600).await;
+    let calls = bench.cloud.edit(|world| world.instance_calls.len());
+    assert!((10..=25).contains(&calls), "{calls} calls in 10 minutes of failure");
+    bench.fail(None);
+    seconds(61).await;
+    assert_eq!(bench.woken(), only("g0"));
+    assert_eq!(bench.observer.details_trouble(), None);
+    assert!(bench.observer.details(&"i-1".into()).is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_who_needs_a_newer_answer_than_the_one_in_flight_gets_one() {
+    let bench = Bench::of(1).await;
+    let id = InstanceId::from("i-1");
+    bench.cloud.edit(|world| world.latency = Duration::from_secs(2));
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    seconds(1).await; // in flight
+    let now = bench.clock.now();
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), Some(now));
+    seconds(4).await;
+    assert!(bench.observer.details(&id).unwrap().0 > now);
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn templates_are_listed_every_five_minutes_and_their_changes_wake_their_group() {
+    let mut bench = Bench::of(3).await;
+    assert_eq!(bench.observer.template(&g("g0")).unwrap().1, None);
+    let template = |latest| TemplateSummary {
+        id: "lt-1".into(),
+        name: "g0".into(),
+        latest: TemplateVersion(latest),
+        tags: BTreeMap::default(),
+    };
+    for (change, expected) in [(Some(1), Some(1)), (Some(2), Some(2)), (None, None)] {
+        bench.cloud.edit(|world| {
+            world.templates.clear();
+            world.templates.extend(change.map(|latest| ("g0".to_owned(), template(latest))));
+        });
+        seconds(301).await;
+        assert_eq!(bench.woken(), only("g0"));
+        let found = bench.observer.template(&g("g0")).unwrap().1;
+        assert_eq!(found.map(|template| template.latest.0), expected);
+    }
+    seconds(3_000).await;
+    assert_eq!(bench.woken(), BTreeSet::new());
+    assert_eq!(bench.cloud.edit(|world| world.template_calls.len()), 13);
+}

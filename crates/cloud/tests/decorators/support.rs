@@ -1,0 +1,201 @@
+//! A cloud that plays a script and counts its calls, and the wall clock of paused tokio time.
+
+use async_trait::async_trait;
+use foo_cloud::model::*;
+use foo_cloud::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What the cloud holds, how it fails, and what it was asked.
+#[derive(Default)]
+pub(crate) struct World {
+    pub(crate) groups: BTreeMap<GroupName, Group>,
+    pub(crate) instances: BTreeMap<InstanceId, InstanceDetails>,
+    pub(crate) templates: BTreeMap<String, TemplateSummary>,
+    pub(crate) images: BTreeMap<ImageId, ImageInfo>,
+    /// The error of every call, while it is set.
+    pub(crate) failing: Option<ErrorKind>,
+    /// How long each call takes.
+    pub(crate) latency: Duration,
+    /// Group calls that carry this name never come back.
+    pub(crate) hanging: Option<GroupName>,
+    pub(crate) group_calls: Vec<(Instant, Vec<GroupName>)>,
+    pub(crate) instance_calls: Vec<(Instant, Vec<InstanceId>)>,
+    pub(crate) template_calls: Vec<Instant>,
+    pub(crate) image_calls: u32,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Scripted(pub(crate) Arc<Mutex<World>>);
+
+impl Scripted {
+    pub(crate) fn edit<T>(&self, change: impl FnOnce(&mut World) -> T) -> T {
+        change(&mut self.0.lock().unwrap())
+    }
+
+    async fn answer<T>(&self, operation: Operation, answer: impl FnOnce(&World) -> T) -> Result<T> {
+        let latency = self.edit(|world| world.latency);
+        tokio::time::sleep(latency).await;
+        self.edit(|world| match world.failing {
+            Some(kind) => Err(CloudError::new(operation, kind, None, "as scripted")),
+            None => Ok(answer(world)),
+        })
+    }
+}
+
+/// A group of that name with that desired capacity and these instances.
+pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
+    let instances = instances.iter().map(|id| Instance {
+        id: InstanceId::from(*id),
+        zone: "z-1a".into(),
+        instance_type: "m7i.large".into(),
+        lifecycle: LifecycleState::InService,
+        health: Health::Healthy,
+        protection: Protection::Protected,
+        template: None,
+    });
+    Group {
+        name: name.into(),
+        arn: format!("arn:{name}"),
+        sizes: Sizes { min: 0, max: 10, desired },
+        template: None,
+        mix: None,
+        subnets: BTreeSet::new(),
+        new_instances: Protection::Protected,
+        suspended: BTreeSet::new(),
+        tags: BTreeMap::new(),
+        status: GroupStatus::Active,
+        instances: instances.collect(),
+    }
+}
+
+pub(crate) fn details(id: &str) -> InstanceDetails {
+    InstanceDetails {
+        id: id.into(),
+        state: InstanceState::Running,
+        zone: "z-1a".into(),
+        instance_type: "m7i.large".into(),
+        private_dns: None,
+        private_ip: None,
+        public_dns: None,
+        public_ip: None,
+        spot: false,
+    }
+}
+
+/// Milliseconds of tokio's clock since the first call in this process.
+pub(crate) fn clock() -> impl Clock + 'static {
+    let start = Instant::now();
+    move || Timestamp(1_000_000 + i64::try_from(start.elapsed().as_millis()).unwrap())
+}
+
+#[async_trait]
+impl Groups for Scripted {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+        assert!((1..=100).contains(&names.len()), "{} names", names.len());
+        let hangs = self.edit(|world| {
+            world.group_calls.push((Instant::now(), names.to_vec()));
+            world.hanging.as_ref().is_some_and(|name| names.contains(name))
+        });
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        let found = |world: &World| names.iter().filter_map(|name| world.groups.get(name).cloned()).collect();
+        self.answer(Operation::DescribeAutoScalingGroups, found).await
+    }
+    async fn describe_groups_tagged(&self, _: &str) -> Result<Vec<Group>> {
+        unreachable!()
+    }
+    async fn create_group(&self, _: &GroupSpec) -> Result<()> {
+        self.answer(Operation::CreateAutoScalingGroup, |_| ()).await
+    }
+    async fn update_group(&self, _: &GroupName, _: &GroupChange) -> Result<()> {
+        unreachable!()
+    }
+    async fn tag_group(&self, _: &GroupName, _: &BTreeMap<String, String>) -> Result<()> {
+        unreachable!()
+    }
+    async fn untag_group(&self, _: &GroupName, _: &[String]) -> Result<()> {
+        unreachable!()
+    }
+    async fn suspend_processes(&self, _: &GroupName, _: &[Process]) -> Result<()> {
+        unreachable!()
+    }
+    async fn resume_processes(&self, _: &GroupName, _: &[Process]) -> Result<()> {
+        unreachable!()
+    }
+    async fn protect_instances(&self, _: &GroupName, _: &[InstanceId]) -> Result<()> {
+        unreachable!()
+    }
+    async fn terminate_instance(&self, _: &InstanceId, _: Decrement) -> Result<()> {
+        unreachable!()
+    }
+    async fn delete_group(&self, _: &GroupName) -> Result<()> {
+        unreachable!()
+    }
+    async fn describe_activities(&self, _: &GroupName, _: u32) -> Result<Vec<Activity>> {
+        unreachable!()
+    }
+}
+
+#[async_trait]
+impl Compute for Scripted {
+    async fn create_template(
+        &self,
+        _: &str,
+        _: &TemplateContent,
+        _: &str,
+        _: &BTreeMap<String, String>,
+        _: &str,
+    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+        unreachable!()
+    }
+    async fn create_template_version(
+        &self,
+        _: &LaunchTemplateId,
+        _: &TemplateContent,
+        _: &str,
+        _: &str,
+    ) -> Result<TemplateVersion> {
+        unreachable!()
+    }
+    async fn describe_template(&self, _: &str) -> Result<Option<LaunchTemplate>> {
+        unreachable!()
+    }
+    async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>> {
+        assert_eq!(tag_key, "infrastructure.foo.com/pool");
+        self.edit(|world| world.template_calls.push(Instant::now()));
+        let all = |world: &World| world.templates.values().cloned().collect();
+        self.answer(Operation::DescribeLaunchTemplates, all).await
+    }
+    async fn delete_template_versions(&self, _: &LaunchTemplateId, _: &[TemplateVersion]) -> Result<()> {
+        unreachable!()
+    }
+    async fn delete_template(&self, _: &LaunchTemplateId) -> Result<()> {
+        unreachable!()
+    }
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+        self.edit(|world| world.instance_calls.push((Instant::now(), ids.to_vec())));
+        let found = |world: &World| ids.iter().filter_map(|id| world.instances.get(id).cloned()).collect();
+        self.answer(Operation::DescribeInstances, found).await
+    }
+    async fn describe_instance_types(&self, _: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
+        unreachable!()
+    }
+    async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
+        self.edit(|world| world.image_calls += 1);
+        let found =
+            |world: &World| ids.iter().map(|id| world.images.get(id).cloned()).collect::<Option<Vec<_>>>();
+        let unknown =
+            || CloudError::new(Operation::DescribeImages, ErrorKind::NotFound, None, "no such image");
+        self.answer(Operation::DescribeImages, found).await?.ok_or_else(unknown)
+    }
+    async fn describe_subnets(&self, _: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
+        unreachable!()
+    }
+    async fn describe_security_groups(&self, _: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
+        unreachable!()
+    }
+}
