@@ -116,10 +116,8 @@ export_capi() {
 build() {
   local name=$1 started=$SECONDS
   if from_assets "$name"; then
-    if [ "$(readlink "$bin/$name" 2>/dev/null)" != "$KUBEBUILDER_ASSETS/$name" ]; then
-      ln -sf "$KUBEBUILDER_ASSETS/$name" "$bin/$name"
-      stamp_of "$name" >"$bin/.stamps/$name"
-    fi
+    ln -sf "$KUBEBUILDER_ASSETS/$name" "$bin/$name"
+    stamp_of "$name" >"$bin/.stamps/$name"
     echo "  $name: from KUBEBUILDER_ASSETS"
     return
   fi
@@ -144,7 +142,7 @@ case ${1:-} in
   --list) echo "$needed $optional" | tr ' ' '\n'; exit ;;
   --check)
     stale=
-    for name in $needed; do up_to_date "$name" || from_assets "$name" || stale="$stale $name"; done
+    for name in $needed; do up_to_date "$name" || stale="$stale $name"; done
     [ -z "$stale" ] || { echo "to be built:$stale (run hack/tools/build.sh)" >&2; exit 1; }
     exit ;;
 esac
@@ -152,6 +150,7 @@ esac
 names=${*:-$needed}
 for name in $names; do module_of "$name" >/dev/null; done
 mkdir -p "$bin/.stamps"
+bin=$(cd "$bin" && pwd)
 # Two at once (a test run beside `make demo`) would compile everything twice.
 if command -v flock >/dev/null; then exec 9>"$bin/.lock"; flock 9; fi
 echo "development tools in $bin"

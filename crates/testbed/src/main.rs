@@ -21,7 +21,7 @@ struct Args {
 async fn main() -> Result<()> {
     let args = Args::parse();
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,kube_client=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let capi = (!args.without_capi).then(CapiOptions::default);
     let rig = Rig::start(RigOptions { folder: args.folder, capi, ..RigOptions::default() }).await?;

@@ -53,10 +53,13 @@ impl Rig {
         // Its start and clusterctl's work overlap.
         let controllers = Controllers::start(&api)?;
         let capi = match options.capi {
-            Some(options) => Some(Capi::install(&api, options).await?),
+            Some(options) => {
+                let capi = Capi::install(&api, options).await?;
+                watch.lap("clusterctl init and Cluster API core");
+                Some(capi)
+            }
             None => None,
         };
-        watch.lap("clusterctl init and Cluster API core");
         controllers.wait_until_ready(&api).await?;
         watch.lap("kube-controller-manager, the rest");
         Ok(Self { capi, controllers, api, folder, timings: watch.laps })

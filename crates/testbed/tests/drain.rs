@@ -1,72 +1,16 @@
-//! Cluster API core drains a Node of the kubelet stand-in. The provider's kinds are the smallest that core accepts,
-//! and nothing reconciles them: what a provider would do is done by hand.
+//! Cluster API core drains a Node of the kubelet stand-in, and its objects move to another management cluster.
+
+mod provider;
 
 use anyhow::{Context as _, Result};
-use foo_testbed::{
-    InstanceList, KubeletOptions, Kubelets, NodeSpec, PodEnd, Probe, Rig, RigOptions, wait_until,
-};
+use foo_testbed::{Capi, InstanceList, KubeletOptions, Kubelets, NodeSpec, PodEnd, Probe, Rig, wait_until};
 use serde_json::json;
-use std::fmt::Write as _;
 use std::time::Duration;
 
-const SOON: Duration = Duration::from_secs(40);
+/// Core looks at a drain only every 20 s (`drainRetryInterval`), whatever happens in between.
+const SOON: Duration = Duration::from_secs(50);
 
-fn kinds() -> Result<String> {
-    let mut yaml = String::new();
-    for kind in ["TestCluster", "TestMachine", "TestControlPlane"] {
-        let singular = kind.to_lowercase();
-        let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-        let crd = json!({
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {
-                "name": format!("{singular}s.test.foo.com"),
-                "labels": {"cluster.x-k8s.io/v1beta2": "v1"},
-            },
-            "spec": {
-                "group": "test.foo.com", "scope": "Namespaced",
-                "names": {
-                    "kind": kind, "singular": singular,
-                    "plural": format!("{singular}s"), "listKind": format!("{kind}List"),
-                },
-                "versions": [{
-                    "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                    "schema": {"openAPIV3Schema": {
-                        "type": "object", "properties": {"spec": open, "status": open},
-                    }},
-                }],
-            },
-        });
-        writeln!(yaml, "---\n{crd}")?;
-    }
-    yaml.push_str(
-        "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: test-provider, \
-         labels: {cluster.x-k8s.io/aggregate-to-manager: 'true'}}, \
-         rules: [{apiGroups: [test.foo.com], resources: ['*'], verbs: ['*']}]}\n",
-    );
-    Ok(yaml)
-}
-
-const CLUSTER: &str = "
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: Cluster
-metadata: {name: c1, namespace: default}
-spec:
-  infrastructureRef: {apiGroup: test.foo.com, kind: TestCluster, name: c1}
-  controlPlaneRef: {apiGroup: test.foo.com, kind: TestControlPlane, name: c1}
----
-apiVersion: test.foo.com/v1
-kind: TestCluster
-metadata: {name: c1, namespace: default}
-spec: {controlPlaneEndpoint: {host: 127.0.0.1, port: 6443}}
----
-apiVersion: test.foo.com/v1
-kind: TestControlPlane
-metadata: {name: c1, namespace: default}
-spec: {version: v1.36.3}
-";
-
-const MACHINES: &str = "
+const MACHINE: &str = "
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine
 metadata: {name: NAME, namespace: default}
@@ -96,7 +40,7 @@ spec:
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata: {name: web, namespace: default}
-spec: {minAvailable: 3, selector: {matchLabels: {app: web}}}
+spec: {minAvailable: 2, selector: {matchLabels: {app: web}}}
 ";
 
 async fn get(rig: &Rig, args: &[&str]) -> Result<String> {
@@ -113,27 +57,17 @@ async fn wait_for(rig: &Rig, what: &str, args: &[&str], expected: &str) -> Resul
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn core_drains_a_node_within_the_budget_before_the_instance_may_go() -> Result<()> {
-    let rig = Rig::start(RigOptions::default()).await?;
+    let release = tempfile::tempdir()?;
+    let rig = provider::rig(release.path()).await?;
     let instances = InstanceList::default();
     let options = KubeletOptions { pod_startup: Duration::from_millis(300), ..KubeletOptions::default() };
     let kubelets = Kubelets::start(rig.api().client(), instances.clone(), options);
-    rig.api().apply(&kinds()?).await?;
     rig.link_cluster("default", "c1").await?;
-    wait_until("the new kinds", SOON, async || Ok(Probe::Done(rig.api().apply(CLUSTER).await?))).await?;
-    let patch_status = async |kind: &str, name: &str, status: serde_json::Value| {
-        let patch = json!({"status": status}).to_string();
-        let args = ["patch", kind, name, "--subresource=status", "--type=merge", "-p", &patch];
-        rig.api().kubectl(args).await
-    };
-    patch_status("testcluster", "c1", json!({"initialization": {"provisioned": true}})).await?;
-    let initialized = json!({
-        "initialization": {"controlPlaneInitialized": true}, "externalManagedControlPlane": true,
-        "version": "v1.36.3",
-    });
-    patch_status("testcontrolplane", "c1", initialized).await?;
+    provider::provision_cluster(rig.api()).await?;
     for name in ["m1", "m2"] {
-        rig.api().apply(&MACHINES.replace("NAME", name)).await?;
-        patch_status("testmachine", name, json!({"initialization": {"provisioned": true}})).await?;
+        rig.api().apply(&MACHINE.replace("NAME", name)).await?;
+        let provisioned = json!({"initialization": {"provisioned": true}});
+        provider::set_status(rig.api(), "testmachine", name, &provisioned).await?;
         instances.launch(NodeSpec::new(name, format!("aws:///eu-west-1a/i-{name}")));
     }
     let phases = ["jsonpath={.items[*].status.phase}", "machines"];
@@ -161,4 +95,34 @@ async fn core_drains_a_node_within_the_budget_before_the_instance_may_go() -> Re
     assert!(deaths.iter().all(|death| death.end == PodEnd::Evicted && death.node == "m1"), "{deaths:?}");
     assert_eq!(kubelets.undrained(), []);
     wait_for(&rig, "the workload to be ready again", &ready, "4").await.context("after the drain")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_moves_to_another_management_cluster() -> Result<()> {
+    let release = tempfile::tempdir()?;
+    let rig = provider::rig(release.path()).await?;
+    let mine = rig.service_account_kubeconfig("test-system", "test-manager").await?;
+    let who =
+        rig.api().kubectl(["--kubeconfig".as_ref(), mine.as_os_str(), "auth".as_ref(), "whoami".as_ref()]);
+    let who = who.await?;
+    assert!(who.contains("system:serviceaccount:test-system:test-manager"), "{who}");
+    let (target, _controllers) = rig.another_cluster("target").await?;
+    let _capi = Capi::install(&target, provider::options(release.path())?).await?;
+    rig.link_cluster("default", "c1").await?;
+    provider::provision_cluster(rig.api()).await?;
+    let provisioned = "jsonpath={.status.initialization.infrastructureProvisioned} {.status.phase}";
+    wait_for(&rig, "the Cluster to be provisioned", &[provisioned, "cluster", "c1"], "true Provisioned")
+        .await?;
+    let kubeconfig = target.kubeconfig_path();
+    let moved = wait_until("clusterctl to move the Cluster", SOON, async || {
+        let to = ["move".as_ref(), "--to-kubeconfig".as_ref(), kubeconfig.as_os_str()];
+        Ok(Probe::Done(rig.clusterctl(to).await?))
+    });
+    moved.await?;
+    assert_eq!(
+        target.kubectl(["get", "clusters", "-o", "name"]).await?.trim(),
+        "cluster.cluster.x-k8s.io/c1"
+    );
+    assert_eq!(rig.api().kubectl(["get", "clusters", "-o", "name"]).await?.trim(), "");
+    Ok(())
 }

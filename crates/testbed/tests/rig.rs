@@ -119,6 +119,8 @@ async fn cluster_api_is_installed_and_survives_restarts_and_cut_networks() -> Re
     eprintln!("rig up in {:?}: {:?}", started.elapsed(), rig.timings());
     let providers = rig.api().kubectl(["get", "providers.clusterctl.cluster.x-k8s.io", "-A"]).await?;
     assert!(providers.contains("cluster-api") && !providers.contains("kubeadm"), "{providers}");
+    let pods = rig.api().kubectl(["get", "pods", "-A", "-o", "name"]).await?;
+    ensure!(pods.is_empty(), "{pods}");
     rig.link_cluster("default", "c1").await?;
     assert!(rig.clusterctl(["get", "kubeconfig", "c1"]).await?.contains("127.0.0.1"));
 

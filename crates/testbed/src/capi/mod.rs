@@ -1,7 +1,7 @@
 //! Cluster API: installed by the real clusterctl from local folders, with the real core manager beside it.
 //!
-//! The Deployments that clusterctl creates never run, since there is no kubelet. The core manager runs as a local
-//! process with its own service account, so its rights are those it would have in a cluster; managers of other
+//! The Deployments that clusterctl creates are scaled to zero: no container runs here. The core manager runs as a
+//! local process with its own service account, so its rights are those it would have in a cluster; managers of other
 //! providers are the caller's to start. cert-manager is not needed: its kinds are stubbed, and webhooks are pointed
 //! at loopback with certificates of the API server's own authority.
 
@@ -17,6 +17,10 @@ use crate::process::Process;
 use crate::wait::{Probe, wait_until};
 use crate::{ApiServer, free_port, lock};
 use anyhow::{Context as _, Result, bail};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{ListParams, Patch, PatchParams};
+use kube::{Api, ResourceExt as _};
+use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -73,6 +77,7 @@ impl Capi {
 
         let mut capi = Self { folder, options, webhook_port: free_port()?, core: Mutex::new(None) };
         capi.clusterctl(api, repository::init_args(&core, &capi.options.providers)).await?;
+        scale_to_zero(api).await?;
         for start in 1.. {
             match capi.start_core(api).await {
                 Err(error) if start < STARTS && format!("{error:#}").contains("address already in use") => {
@@ -92,7 +97,7 @@ impl Capi {
     /// Runs the real clusterctl against `api` with this installation's configuration.
     ///
     /// After an upgrade or a deletion of providers call [`Capi::restart`]: clusterctl has pointed the webhooks back
-    /// at services that do not exist here.
+    /// at services that do not exist here, and scaled Deployments up.
     pub async fn clusterctl<A, S>(&self, api: &ApiServer, args: A) -> Result<Printed>
     where
         A: IntoIterator<Item = S>,
@@ -124,6 +129,7 @@ impl Capi {
     /// Kills the core manager, points all webhooks at it again, starts it, and waits until it is ready.
     pub async fn restart(&self, api: &ApiServer) -> Result<()> {
         self.kill();
+        scale_to_zero(api).await?;
         self.start_core(api).await
     }
 
@@ -159,6 +165,20 @@ impl Capi {
         lock(&self.core).replace(process);
         Ok(())
     }
+}
+
+/// Scales the Deployments of all providers to zero: the kubelet stand-in would "run" their pods, and a test that
+/// counts pods would count them.
+async fn scale_to_zero(api: &ApiServer) -> Result<()> {
+    let deployments: Api<Deployment> = Api::all(api.client());
+    let of_providers = ListParams::default().labels("clusterctl.cluster.x-k8s.io");
+    for deployment in deployments.list(&of_providers).await.context("listing Deployments")? {
+        let namespace = deployment.namespace().unwrap_or_default();
+        let namespaced: Api<Deployment> = Api::namespaced(api.client(), &namespace);
+        let patch = Patch::Merge(json!({"spec": {"replicas": 0}}));
+        namespaced.patch(&deployment.name_any(), &PatchParams::default(), &patch).await?;
+    }
+    Ok(())
 }
 
 /// One HTTP request is not worth a client library.
