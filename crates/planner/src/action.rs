@@ -1,8 +1,8 @@
 //! What can be done about a pool. Each action is complete: the one who carries it out has no choice left.
 
 use crate::model::{
-    Decrement, DeletionTimeouts, GroupName, InstanceId, InstancesMix, LaunchTemplateId, MachineName, Process, SpecHash,
-    SubnetId, TemplateContent, TemplateVersion, Uid, Zone,
+    Decrement, DeletionTimeouts, GroupName, InstanceId, InstancesMix, LaunchTemplateId, MachineName, Process,
+    SpecHash, SubnetId, TemplateContent, TemplateVersion, Uid, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,7 @@
 //! What is wanted of one pool, validated: whatever could be wrong was refused before a value of these types exists,
 //! or is a [`Blocked`] inside it.
 
-use crate::model::{
-    DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent,
-};
+use crate::model::{DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,18 +2,31 @@
 //!
 //! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values.
 //! Every decision of the provider about groups, instances and Machines is made here and nowhere else.
+//!
+//! Reading order: [`plan`] is the table of contents; `situation` says what is the case; `steps` has one file per
+//! question; `summary` turns the situation into conditions; [`check`] judges a plan without having made it.
 
 pub mod action;
+pub mod check;
 pub mod desired;
+mod draft;
 pub mod memory;
 pub mod model;
+pub mod names;
 pub mod observed;
+mod plan;
 pub mod report;
+mod situation;
+mod steps;
+mod summary;
 
 pub use action::{Action, GroupSettings, NewGroup, OnlyIf};
+pub use check::{Violation, violations};
 pub use desired::{Desired, Goal};
-pub use memory::Memory;
+pub use memory::{Memory, Outcome};
+pub use names::machine_name;
 pub use observed::{Look, Observed};
+pub use plan::plan;
 pub use report::Report;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +38,7 @@ pub struct Plan {
     pub actions: Vec<Action>,
     /// What is true and what is waited for.
     pub report: Report,
-    /// What to remember until the next pass, before the outcomes of the actions are noted in it.
+    /// What to remember until the next pass, before the outcomes of the actions are noted in it with
+    /// [`Memory::note`].
     pub memory: Memory,
 }

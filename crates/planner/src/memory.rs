@@ -1,8 +1,14 @@
 //! What a manager remembers between two passes over a pool. It may be lost at any time: a crash only costs time.
+//!
+//! The life of an expectation: [`Memory::note`] opens it when a call was made, [`Memory::absorbed`] strikes it off
+//! when a newer observation shows the effect or when its deadline has passed.
 
-use crate::model::{InstanceId, MachineName, Timestamp};
+use crate::action::Action;
+use crate::model::{Decrement, InstanceId, MachineName, Timestamp};
+use crate::observed::{Look, Observed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Memory between passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,9 +19,11 @@ pub struct Memory {
     pub excess_since: Option<Timestamp>,
     /// Since when the group has been short of the capacity it wants.
     pub short_since: Option<Timestamp>,
+    /// Since when a template version with the wanted content has been lacking.
+    pub template_due_since: Option<Timestamp>,
     /// Machines we deleted and have not yet seen deleting.
     pub deleted_machines: BTreeMap<MachineName, Timestamp>,
-    /// FooMachines we made and have not yet seen.
+    /// FooMachines we made and whose Machines have not been seen yet.
     pub created_machines: BTreeMap<MachineName, Timestamp>,
 }
 
@@ -24,8 +32,153 @@ pub struct Memory {
 pub struct Ledger {
     /// When we last changed the group: older observations are void.
     pub changed_at: Option<Timestamp>,
+    /// When we made the group, while it has not been seen.
+    pub created: Option<Timestamp>,
+    /// Desired capacity as the last plan took it to be; a termination that lowers it counts from here.
+    pub base: Option<u32>,
     /// Desired capacity as our last call left it, and when.
     pub desired: Option<(u32, Timestamp)>,
     /// Instances we ended, and when.
     pub leaving: BTreeMap<InstanceId, Timestamp>,
+}
+
+/// How an action went, as far as its effect is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It was carried out.
+    Done,
+    /// The answer was lost: nobody knows. Treated as done until a newer look says otherwise.
+    MayHaveHappened,
+    /// It was not carried out.
+    Refused,
+}
+
+/// How long an effect on the group may stay unseen before we stop believing in it. Auto Scaling's reads trail its
+/// writes by a few seconds; a minute is longer than any lag reported, and the price of waiting it out is one
+/// minute after an answer was lost *and* the call had not been carried out.
+pub const EFFECT_DEADLINE: Duration = Duration::from_mins(1);
+
+/// The same for Kubernetes: our caches trail the API server by milliseconds to seconds, core makes a Machine within
+/// seconds of its FooMachine. After half a minute the thing did not happen, or was undone.
+pub const CACHE_DEADLINE: Duration = Duration::from_secs(30);
+
+impl Memory {
+    /// Notes how an action went, right after it was tried.
+    ///
+    /// Each change of the group voids all earlier observations of it, a refused one too: AWS refuses what does not
+    /// fit the group as it is, so our picture of it was wrong.
+    pub fn note(&mut self, action: &Action, outcome: Outcome, now: Timestamp) {
+        if action.changes_group() {
+            self.ledger.changed_at = self.ledger.changed_at.max(Some(now));
+        }
+        match outcome {
+            Outcome::Refused => {}
+            Outcome::Done | Outcome::MayHaveHappened => self.expect_effect(action, now),
+        }
+    }
+
+    fn expect_effect(&mut self, action: &Action, now: Timestamp) {
+        match action {
+            Action::CreateGroup(group) => {
+                self.ledger.created = Some(now);
+                self.ledger.expect_desired(group.desired, now);
+            }
+            Action::UpdateGroup { change, .. } => self.ledger.expect_desired(change.desired, now),
+            Action::TerminateInstance { id, decrement, .. } => {
+                self.ledger.leaving.insert(id.clone(), now);
+                if *decrement == Decrement::Shrink {
+                    self.ledger
+                        .expect_desired(self.ledger.base.map(|desired| desired.saturating_sub(1)), now);
+                }
+            }
+            Action::CreateFooMachine { name, .. } => {
+                self.created_machines.insert(name.clone(), now);
+            }
+            Action::DeleteMachine { name, .. } => {
+                self.deleted_machines.insert(name.clone(), now);
+            }
+            Action::AddFinalizer
+            | Action::RemoveFinalizer
+            | Action::RecordArn { .. }
+            | Action::LookAtTemplate
+            | Action::LookAtStrays { .. }
+            | Action::CreateTemplate { .. }
+            | Action::CreateTemplateVersion { .. }
+            | Action::DeleteTemplateVersions { .. }
+            | Action::DeleteTemplate { .. }
+            | Action::TagGroup { .. }
+            | Action::SuspendProcesses { .. }
+            | Action::ProtectInstances { .. }
+            | Action::DeleteGroup { .. }
+            | Action::DeleteFooMachine { .. }
+            | Action::ReleaseFooMachine { .. }
+            | Action::ExcludeFromDraining { .. }
+            | Action::SetMachineTimeouts { .. }
+            | Action::PublishReplicas { .. } => {}
+        }
+    }
+
+    /// This memory after looking: what was seen or is overdue is struck off.
+    pub(crate) fn absorbed(&self, observed: &Observed) -> Self {
+        let mut memory = self.clone();
+        memory.ledger.absorb(observed);
+        let machines: BTreeMap<_, _> =
+            observed.machines.iter().map(|machine| (&machine.name, machine.deletion)).collect();
+        memory.deleted_machines.retain(|name, at| {
+            machines.get(name).is_some_and(|deletion| !deletion.is_deleting())
+                && !overdue(*at, CACHE_DEADLINE, observed.now)
+        });
+        memory
+            .created_machines
+            .retain(|name, at| !machines.contains_key(name) && !overdue(*at, CACHE_DEADLINE, observed.now));
+        memory
+    }
+
+    /// When the first open expectation gives up; `None` when nothing is expected.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        let group = self
+            .ledger
+            .leaving
+            .values()
+            .chain(self.ledger.desired.iter().map(|(_, at)| at))
+            .chain(&self.ledger.created)
+            .map(|at| at.plus(EFFECT_DEADLINE));
+        let caches = self.deleted_machines.values().chain(self.created_machines.values());
+        group.chain(caches.map(|at| at.plus(CACHE_DEADLINE))).min()
+    }
+}
+
+impl Ledger {
+    fn expect_desired(&mut self, desired: Option<u32>, now: Timestamp) {
+        if let Some(desired) = desired {
+            self.base = Some(desired);
+            self.desired = Some((desired, now));
+        }
+    }
+
+    fn absorb(&mut self, observed: &Observed) {
+        let now = observed.now;
+        let seen = match &observed.group {
+            Look::At { at, seen } if self.changed_at.is_none_or(|changed| *at > changed) => Some(seen),
+            Look::At { .. } | Look::Unknown | Look::Failed { .. } => None,
+        };
+        let group = seen.and_then(Option::as_ref);
+        self.created = self.created.filter(|at| group.is_none() && !overdue(*at, EFFECT_DEADLINE, now));
+        self.desired = self.desired.filter(|(expected, at)| {
+            group.is_none_or(|group| group.sizes.desired != *expected) && !overdue(*at, EFFECT_DEADLINE, now)
+        });
+        if let Some(group) = group {
+            self.base = Some(self.desired.map_or(group.sizes.desired, |(expected, _)| expected));
+        }
+        if let Some(seen) = seen {
+            let there: std::collections::BTreeSet<_> =
+                seen.iter().flat_map(|group| &group.instances).map(|instance| &instance.id).collect();
+            self.leaving.retain(|id, _| there.contains(id));
+        }
+        self.leaving.retain(|_, at| !overdue(*at, EFFECT_DEADLINE, now));
+    }
+}
+
+fn overdue(since: Timestamp, deadline: Duration, now: Timestamp) -> bool {
+    since.until(now) >= deadline
 }

@@ -26,6 +26,9 @@ pub struct Observed {
     /// Before this moment nothing that depends on the group's size is decided: a manager that just started or took
     /// the lead does not know what its predecessor did a moment ago.
     pub settled_from: Timestamp,
+    /// AWS's words on the last failed launch, if one failed lately: why capacity does not come. Only shown, never
+    /// decided on.
+    pub shortage: Option<String>,
 }
 
 /// Knowledge with its age.

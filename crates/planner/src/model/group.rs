@@ -136,7 +136,10 @@ pub enum Protection {
 
 /// Processes of a group that can be suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are AWS's own (Auto Scaling User Guide, \"Suspend and resume processes\")")]
+#[expect(
+    missing_docs,
+    reason = "the names are AWS's own (Auto Scaling User Guide, \"Suspend and resume processes\")"
+)]
 pub enum Process {
     Launch,
     Terminate,
@@ -236,7 +239,10 @@ impl LifecycleState {
 
     /// On its way out; nothing of ours can keep it.
     pub fn is_leaving(&self) -> bool {
-        matches!(self, Self::Terminating | Self::TerminatingWait | Self::TerminatingProceed | Self::Terminated)
+        matches!(
+            self,
+            Self::Terminating | Self::TerminatingWait | Self::TerminatingProceed | Self::Terminated
+        )
     }
 
     /// The AWS text of the state, without the `:` forms of warm pools.

@@ -10,16 +10,16 @@ pub mod template;
 pub mod time;
 
 pub use group::{
-    Activity, ActivityStatus, Decrement, Group, GroupStatus, Health, Instance, LifecycleState, Process, Protection,
-    Sizes,
+    Activity, ActivityStatus, Decrement, Group, GroupStatus, Health, Instance, LifecycleState, Process,
+    Protection, Sizes, TemplateChoice,
 };
 pub use ids::{
-    GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash, SubnetId,
-    TemplateVersion, Uid, Zone,
+    GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash,
+    SubnetId, TemplateVersion, Uid, Zone,
 };
-pub use machine::{DeletionTimeouts, Deletion, FooMachine, Machine, NodeState, RemovalMark};
+pub use machine::{Deletion, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
 pub use template::{
-    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent, TemplateRecord,
-    UserData, Volume, VolumeType,
+    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,
+    TemplateRecord, UserData, Volume, VolumeType,
 };
 pub use time::{Seconds, Timestamp};

@@ -1,8 +1,6 @@
 //! Launch templates: what new instances are made of.
 
-use super::ids::{
-    ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecHash, TemplateVersion,
-};
+use super::ids::{ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecHash, TemplateVersion};
 use super::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -118,7 +116,10 @@ pub struct MixOverride {
 
 /// Spot allocation strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are AWS's own (Auto Scaling User Guide, \"Allocation strategies\")")]
+#[expect(
+    missing_docs,
+    reason = "the names are AWS's own (Auto Scaling User Guide, \"Allocation strategies\")"
+)]
 pub enum SpotStrategy {
     PriceCapacityOptimized,
     CapacityOptimized,
@@ -139,9 +140,14 @@ impl SpotStrategy {
 
     /// The strategy of an AWS text.
     pub fn from_name(text: &str) -> Option<Self> {
-        [Self::PriceCapacityOptimized, Self::CapacityOptimized, Self::CapacityOptimizedPrioritized, Self::LowestPrice]
-            .into_iter()
-            .find(|strategy| strategy.name() == text)
+        [
+            Self::PriceCapacityOptimized,
+            Self::CapacityOptimized,
+            Self::CapacityOptimizedPrioritized,
+            Self::LowestPrice,
+        ]
+        .into_iter()
+        .find(|strategy| strategy.name() == text)
     }
 }
 

@@ -1,0 +1,113 @@
+//! A plan being written: actions by stage, one merged change of the group, events, memory and timers.
+
+use crate::action::{Action, GroupSettings};
+use crate::memory::Memory;
+use crate::model::{GroupName, MachineName, Timestamp};
+use crate::report::{Event, Severity};
+use std::collections::BTreeSet;
+
+/// When in a plan an action comes. The first failure ends a pass, so what must not be held up by the failure of
+/// something else comes first: Kubernetes before AWS, what ends instances before what decorates them, what may be
+/// refused for ever (a bad template, a denied look) last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Finalizer, ARN.
+    Own,
+    /// FooMachines and their Machines.
+    Machines,
+    /// Protection from scale-in: before anything that lowers desired capacity.
+    Protect,
+    /// The group itself.
+    Group,
+    /// MachinePool.spec.replicas: before Machines whose deletion is conditional on it.
+    Publish,
+    /// Machines chosen to go.
+    Victims,
+    /// Released instances.
+    Ends,
+    /// Tags and processes.
+    Decorate,
+    /// Template and versions.
+    Template,
+    /// Reading more.
+    Look,
+    /// The last things of a removal.
+    Finish,
+}
+
+/// A plan being written.
+pub(crate) struct Draft {
+    pub(crate) memory: Memory,
+    pub(crate) events: Vec<Event>,
+    /// How many Machines this plan chose to go.
+    pub(crate) victims: u32,
+    /// Machines that this plan deletes, so that two reasons make one deletion.
+    pub(crate) deleted: BTreeSet<MachineName>,
+    actions: Vec<(Stage, Action)>,
+    change: GroupSettings,
+    whys: Vec<String>,
+    timers: Vec<Timestamp>,
+}
+
+impl Draft {
+    pub(crate) fn new(memory: Memory) -> Self {
+        Self {
+            memory,
+            events: Vec::new(),
+            victims: 0,
+            deleted: BTreeSet::new(),
+            actions: Vec::new(),
+            change: GroupSettings::default(),
+            whys: Vec::new(),
+            timers: Vec::new(),
+        }
+    }
+
+    /// Adds an action.
+    pub(crate) fn act(&mut self, stage: Stage, action: Action) {
+        self.actions.push((stage, action));
+    }
+
+    /// Adds to the one change of the group that this plan makes.
+    pub(crate) fn change(&mut self, why: impl Into<String>, edit: impl FnOnce(&mut GroupSettings)) {
+        edit(&mut self.change);
+        self.whys.push(why.into());
+    }
+
+    /// The change of the group so far.
+    pub(crate) fn pending_change(&self) -> &GroupSettings {
+        &self.change
+    }
+
+    /// Tells people, once.
+    pub(crate) fn tell(&mut self, severity: Severity, reason: &str, message: impl Into<String>) {
+        self.events.push(Event { severity, reason: reason.to_owned(), message: message.into() });
+    }
+
+    /// Plan again at this moment even if nothing happens.
+    pub(crate) fn wake_at(&mut self, at: Timestamp) {
+        self.timers.push(at);
+    }
+
+    /// Nothing to do so far.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.actions.is_empty() && self.whys.is_empty()
+    }
+
+    /// The earliest timer.
+    pub(crate) fn next_timer(&self) -> Option<Timestamp> {
+        self.timers.iter().min().copied()
+    }
+
+    /// The actions in their order, the change of the group among them.
+    pub(crate) fn into_actions(mut self, group: &GroupName) -> Vec<Action> {
+        if !self.whys.is_empty() {
+            let why = self.whys.join("; ");
+            let update = Action::UpdateGroup { name: group.clone(), change: self.change, why };
+            self.actions.push((Stage::Group, update));
+        }
+        // Stable: within a stage the order of writing stays.
+        self.actions.sort_by_key(|(stage, _)| *stage);
+        self.actions.into_iter().map(|(_, action)| action).collect()
+    }
+}

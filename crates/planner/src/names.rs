@@ -1,0 +1,106 @@
+//! Names of what we make for an instance. Stable: the same pool and instance give the same name in every version,
+//! because a FooMachine is found again by it. Changing anything here needs a migration.
+
+use crate::model::{InstanceId, MachineName};
+
+/// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
+const MAX_NAME: usize = 63;
+
+/// Longest piece of the instance id that is used as it is. Real ids have 8 or 17 digits; the rest is for ids that
+/// nobody has seen yet.
+const MAX_INSTANCE: usize = 24;
+
+/// Name of the FooMachine, and so of the Machine, of an instance: `<pool>-<instance id without "i-">`.
+///
+/// At most 63 characters of a DNS-1123 label. A pool name that is too long is cut and its FNV-1a hash put behind
+/// the cut. Two instances never share a name, because the instance id stays whole; two pools never share an
+/// instance.
+pub fn machine_name(pool: &str, id: &InstanceId) -> MachineName {
+    let instance = instance_part(id.as_str());
+    let room = MAX_NAME.saturating_sub(instance.len() + 1);
+    let pool = pool_part(pool, room);
+    MachineName::new(format!("{pool}-{instance}"))
+}
+
+fn instance_part(id: &str) -> String {
+    let digits = label(id.strip_prefix("i-").unwrap_or(id));
+    if digits.is_empty() || digits.len() > MAX_INSTANCE { format!("{:016x}", fnv1a(id)) } else { digits }
+}
+
+fn pool_part(pool: &str, room: usize) -> String {
+    /// A dash and eight hexadecimal digits.
+    const HASH: usize = 9;
+    let whole = label(pool);
+    if whole.is_empty() {
+        return "pool".to_owned();
+    }
+    if whole.len() <= room {
+        return whole;
+    }
+    let kept: String = whole.chars().take(room.saturating_sub(HASH)).collect();
+    let folded = (fnv1a(pool) >> 32) ^ (fnv1a(pool) & 0xffff_ffff);
+    format!("{}-{folded:08x}", kept.trim_end_matches('-'))
+}
+
+/// The text in the alphabet of a DNS-1123 label, neither beginning nor ending with a dash.
+fn label(text: &str) -> String {
+    let mapped: String = text
+        .chars()
+        .map(|c| c.to_ascii_lowercase())
+        .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' })
+        .collect();
+    mapped.trim_matches('-').to_owned()
+}
+
+/// FNV-1a, 64 bits (draft-eastlake-fnv): small, and the same for ever, which `std`'s hasher does not promise.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn name(pool: &str, id: &str) -> String {
+        machine_name(pool, &InstanceId::new(id)).as_str().to_owned()
+    }
+
+    #[test]
+    fn a_name_is_the_pool_and_the_digits_of_the_instance() {
+        assert_eq!(name("workers", "i-0abc1234567890def"), "workers-0abc1234567890def");
+        assert_eq!(name("my.pool", "i-12345678"), "my-pool-12345678");
+    }
+
+    #[test]
+    fn a_long_pool_name_is_cut_and_hashed_and_stays_the_same_for_ever() {
+        let long = "a-very-long-name-of-a-pool-that-goes-on-and-on-until-nobody-reads-it";
+        assert_eq!(
+            name(long, "i-0abc1234567890def"),
+            "a-very-long-name-of-a-pool-that-goes-4fc8dbb3-0abc1234567890def"
+        );
+        assert_ne!(
+            name(&format!("{long}1"), "i-0abc1234567890def"),
+            name(&format!("{long}2"), "i-0abc1234567890def")
+        );
+    }
+
+    #[test]
+    fn strange_names_still_give_a_valid_name() {
+        assert_eq!(name("---", "i-1"), "pool-1");
+        assert_eq!(name("p", "i-"), format!("p-{:016x}", fnv1a("i-")));
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_is_a_short_dns_label_with_the_instance_in_it(pool in "[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?", id in "[0-9a-f]{8}|[0-9a-f]{17}") {
+            let name = name(&pool, &format!("i-{id}"));
+            prop_assert!(name.len() <= 63);
+            prop_assert!(name.ends_with(&id));
+            prop_assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
+            prop_assert!(name.starts_with(|c: char| c.is_ascii_alphanumeric()));
+        }
+    }
+}

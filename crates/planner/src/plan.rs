@@ -1,0 +1,63 @@
+//! The order of the questions.
+
+use crate::desired::{Desired, Goal};
+use crate::draft::Draft;
+use crate::memory::Memory;
+use crate::observed::Observed;
+use crate::situation::Situation;
+use crate::steps::{ends, group, machines, own, remove, size, template, victims};
+use crate::summary;
+use crate::{Plan, report};
+
+/// Decides what to do next about one pool.
+///
+/// Total and deterministic: the same values give the same plan, and every combination of values gives one. The
+/// actions are to be carried out in order; after each, its outcome is to be noted in the returned memory with
+/// [`Memory::note`].
+pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
+    let memory = memory.absorbed(observed);
+    let situation = Situation::new(desired, observed, &memory);
+    let mut draft = Draft::new(memory.clone());
+    size::keep_time(&situation, &mut draft);
+    template::keep_time(&situation, &mut draft);
+    if desired.pause.is_none() {
+        decide(&situation, &mut draft);
+    }
+    finish(&situation, draft)
+}
+
+fn decide(situation: &Situation<'_>, draft: &mut Draft) {
+    match situation.desired.goal {
+        Goal::Run => {
+            own::take_hold(situation, draft);
+            machines::tend(situation, draft);
+            group::create_or_repair(situation, draft);
+            victims::choose(situation, draft);
+            size::adjust(situation, draft);
+            ends::end_released(situation, draft);
+            template::provide(situation, draft);
+            template::prune(situation, draft);
+        }
+        Goal::Remove => remove::remove(situation, draft),
+        Goal::LetGo => own::let_go(situation, draft),
+    }
+}
+
+fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
+    let events = std::mem::take(&mut draft.events);
+    let conditions = summary::conditions(situation, &draft);
+    let next = summary::next_look(situation, &draft);
+    let memory = draft.memory.clone();
+    let actions = draft.into_actions(&situation.desired.identity.group);
+    let report = report::Report {
+        conditions,
+        provisioned: summary::provisioned(situation),
+        counts: summary::counts(situation),
+        provider_ids: summary::provider_ids(situation),
+        machines: summary::machines(situation),
+        template: summary::template(situation),
+        events,
+        next,
+    };
+    Plan { actions, report, memory }
+}

@@ -1,0 +1,169 @@
+//! Does every instance have its FooMachine, and every FooMachine its instance?
+//!
+//! Kubernetes objects only; AWS is not written to here.
+
+use crate::action::{Action, OnlyIf};
+use crate::desired::Goal;
+use crate::draft::{Draft, Stage};
+use crate::model::group::GroupStatus;
+use crate::model::{DeletionTimeouts, InstanceId, Machine};
+use crate::observed::Stray;
+use crate::report::Severity;
+use crate::situation::{Absentee, Member, Situation, Standing, View};
+use std::time::Duration;
+
+/// How long EC2's word that a stray is alive stays good: such an instance was detached by somebody or is about to
+/// appear in the group, and neither is urgent.
+pub(crate) const STRAY_RECHECK: Duration = Duration::from_mins(1);
+
+/// FooMachines for instances, Machines of vanished instances, timeouts.
+pub(crate) fn tend(situation: &Situation<'_>, draft: &mut Draft) {
+    set_timeouts(situation, draft);
+    if !is_known(situation) {
+        return;
+    }
+    for member in &situation.members {
+        tend_member(situation, member, draft);
+    }
+    tend_absentees(situation, draft);
+}
+
+/// The group is known freshly, and is ours or is certainly not there.
+pub(crate) fn is_known(situation: &Situation<'_>) -> bool {
+    match situation.view {
+        View::Ours(_) | View::Absent => situation.is_fresh(),
+        View::Unknown | View::Failed { .. } | View::Foreign(_) => false,
+    }
+}
+
+fn tend_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
+    match member.standing {
+        Standing::New => create(situation, member, draft),
+        Standing::Undercut => {
+            delete_machine(situation, member.machine, "its FooMachine is being deleted", draft);
+        }
+        Standing::Leaving => delete_machine(situation, member.machine, "AWS is ending its instance", draft),
+        // A person put it aside, or it is ours already.
+        Standing::Unclaimed
+        | Standing::Kept
+        | Standing::Draining
+        | Standing::Released
+        | Standing::Ending
+        | Standing::Aside => {}
+    }
+}
+
+/// Makes the FooMachine of a launched instance: its id is known, and it is not on its way out.
+fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
+    let doomed = matches!(situation.view, View::Ours(group) if group.status == GroupStatus::Deleting);
+    if doomed || situation.memory.created_machines.contains_key(&member.name) {
+        return;
+    }
+    draft.act(
+        Stage::Machines,
+        Action::CreateFooMachine {
+            name: member.name.clone(),
+            instance: member.instance.id.clone(),
+            zone: member.instance.zone.clone(),
+            spec_hash: situation.spec_hash(member.instance, None).cloned(),
+        },
+    );
+}
+
+/// Deletes a Machine unless that is under way already.
+pub(crate) fn delete_machine(
+    situation: &Situation<'_>,
+    machine: Option<&Machine>,
+    why: &str,
+    draft: &mut Draft,
+) {
+    let Some(machine) = machine else { return };
+    let noted = situation.memory.deleted_machines.contains_key(&machine.name);
+    if machine.deletion.is_deleting() || noted || !draft.deleted.insert(machine.name.clone()) {
+        return;
+    }
+    draft.act(
+        Stage::Machines,
+        Action::DeleteMachine {
+            name: machine.name.clone(),
+            uid: machine.uid.clone(),
+            only_if: OnlyIf::SameUid,
+            why: why.to_owned(),
+        },
+    );
+}
+
+/// FooMachines whose instance is not in the group: EC2 has the last word on whether it is gone.
+pub(crate) fn tend_absentees(situation: &Situation<'_>, draft: &mut Draft) {
+    let unknown: Vec<InstanceId> = situation
+        .absentees
+        .iter()
+        .filter(|absentee| absentee.word.is_none())
+        .map(|absentee| absentee.foo_machine.instance.clone())
+        .collect();
+    if !unknown.is_empty() {
+        draft.act(Stage::Look, Action::LookAtStrays { ids: unknown });
+    }
+    for absentee in &situation.absentees {
+        match absentee.word {
+            Some(Stray::Gone) => bury(situation, absentee, draft),
+            // Detached by somebody, or not yet visible in the group: hands off, and ask again later.
+            Some(Stray::Alive) => draft.wake_at(situation.observed.now.plus(STRAY_RECHECK)),
+            None => {}
+        }
+    }
+}
+
+/// The instance is gone: so go its Machine, undrained because there is nothing left to drain, and its FooMachine.
+fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
+    let foo_machine = absentee.foo_machine;
+    if let Some(machine) = absentee.machine {
+        if !foo_machine.deletion.is_deleting() && !machine.drain_excluded {
+            let (name, uid) = (machine.name.clone(), machine.uid.clone());
+            draft.act(Stage::Machines, Action::ExcludeFromDraining { name, uid });
+        }
+        if !machine.deletion.is_deleting() && situation.desired.goal == Goal::Run {
+            let message =
+                format!("instance {} is gone; Machine {} goes too", foo_machine.instance, machine.name);
+            if !situation.memory.deleted_machines.contains_key(&machine.name) {
+                draft.tell(Severity::Warning, "InstanceVanished", message);
+            }
+        }
+        delete_machine(situation, Some(machine), "its instance is gone", draft);
+    }
+    let (name, uid) = (foo_machine.name.clone(), foo_machine.uid.clone());
+    if foo_machine.deletion.is_deleting() {
+        if foo_machine.held {
+            draft.act(Stage::Machines, Action::ReleaseFooMachine { name, uid });
+        }
+    } else if absentee.machine.is_none() && !situation.memory.created_machines.contains_key(&name) {
+        let why = "its instance is gone and it has no Machine".to_owned();
+        draft.act(Stage::Machines, Action::DeleteFooMachine { name, uid, why });
+    }
+}
+
+/// Writes the pool's deletion timeouts into Machines that have others. Core does not copy them to the Machines of a
+/// pool, and without a drain timeout one disruption budget can hold a scale-in for ever.
+pub(crate) fn set_timeouts(situation: &Situation<'_>, draft: &mut Draft) {
+    let wanted = situation.desired.timeouts;
+    for machine in &situation.observed.machines {
+        if lacks(machine.timeouts, wanted) {
+            draft.act(
+                Stage::Machines,
+                Action::SetMachineTimeouts {
+                    name: machine.name.clone(),
+                    uid: machine.uid.clone(),
+                    timeouts: wanted,
+                },
+            );
+        }
+    }
+}
+
+/// Whether a wanted timeout is missing or different. What is not wished for is left as it is.
+fn lacks(have: DeletionTimeouts, wanted: DeletionTimeouts) -> bool {
+    let differs = |have, wanted: Option<_>| wanted.is_some() && have != wanted;
+    differs(have.node_drain, wanted.node_drain)
+        || differs(have.node_volume_detach, wanted.node_volume_detach)
+        || differs(have.node_deletion, wanted.node_deletion)
+}

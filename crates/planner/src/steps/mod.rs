@@ -1,0 +1,10 @@
+//! One file per question, in the order they are asked.
+
+pub(crate) mod ends;
+pub(crate) mod group;
+pub(crate) mod machines;
+pub(crate) mod own;
+pub(crate) mod remove;
+pub(crate) mod size;
+pub(crate) mod template;
+pub(crate) mod victims;

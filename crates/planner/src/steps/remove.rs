@@ -1,0 +1,180 @@
+//! How does a pool go away?
+//!
+//! Machines first, drained by Cluster API; then instances, the group, the template, and our finalizer last. Nothing
+//! that is missing (bootstrap data, an image) can hold it up, and nothing is ever force-deleted.
+
+use crate::action::Action;
+use crate::draft::{Draft, Stage};
+use crate::model::group::GroupStatus;
+use crate::model::{FooMachine, Group, LifecycleState, MachineName};
+use crate::observed::{Finalizer, Look};
+use crate::situation::{Member, Situation, Standing, View, claim};
+use crate::steps::ends::{end, is_released};
+use crate::steps::group::protect;
+use crate::steps::machines;
+use std::collections::BTreeSet;
+
+/// Takes the next steps of a removal.
+pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
+    if situation.observed.finalizer == Finalizer::Absent && situation.observed.foo_machines.is_empty() {
+        return;
+    }
+    machines::set_timeouts(situation, draft);
+    if machines::is_known(situation) {
+        // Before the Machines' deletion: what is gone is excluded from draining first.
+        machines::tend_absentees(situation, draft);
+    }
+    delete_machines(situation, draft);
+    delete_ownerless(situation, draft);
+    if let Some(group) = situation.writable_group() {
+        empty(situation, group, draft);
+    }
+    if let (View::Foreign(_), true) = (situation.view, situation.is_fresh()) {
+        release_from_foreign_group(situation, draft);
+    }
+    if group_is_gone(situation) {
+        finish(situation, draft);
+    }
+}
+
+/// Whether nothing of the group is left for us to remove. A manager that just took over does not trust the absence
+/// of a group: its predecessor may have made one that is not visible yet.
+pub(crate) fn group_is_gone(situation: &Situation<'_>) -> bool {
+    situation.is_fresh()
+        && match situation.view {
+            View::Absent => situation.is_settled() && situation.memory.ledger.created.is_none(),
+            View::Foreign(_) => true,
+            View::Ours(_) | View::Unknown | View::Failed { .. } => false,
+        }
+}
+
+/// All Machines at once: Cluster API drains them side by side and minds the disruption budgets.
+fn delete_machines(situation: &Situation<'_>, draft: &mut Draft) {
+    for machine in &situation.observed.machines {
+        machines::delete_machine(situation, Some(machine), "the pool is being removed", draft);
+    }
+}
+
+/// FooMachines without a Machine: core makes no Machines for a pool that is being deleted, so nobody else would
+/// ever delete them. One that we made a moment ago waits until its Machine had time to appear.
+fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
+    let claimed: BTreeSet<&MachineName> =
+        situation.observed.machines.iter().map(|machine| &machine.name).collect();
+    let ownerless = |foo_machine: &&FooMachine| {
+        !foo_machine.deletion.is_deleting()
+            && !claimed.contains(&foo_machine.name)
+            && !situation.memory.created_machines.contains_key(&foo_machine.name)
+    };
+    // Those whose instance is gone are the machines step's.
+    let buried: BTreeSet<&MachineName> = situation
+        .absentees
+        .iter()
+        .filter(|absentee| {
+            machines::is_known(situation) && absentee.word == Some(crate::observed::Stray::Gone)
+        })
+        .map(|absentee| &absentee.foo_machine.name)
+        .collect();
+    for foo_machine in situation.observed.foo_machines.iter().filter(ownerless) {
+        if !buried.contains(&foo_machine.name) {
+            let why = "the pool is being removed and it has no Machine".to_owned();
+            draft.act(
+                Stage::Machines,
+                Action::DeleteFooMachine {
+                    name: foo_machine.name.clone(),
+                    uid: foo_machine.uid.clone(),
+                    why,
+                },
+            );
+        }
+    }
+}
+
+/// Stops launches, ends what was released, then deletes the group.
+fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    if group.status == GroupStatus::Deleting || !situation.is_settled() {
+        return;
+    }
+    protect(situation, group, draft);
+    stop_launches(situation, group, draft);
+    let going = situation.members.iter().filter(|member| may_end(situation, member));
+    end(situation, group, going, 0, draft);
+    if group.instances.is_empty() && situation.capacity.high == 0 && draft.pending_change().desired.is_none()
+    {
+        draft.act(Stage::Finish, Action::DeleteGroup { name: group.name.clone() });
+    }
+}
+
+/// Desired capacity down to what exists, the maximum with it, so that nothing new comes; the minimum to zero, so
+/// that decrements are not refused. Whoever else managed the size has no say any more.
+fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    if group.sizes.min > 0 {
+        draft.change("the pool is being removed: minimum size 0", |change| change.min = Some(0));
+    }
+    let existing = situation.tally.existing;
+    if situation.capacity.low > existing && situation.tally.unprotected == 0 {
+        draft.change(format!("the pool is being removed: nothing beyond {existing} launches"), |change| {
+            change.desired = Some(existing);
+            change.max = Some(existing);
+        });
+    }
+}
+
+/// An instance that the removal may end: released by Cluster API, or one that Kubernetes never knew.
+///
+/// Members that are neither capacity nor leaving go as well, once they are as free; one that somebody is detaching
+/// is that somebody's.
+fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
+    let theirs = matches!(member.instance.lifecycle, LifecycleState::Detaching | LifecycleState::Detached);
+    let free = |claimed| match claimed {
+        Standing::New => {
+            member.machine.is_none() && !situation.memory.created_machines.contains_key(&member.name)
+        }
+        Standing::Released => true,
+        Standing::Unclaimed
+        | Standing::Kept
+        | Standing::Draining
+        | Standing::Undercut
+        | Standing::Ending
+        | Standing::Leaving
+        | Standing::Aside => false,
+    };
+    match member.standing {
+        Standing::Ending | Standing::Leaving => false,
+        Standing::Aside => !theirs && free(claim(member.foo_machine, member.machine, situation.memory)),
+        standing => is_released(situation, member) || free(standing),
+    }
+}
+
+/// The group lost our tags or never was ours: neither it nor its instances are touched. Cluster API has drained
+/// what it drained, and lets go when our finalizers do.
+fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
+    let foreign = situation.members.iter().filter_map(|member| member.foo_machine);
+    let strays = situation.absentees.iter().map(|absentee| absentee.foo_machine);
+    for foo_machine in
+        foreign.chain(strays).filter(|foo_machine| foo_machine.held && foo_machine.deletion.is_deleting())
+    {
+        draft.act(
+            Stage::Machines,
+            Action::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() },
+        );
+    }
+}
+
+/// The template, then our finalizer.
+fn finish(situation: &Situation<'_>, draft: &mut Draft) {
+    match &situation.observed.template {
+        Look::Unknown | Look::Failed { .. } => {
+            draft.act(Stage::Look, Action::LookAtTemplate);
+            return;
+        }
+        Look::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {
+            draft.act(Stage::Finish, Action::DeleteTemplate { id: template.id.clone() });
+            return;
+        }
+        // Gone, or somebody else's.
+        Look::At { .. } => {}
+    }
+    if situation.observed.foo_machines.is_empty() && situation.observed.finalizer == Finalizer::Present {
+        draft.act(Stage::Finish, Action::RemoveFinalizer);
+    }
+}

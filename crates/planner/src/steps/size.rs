@@ -1,0 +1,131 @@
+//! Does desired capacity fit the wish?
+//!
+//! Raising is an absolute write to the target. Lowering only ever cancels capacity that was never launched.
+//! Nothing here ends an instance.
+
+use crate::action::Action;
+use crate::draft::{Draft, Stage};
+use crate::model::Group;
+use crate::report::Severity;
+use crate::situation::{Decider, Situation, View};
+use crate::steps::own::may_create;
+use crate::steps::template::holds_raise;
+
+/// Brings desired capacity and its bounds to where the wish wants them.
+pub(crate) fn adjust(situation: &Situation<'_>, draft: &mut Draft) {
+    let Some(group) = situation.sizable_group() else {
+        return;
+    };
+    match situation.wish.decider {
+        Decider::Replicas => {
+            raise(situation, group, draft);
+            cancel_unlaunched(situation, group, draft);
+            lower_max(situation, group, draft);
+        }
+        Decider::External { published, .. } => publish(group, published, draft),
+    }
+}
+
+/// What desired capacity shall be at least: the wish and replacements in advance, or all that exists.
+///
+/// `None` when the wish is met and only instances beyond the ceiling would justify more: the ceiling is never
+/// passed, and desired capacity is never written below what exists, so nothing can be written.
+pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
+    let goal = goal(situation);
+    let staying = situation.tally.staying;
+    if staying <= goal {
+        return Some(goal);
+    }
+    let beyond = situation.wish.ceiling.is_some_and(|ceiling| staying > ceiling);
+    (!beyond).then_some(staying)
+}
+
+/// The wish, and replacements that may come before those they replace have gone.
+fn goal(situation: &Situation<'_>) -> u32 {
+    let wish = situation.wish;
+    let tally = situation.tally;
+    let to_replace = wish.size.saturating_sub(tally.kept).min(tally.going);
+    let goal = wish.size.saturating_add(to_replace.min(situation.desired.rollout.max_surge));
+    wish.ceiling.map_or(goal, |ceiling| goal.min(ceiling))
+}
+
+/// Raises desired capacity, and the maximum with it.
+fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    let Some(target) = raise_target(situation) else { return };
+    // The higher of two possible values: a raise that may have happened is not made again.
+    if situation.capacity.high >= target || !may_create(situation) || holds_raise(situation, draft) {
+        return;
+    }
+    let max = (group.sizes.max < target).then_some(target);
+    let from = group.sizes.desired;
+    draft.tell(Severity::Normal, "ScaledUp", format!("desired capacity {from} → {target}"));
+    draft.change(format!("desired capacity {from} → {target}"), |change| {
+        change.desired = Some(target);
+        change.max = max;
+    });
+}
+
+/// Cancels capacity that was asked for and never launched.
+///
+/// Safe, because every existing instance is protected from scale-in and the floor counts all that exist; with
+/// protection missing anywhere it waits. Launches that will replace what is on its way out are not cancelled.
+fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    let floor = floor(situation, draft);
+    if situation.capacity.low <= floor || situation.tally.unprotected > 0 {
+        return;
+    }
+    let from = group.sizes.desired;
+    draft.tell(
+        Severity::Normal,
+        "LaunchesCancelled",
+        format!("desired capacity {from} → {floor}: capacity that was never launched is cancelled"),
+    );
+    draft.change(format!("desired capacity {from} → {floor}"), |change| change.desired = Some(floor));
+}
+
+fn floor(situation: &Situation<'_>, draft: &Draft) -> u32 {
+    let wish = situation.wish;
+    let tally = situation.tally;
+    let going = tally.going.saturating_add(draft.victims);
+    let needed = wish.size.saturating_add(going);
+    let bounded = wish.ceiling.map_or(needed, |ceiling| needed.min(ceiling));
+    tally.existing.max(bounded)
+}
+
+/// Lowers a maximum that is higher than the wish once everything else has come to rest, so that it costs no call of
+/// its own during every scale-in.
+fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    let size = situation.wish.size;
+    let tally = situation.tally;
+    let at_rest = situation.capacity == crate::situation::Capacity::exactly(size)
+        && tally.existing == size
+        && tally.going == 0
+        && tally.leaving == 0
+        && draft.victims == 0;
+    if at_rest && group.sizes.max > size {
+        draft
+            .change(format!("maximum size {} → {size}", group.sizes.max), |change| change.max = Some(size));
+    }
+}
+
+/// Tells Cluster API what the group's desired capacity is.
+fn publish(group: &Group, published: u32, draft: &mut Draft) {
+    let replicas = group.sizes.desired;
+    if replicas != published {
+        draft.act(Stage::Publish, Action::PublishReplicas { replicas });
+    }
+}
+
+/// Remembers since when there have been too many Machines, and since when too little capacity.
+///
+/// Only a fresh view changes these: not knowing neither starts nor stops a clock.
+pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
+    if !matches!(situation.view, View::Ours(_)) || !situation.is_fresh() {
+        return;
+    }
+    let now = situation.observed.now;
+    let since = |holds: bool, since: Option<crate::model::Timestamp>| holds.then(|| since.unwrap_or(now));
+    let tally = situation.tally;
+    draft.memory.excess_since = since(tally.kept > situation.wish.size, draft.memory.excess_since);
+    draft.memory.short_since = since(situation.unlaunched() > 0, draft.memory.short_since);
+}

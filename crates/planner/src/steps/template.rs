@@ -1,0 +1,196 @@
+//! Is there a launch template version with the wanted content?
+//!
+//! One stage at a time: what was created is looked at before anything builds on it.
+
+use crate::action::Action;
+use crate::desired::{Blocked, Template, Wanted};
+use crate::draft::{Draft, Stage};
+use crate::model::group::TemplateChoice;
+use crate::model::{LaunchTemplate, TemplateRecord, TemplateVersion};
+use crate::observed::Look;
+use crate::report::Severity;
+use crate::situation::{Situation, View};
+use crate::steps::own::may_create;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Where the template stands.
+pub(crate) enum Stand<'a> {
+    /// The wanted content cannot be made; what exists keeps running.
+    Blocked(&'a Blocked),
+    /// Nobody looked yet.
+    Unknown,
+    /// Looking failed.
+    Failed { reason: &'a str, message: &'a str },
+    /// Somebody else's template has the name.
+    Foreign,
+    /// There is none yet.
+    Absent(&'a Template),
+    /// It lacks a version with the wanted content.
+    Lacking(&'a LaunchTemplate, &'a Template),
+    /// This version has the wanted content.
+    Ready(&'a LaunchTemplate, TemplateVersion),
+}
+
+/// Where the template stands.
+pub(crate) fn stand<'a>(situation: &Situation<'a>) -> Stand<'a> {
+    let wanted = match &situation.desired.template {
+        Wanted::Ready(wanted) => wanted,
+        Wanted::Blocked(blocked) => return Stand::Blocked(blocked),
+    };
+    match &situation.observed.template {
+        Look::Unknown => Stand::Unknown,
+        Look::Failed { reason, message } => Stand::Failed { reason, message },
+        Look::At { seen: None, .. } => Stand::Absent(wanted),
+        Look::At { seen: Some(template), .. } if !situation.desired.identity.owns(&template.tags) => {
+            Stand::Foreign
+        }
+        Look::At { seen: Some(template), .. } => match version_with(template, wanted) {
+            Some(version) => Stand::Ready(template, version),
+            None => Stand::Lacking(template, wanted),
+        },
+    }
+}
+
+/// The newest version with both wanted hashes.
+fn version_with(template: &LaunchTemplate, wanted: &Template) -> Option<TemplateVersion> {
+    let fits = |record: &&TemplateRecord| {
+        record.spec_hash.as_ref() == Some(&wanted.spec_hash)
+            && record.data_hash.as_ref() == Some(&wanted.data_hash)
+    };
+    template.versions.iter().filter(fits).map(|record| record.version).max()
+}
+
+/// How long a raise of capacity waits for a template version that is being made, so that a change of content and
+/// size at once does not launch old content. Making one takes two calls; if it is still not there after a minute it
+/// is being refused, and then capacity of the old content is better than none.
+const RAISE_WAITS: Duration = Duration::from_mins(1);
+
+/// Remembers since when a version has been due.
+pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
+    let since = draft.memory.template_due_since.unwrap_or(situation.observed.now);
+    draft.memory.template_due_since = match stand(situation) {
+        Stand::Unknown | Stand::Absent(_) | Stand::Lacking(..) => Some(since),
+        Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign | Stand::Ready(..) => None,
+    };
+}
+
+/// Whether a raise of capacity shall wait for a template version.
+pub(crate) fn holds_raise(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    let Some(until) = draft.memory.template_due_since.map(|since| since.plus(RAISE_WAITS)) else {
+        return false;
+    };
+    let holds = situation.observed.now < until;
+    if holds {
+        draft.wake_at(until);
+    }
+    holds
+}
+
+/// Looks at the template, makes it, or makes a version, whichever is next.
+pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
+    if matches!(situation.view, View::Foreign(_)) || !may_create(situation) {
+        return;
+    }
+    match stand(situation) {
+        Stand::Unknown | Stand::Failed { .. } => draft.act(Stage::Look, Action::LookAtTemplate),
+        Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
+        Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
+        Stand::Blocked(_) | Stand::Foreign | Stand::Ready(..) => {}
+    }
+}
+
+fn create(situation: &Situation<'_>, wanted: &Template) -> Action {
+    let identity = &situation.desired.identity;
+    let mut tags = situation.desired.group.tags.clone();
+    tags.extend(identity.ownership_tags());
+    Action::CreateTemplate {
+        name: identity.group.as_str().to_owned(),
+        content: Box::new(wanted.content.clone()),
+        spec_hash: wanted.spec_hash.clone(),
+        data_hash: wanted.data_hash.clone(),
+        tags,
+    }
+}
+
+fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) {
+    let same_spec =
+        template.versions.iter().any(|record| record.spec_hash.as_ref() == Some(&wanted.spec_hash));
+    let why = if same_spec {
+        "the user data changed; no instance is replaced for that"
+    } else {
+        "the wanted content changed"
+    };
+    draft.tell(
+        Severity::Normal,
+        "LaunchTemplateVersionCreated",
+        format!("new launch template version: {why}"),
+    );
+    draft.act(
+        Stage::Template,
+        Action::CreateTemplateVersion {
+            id: template.id.clone(),
+            content: Box::new(wanted.content.clone()),
+            spec_hash: wanted.spec_hash.clone(),
+            data_hash: wanted.data_hash.clone(),
+        },
+    );
+}
+
+/// Pruning waits until this many versions could go. A template holds 10,000, so it is never urgent; with eleven at
+/// a time a token that rotates every few minutes costs a call every hour or two.
+const PRUNE_ABOVE: usize = 10;
+
+/// Versions younger than this stay: an instance may be launching from the version the group had a moment ago
+/// without being visible yet.
+const PRUNE_AGE: Duration = Duration::from_mins(15);
+
+/// Most versions that EC2 deletes in one call (DeleteLaunchTemplateVersions).
+const PRUNE_AT_ONCE: usize = 200;
+
+/// Deletes versions that nothing uses, rarely, and only in a pass that has nothing else to do.
+///
+/// Kept are: what instances were launched from, what the group launches from, the default, the wanted one, the last
+/// good one (the newest with another spec hash), those that somebody else made, and the young.
+pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
+    let (Some(group), Stand::Ready(template, wanted)) = (situation.writable_group(), stand(situation)) else {
+        return;
+    };
+    if !draft.is_idle() {
+        return;
+    }
+    let launched = group.instances.iter().filter_map(|instance| instance.template.as_ref());
+    let mut kept: BTreeSet<TemplateVersion> = launched.map(|(_, version)| *version).collect();
+    kept.insert(wanted);
+    match &group.template {
+        Some((_, TemplateChoice::Version(version))) => {
+            kept.insert(*version);
+        }
+        // `$Latest` and the like may mean any version.
+        Some((_, TemplateChoice::Floating(_))) => return,
+        None => {}
+    }
+    kept.extend(last_good(template, wanted));
+    let now = situation.observed.now;
+    let old = |record: &TemplateRecord| record.created.until(now) >= PRUNE_AGE;
+    let prunable: Vec<TemplateVersion> = template
+        .versions
+        .iter()
+        .filter(|record| record.spec_hash.is_some() && !record.is_default && old(record))
+        .map(|record| record.version)
+        .filter(|version| !kept.contains(version))
+        .collect();
+    if prunable.len() > PRUNE_ABOVE {
+        let versions = prunable.into_iter().take(PRUNE_AT_ONCE).collect();
+        draft.act(Stage::Template, Action::DeleteTemplateVersions { id: template.id.clone(), versions });
+    }
+}
+
+/// The newest version before the wanted one with another spec hash: what a roll-back would go to.
+fn last_good(template: &LaunchTemplate, wanted: TemplateVersion) -> Option<TemplateVersion> {
+    let spec = template.versions.iter().find(|record| record.version == wanted)?.spec_hash.as_ref();
+    let other = |record: &&TemplateRecord| {
+        record.version < wanted && record.spec_hash.is_some() && record.spec_hash.as_ref() != spec
+    };
+    template.versions.iter().filter(other).map(|record| record.version).max()
+}

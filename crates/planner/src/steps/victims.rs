@@ -1,0 +1,202 @@
+//! Which Machines go when there are too many?
+//!
+//! Choosing means deleting the Machine; nothing is written to AWS. A Machine with a deletionTimestamp is the record
+//! of the choice, no other is kept.
+
+use crate::action::{Action, OnlyIf};
+use crate::desired::VictimPolicy;
+use crate::draft::{Draft, Stage};
+use crate::model::{Health, Machine, NodeState, RemovalMark, Zone};
+use crate::report::Severity;
+use crate::situation::{Generation, Member, Situation, Standing};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Why a Machine was chosen, in the order in which Machines are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Marked,
+    Unhealthy,
+    NeverJoined,
+    Outdated,
+    Ordinary,
+}
+
+impl Rank {
+    fn of(member: &Member<'_>, machine: &Machine) -> Self {
+        if machine.mark == RemovalMark::DeleteFirst {
+            Self::Marked
+        } else if member.instance.health == Health::Unhealthy {
+            Self::Unhealthy
+        } else if machine.node == NodeState::None {
+            Self::NeverJoined
+        } else if member.generation == Generation::Outdated {
+            Self::Outdated
+        } else {
+            Self::Ordinary
+        }
+    }
+
+    fn reason(self, policy: VictimPolicy) -> &'static str {
+        match (self, policy) {
+            (Self::Marked, _) => "it is marked for removal",
+            (Self::Unhealthy, _) => "Auto Scaling calls it unhealthy",
+            (Self::NeverJoined, _) => "its Node never joined",
+            (Self::Outdated, _) => "it was launched from an outdated template version",
+            (Self::Ordinary, VictimPolicy::Oldest) => "it is the oldest in the fullest zone",
+            (Self::Ordinary, VictimPolicy::Newest) => "it is the newest in the fullest zone",
+        }
+    }
+}
+
+struct Candidate<'s, 'a> {
+    member: &'s Member<'a>,
+    machine: &'a Machine,
+    rank: Rank,
+}
+
+/// Chooses Machines and deletes them.
+pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
+    if situation.sizable_group().is_none() {
+        return;
+    }
+    let wish = situation.wish.size;
+    let kept = situation.tally.kept;
+    // A mark acts on an excess of capacity, launched or not: the autoscaler lowers the wish for exactly this
+    // Machine, and when it is not deleted within five minutes it lowers the wish a second time for it.
+    let marked_excess = kept.saturating_add(situation.unlaunched()).saturating_sub(wish);
+    if marked_excess == 0 {
+        return;
+    }
+    let mut queue = Queue::new(situation);
+    let mut chosen = Vec::new();
+    take(&mut queue, Rank::Marked..=Rank::Marked, marked_excess, &mut chosen);
+    let marked = count(&chosen);
+
+    let unmarked_excess = kept.saturating_sub(marked).saturating_sub(wish);
+    let drains = situation.tally.draining.saturating_add(marked);
+    let budget = situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains);
+    let rooms = unmarked_excess.min(budget);
+    if !registered_may_go(situation, draft, unmarked_excess) {
+        queue.spare_registered();
+    }
+    take(&mut queue, Rank::Unhealthy..=Rank::Ordinary, rooms, &mut chosen);
+    for candidate in &chosen {
+        delete(situation, candidate, marked_excess, draft);
+    }
+    draft.victims = count(&chosen);
+}
+
+fn count(chosen: &[Candidate<'_, '_>]) -> u32 {
+    u32::try_from(chosen.len()).unwrap_or(u32::MAX)
+}
+
+/// Whether unmarked Machines with a registered Node may be taken: the excess has lasted long enough.
+///
+/// An autoscaler takes back a scale-up that timed out unmarked, and asks again seconds later; a Node that came in
+/// between already runs pods.
+fn registered_may_go(situation: &Situation<'_>, draft: &mut Draft, excess: u32) -> bool {
+    let since = draft.memory.excess_since.unwrap_or(situation.observed.now);
+    let until = since.plus(situation.desired.scale_in.stabilization.into());
+    let lasted = situation.observed.now >= until;
+    if !lasted && excess > 0 {
+        draft.wake_at(until);
+    }
+    lasted
+}
+
+fn take<'s, 'a>(
+    queue: &mut Queue<'s, 'a>,
+    ranks: std::ops::RangeInclusive<Rank>,
+    limit: u32,
+    chosen: &mut Vec<Candidate<'s, 'a>>,
+) {
+    for _ in 0..limit {
+        match queue.next(&ranks) {
+            Some(candidate) => chosen.push(candidate),
+            None => return,
+        }
+    }
+}
+
+fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32, draft: &mut Draft) {
+    let wish = situation.wish.written;
+    let only_if = match candidate.rank {
+        Rank::Marked => OnlyIf::StillMarked { wish },
+        Rank::Unhealthy | Rank::NeverJoined | Rank::Outdated | Rank::Ordinary => OnlyIf::WishAtMost { wish },
+    };
+    let reason = candidate.rank.reason(situation.desired.scale_in.policy);
+    let why = format!("{excess} more than the {} wished for; {reason}", situation.wish.size);
+    let name = candidate.machine.name.clone();
+    draft.tell(Severity::Normal, "MachineChosen", format!("Machine {name} goes: {why}"));
+    let uid = candidate.machine.uid.clone();
+    draft.act(Stage::Victims, Action::DeleteMachine { name, uid, only_if, why });
+}
+
+/// Candidates by rank and zone, each queue in the order of the policy. Taking one is a comparison of the zones'
+/// heads, so that choosing among a thousand Machines stays cheap.
+struct Queue<'s, 'a> {
+    ranks: BTreeMap<Rank, BTreeMap<&'s Zone, VecDeque<Candidate<'s, 'a>>>>,
+    /// Machines that stay, by zone.
+    zones: BTreeMap<&'s Zone, u32>,
+    policy: VictimPolicy,
+}
+
+impl<'s, 'a> Queue<'s, 'a> {
+    /// All kept members that have a Machine. A FooMachine without one is never chosen: core would make its Machine
+    /// a moment later, for an instance that is going.
+    fn new(situation: &'s Situation<'a>) -> Self {
+        let policy = situation.desired.scale_in.policy;
+        let mut candidates: Vec<Candidate<'s, 'a>> = situation
+            .members_that_are(Standing::Kept)
+            .filter_map(|member| {
+                let machine = member.machine?;
+                Some(Candidate { rank: Rank::of(member, machine), member, machine })
+            })
+            .collect();
+        candidates.sort_by(|a, b| by_policy(policy, a, b));
+        let mut queue = Self { ranks: BTreeMap::new(), zones: BTreeMap::new(), policy };
+        for candidate in candidates {
+            let zone = candidate.member.zone();
+            *queue.zones.entry(zone).or_default() += 1;
+            queue.ranks.entry(candidate.rank).or_default().entry(zone).or_default().push_back(candidate);
+        }
+        queue
+    }
+
+    fn spare_registered(&mut self) {
+        for zones in self.ranks.values_mut() {
+            for queue in zones.values_mut() {
+                queue.retain(|candidate| candidate.machine.node == NodeState::None);
+            }
+        }
+    }
+
+    /// The next one: of the lowest rank, from the fullest zone, by policy, by name.
+    fn next(&mut self, ranks: &std::ops::RangeInclusive<Rank>) -> Option<Candidate<'s, 'a>> {
+        let policy = self.policy;
+        let zones = &mut self.zones;
+        self.ranks.range_mut(ranks.clone()).find_map(|(_, queues)| {
+            let size = |zone: &Zone| zones.get(zone).copied().unwrap_or(0);
+            let (zone, _) = queues.iter().filter_map(|(zone, queue)| Some((*zone, queue.front()?))).min_by(
+                |(a, first), (b, second)| {
+                    size(b).cmp(&size(a)).then_with(|| by_policy(policy, first, second))
+                },
+            )?;
+            let taken = queues.get_mut(zone)?.pop_front()?;
+            if let Some(left) = zones.get_mut(zone) {
+                *left = left.saturating_sub(1);
+            }
+            Some(taken)
+        })
+    }
+}
+
+fn by_policy(policy: VictimPolicy, a: &Candidate<'_, '_>, b: &Candidate<'_, '_>) -> Ordering {
+    let by_age = a.machine.created.cmp(&b.machine.created);
+    let by_age = match policy {
+        VictimPolicy::Oldest => by_age,
+        VictimPolicy::Newest => by_age.reverse(),
+    };
+    by_age.then_with(|| a.machine.name.cmp(&b.machine.name))
+}

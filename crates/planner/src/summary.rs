@@ -1,0 +1,167 @@
+//! The situation in words: conditions, counts, and when to look again.
+//!
+//! Conditions come in the order of [`ConditionKind`]: Ready, Paused, CredentialsReady, LaunchTemplateReady,
+//! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, Deleting. All of them are always there;
+//! AutoscalerReady is there only when something is wrong with the autoscaler's annotations. Messages stay the same
+//! while the cause stays the same: they hold counts and names, never times.
+
+mod conditions;
+mod ready;
+
+pub(crate) use conditions::conditions;
+
+use crate::desired::Wanted;
+use crate::draft::Draft;
+use crate::model::group::TemplateChoice;
+use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
+use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport};
+use crate::situation::{Situation, Standing, View};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
+const SHORT_FOR: Duration = Duration::from_mins(2);
+
+/// Whether the pool's infrastructure is there: the group is, and one of its instances if any is wanted.
+pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
+    let somebody = situation.members.iter().any(super::situation::Member::is_replica);
+    matches!(situation.view, View::Ours(_)) && (situation.wish.size == 0 || somebody)
+}
+
+/// Provider ids of all that exists, sorted. `None` when that is not known.
+///
+/// An instance whose FooMachine we have but which is not in the group stays listed until EC2 was asked about it:
+/// core deletes the Node of an id that leaves the list, and a gap in one answer of AWS must not do that. Nothing
+/// is said about a group without our tags: if they were taken off our own group, its Nodes must live on.
+pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
+    match situation.view {
+        View::Unknown | View::Failed { .. } | View::Foreign(_) => None,
+        View::Absent | View::Ours(_) => {
+            let members = situation
+                .members
+                .iter()
+                .filter(|member| member.is_replica())
+                .map(super::situation::Member::provider_id);
+            let unasked = situation
+                .absentees
+                .iter()
+                .filter(|absentee| absentee.word.is_none())
+                .map(|absentee| absentee.foo_machine.instance.provider_id(&absentee.foo_machine.zone));
+            let ids: BTreeSet<String> = members.chain(unasked).collect();
+            Some(ids.into_iter().collect())
+        }
+    }
+}
+
+/// Counts, from the same knowledge as the provider ids.
+pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
+    let replicas = provider_ids(situation)?.len();
+    let sizes = situation.view.group().map(|group| group.sizes);
+    let wanted = reference_hash(situation);
+    let mut counts = Counts {
+        replicas: u32::try_from(replicas).unwrap_or(u32::MAX),
+        desired: situation.wish.size,
+        group_desired: sizes.map_or(0, |sizes| sizes.desired),
+        group_min: sizes.map_or(0, |sizes| sizes.min),
+        group_max: sizes.map_or(0, |sizes| sizes.max),
+        ..Counts::default()
+    };
+    for member in situation.members.iter().filter(|member| member.is_replica()) {
+        let joined = member.machine.is_some_and(|machine| machine.node == NodeState::Ready);
+        counts.ready += u32::from(joined && member.instance.lifecycle == LifecycleState::InService);
+        let hash = situation.spec_hash(member.instance, member.foo_machine);
+        counts.up_to_date += u32::from(hash.is_some() && hash == wanted);
+    }
+    Some(counts)
+}
+
+/// The spec hash that up-to-date instances have: the wanted one, or while that is blocked the one in use.
+fn reference_hash<'a>(situation: &Situation<'a>) -> Option<&'a SpecHash> {
+    match &situation.desired.template {
+        Wanted::Ready(template) => Some(&template.spec_hash),
+        Wanted::Blocked(_) => match situation.view.group().and_then(|group| group.template.as_ref()) {
+            Some((_, TemplateChoice::Version(version))) => situation.hash_of_version(*version),
+            Some((_, TemplateChoice::Floating(_))) | None => None,
+        },
+    }
+}
+
+/// What each FooMachine's status shall say.
+pub(crate) fn machines(situation: &Situation<'_>) -> Vec<MachineReport> {
+    let mut reports: Vec<MachineReport> = situation
+        .members
+        .iter()
+        .filter_map(|member| {
+            let foo_machine = member.foo_machine?;
+            let instance = member.instance;
+            Some(MachineReport {
+                name: foo_machine.name.clone(),
+                instance: instance.id.clone(),
+                zone: instance.zone.clone(),
+                instance_type: instance.instance_type.as_str().to_owned(),
+                lifecycle: instance.lifecycle.clone(),
+                template_version: instance.template.as_ref().map(|(_, version)| *version),
+                spec_hash: situation.spec_hash(instance, Some(foo_machine)).cloned(),
+            })
+        })
+        .collect();
+    reports.sort_by(|a, b| a.name.cmp(&b.name));
+    reports
+}
+
+/// The template version new instances launch from, once its hash is known.
+pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
+    let View::Ours(group) = situation.view else { return None };
+    match &group.template {
+        Some((id, TemplateChoice::Version(version))) => Some(TemplateReport {
+            id: id.as_str().to_owned(),
+            version: *version,
+            spec_hash: situation.hash_of_version(*version)?.clone(),
+        }),
+        Some((_, TemplateChoice::Floating(_))) | None => None,
+    }
+}
+
+/// When to look again, and how often until then.
+pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
+    let now = situation.observed.now;
+    let settling = (!situation.is_settled()).then_some(situation.observed.settled_from);
+    let short = draft.memory.short_since.map(|since| since.plus(SHORT_FOR)).filter(|at| *at > now);
+    let timers: [Option<Timestamp>; 4] = [settling, short, draft.memory.next_deadline(), draft.next_timer()];
+    let after = timers.into_iter().flatten().min().map(|at| now.until(at));
+    let paused = situation.desired.pause.is_some();
+    let pace = if !paused && is_under_way(situation, draft) { Pace::Active } else { Pace::Quiet };
+    NextLook { pace, after: after.filter(|_| !paused) }
+}
+
+/// Whether something is going on in AWS. A drain is not: it can take hours, and its end is seen in Kubernetes.
+fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
+    let tally = situation.tally;
+    let expected = situation.memory.next_deadline().is_some();
+    let moving = tally.leaving + tally.released + tally.booting + tally.nameless + situation.unlaunched() > 0;
+    let unclear = match situation.view {
+        View::Unknown | View::Failed { .. } => true,
+        View::Absent | View::Ours(_) | View::Foreign(_) => !situation.is_fresh(),
+    };
+    !draft.is_idle() || expected || moving || unclear
+}
+
+/// The members of a standing, by name, at most three: `a, b, c and 4 more`.
+fn some_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    let shown = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0..=3 => shown,
+        more => format!("{shown} and {} more", more - 3),
+    }
+}
+
+/// Names of the members of a standing.
+fn named(situation: &Situation<'_>, standing: Standing) -> String {
+    some_names(situation.members_that_are(standing).map(|member| member.name.as_str()))
+}
+
+/// `1 Machine`, `2 Machines`.
+fn many(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

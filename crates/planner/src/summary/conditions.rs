@@ -1,0 +1,303 @@
+//! Each condition from the situation.
+
+use super::{SHORT_FOR, many, named, ready};
+use crate::desired::{Goal, PausedBy};
+use crate::draft::Draft;
+use crate::model::group::GroupStatus;
+use crate::observed::Look;
+use crate::report::{Condition, ConditionKind, Status};
+use crate::situation::{Situation, Standing, View};
+use crate::steps::group::{Difference, differences, obstacle, was_lost};
+use crate::steps::remove::group_is_gone;
+use crate::steps::template::{Stand, stand};
+
+/// Reasons of failed looks that a human must act on: the cloud's error kinds of that name.
+const CREDENTIAL_REASONS: [&str; 2] = ["Denied", "Credentials"];
+
+/// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
+pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
+
+/// All conditions, in their order.
+pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {
+    let mut conditions = vec![
+        paused(situation),
+        credentials(situation),
+        launch_template(situation),
+        group(situation),
+        capacity(situation, draft),
+        scaling_up(situation),
+        scaling_down(situation),
+        deleting(situation),
+    ];
+    conditions.extend(autoscaler(situation));
+    let summary = ready::ready(situation, &conditions);
+    conditions.insert(0, summary);
+    conditions
+}
+
+pub(super) fn condition(
+    kind: ConditionKind,
+    status: Status,
+    reason: impl Into<String>,
+    message: impl Into<String>,
+) -> Condition {
+    Condition { kind, status, reason: reason.into(), message: message.into() }
+}
+
+fn paused(situation: &Situation<'_>) -> Condition {
+    let (status, reason, message) = match situation.desired.pause {
+        None => (Status::False, "NotPaused", ""),
+        Some(PausedBy::Cluster) => (Status::True, "Paused", "Cluster spec.paused is set"),
+        Some(PausedBy::Annotation) => {
+            (Status::True, "Paused", "FooMachinePool has the cluster.x-k8s.io/paused annotation")
+        }
+    };
+    condition(ConditionKind::Paused, status, reason, message)
+}
+
+fn credentials(situation: &Situation<'_>) -> Condition {
+    let observed = situation.observed;
+    let kind = ConditionKind::CredentialsReady;
+    let failures = [failure(&observed.group), failure(&observed.template)];
+    let refused = |(reason, _): &(&str, &str)| CREDENTIAL_REASONS.contains(reason);
+    if let Some((reason, message)) = failures.into_iter().flatten().find(refused) {
+        return condition(kind, Status::False, reason, message);
+    }
+    if observed.group.seen().is_some() || observed.template.seen().is_some() {
+        return condition(kind, Status::True, "Accepted", "");
+    }
+    condition(kind, Status::Unknown, "NotYetUsed", "AWS has not been asked yet")
+}
+
+fn failure<T>(look: &Look<T>) -> Option<(&str, &str)> {
+    match look {
+        Look::Failed { reason, message } => Some((reason, message)),
+        Look::Unknown | Look::At { .. } => None,
+    }
+}
+
+/// In a removal, or when the pool is another cluster's now, what we would provide is not provided any more.
+fn not_provided(situation: &Situation<'_>, kind: ConditionKind) -> Option<Condition> {
+    match situation.desired.goal {
+        Goal::Run => None,
+        Goal::Remove => Some(condition(kind, Status::False, "Deleting", "the pool is being removed")),
+        Goal::LetGo => {
+            Some(condition(kind, Status::Unknown, "Moved", "the pool belongs to another management cluster"))
+        }
+    }
+}
+
+fn launch_template(situation: &Situation<'_>) -> Condition {
+    let kind = ConditionKind::LaunchTemplateReady;
+    if let Some(condition) = not_provided(situation, kind) {
+        return condition;
+    }
+    let name = &situation.desired.identity.group;
+    match stand(situation) {
+        Stand::Blocked(blocked) => condition(kind, Status::False, &blocked.reason, &blocked.message),
+        Stand::Unknown => {
+            condition(kind, Status::Unknown, "NotYetSeen", "the launch template has not been read yet")
+        }
+        Stand::Failed { reason, message } => condition(kind, Status::Unknown, reason, message),
+        Stand::Foreign => condition(
+            kind,
+            Status::False,
+            "LaunchTemplateNotOwned",
+            format!("launch template {name} exists without this pool's ownership tags; it is left alone"),
+        ),
+        Stand::Absent(_) => condition(
+            kind,
+            Status::False,
+            "LaunchTemplateMissing",
+            format!("launch template {name} does not exist yet"),
+        ),
+        Stand::Lacking(..) => condition(
+            kind,
+            Status::False,
+            "VersionMissing",
+            "no launch template version has the wanted content yet",
+        ),
+        Stand::Ready(..) => condition(kind, Status::True, "VersionReady", ""),
+    }
+}
+
+fn group(situation: &Situation<'_>) -> Condition {
+    let kind = ConditionKind::AutoScalingGroupReady;
+    if let Some(condition) = not_provided(situation, kind) {
+        return condition;
+    }
+    if let View::Failed { reason, message } = situation.view {
+        return condition(kind, Status::Unknown, reason, message);
+    }
+    if let Some(obstacle) = obstacle(situation) {
+        return condition(kind, Status::False, obstacle.reason, obstacle.message);
+    }
+    let name = &situation.desired.identity.group;
+    match situation.view {
+        View::Ours(group) => {
+            let differences = differences(situation, group);
+            if !differences.is_empty() {
+                let names = differences.into_iter().map(Difference::name).collect::<Vec<_>>().join(", ");
+                return condition(kind, Status::False, "SettingsDiffer", format!("being put right: {names}"));
+            }
+            match &situation.observed.recorded_arn {
+                Some(arn) if *arn != group.arn => condition(
+                    kind,
+                    Status::True,
+                    "GroupRecreated",
+                    "the group was deleted by somebody else and made anew; spec.providerID names the old one",
+                ),
+                Some(_) | None => condition(kind, Status::True, "GroupReady", ""),
+            }
+        }
+        View::Absent if was_lost(situation) => condition(
+            kind,
+            Status::False,
+            "GroupLost",
+            format!("Auto Scaling group {name} was deleted by somebody else; it is made anew"),
+        ),
+        View::Absent => condition(
+            kind,
+            Status::False,
+            "GroupMissing",
+            format!("Auto Scaling group {name} does not exist yet"),
+        ),
+        View::Unknown | View::Failed { .. } | View::Foreign(_) => {
+            condition(kind, Status::Unknown, "NotYetSeen", "the group has not been read yet")
+        }
+    }
+}
+
+fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
+    let kind = ConditionKind::CapacityAvailable;
+    if let Some(condition) = not_provided(situation, kind) {
+        return condition;
+    }
+    let View::Ours(group) = situation.view else {
+        return condition(kind, Status::Unknown, "NoGroup", "");
+    };
+    let now = situation.observed.now;
+    let short = draft.memory.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= now);
+    if !short {
+        return condition(kind, Status::True, "Available", "");
+    }
+    let (have, want) = (situation.tally.existing, group.sizes.desired);
+    let counted = format!("{have} of {want} instances were launched");
+    let message = match &situation.observed.shortage {
+        Some(words) => format!("{counted}; AWS says: {words}"),
+        None => counted,
+    };
+    condition(kind, Status::False, "InstancesNotLaunched", message)
+}
+
+fn scaling_up(situation: &Situation<'_>) -> Condition {
+    let kind = ConditionKind::ScalingUp;
+    let tally = situation.tally;
+    let coming = situation.unlaunched() + tally.booting;
+    let lacking = situation.wish.size.saturating_sub(tally.kept);
+    match situation.view {
+        View::Ours(group) if group.status == GroupStatus::Active && situation.desired.goal == Goal::Run => {}
+        View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
+            return condition(kind, Status::False, "NotScalingUp", "");
+        }
+    }
+    if coming == 0 && lacking == 0 {
+        return condition(kind, Status::False, "NotScalingUp", "");
+    }
+    let message = if coming > 0 {
+        format!("{} on the way up", many(coming, "instance"))
+    } else {
+        format!("{} more wanted", many(lacking, "instance"))
+    };
+    condition(kind, Status::True, "InstancesLaunching", message)
+}
+
+fn scaling_down(situation: &Situation<'_>) -> Condition {
+    let kind = ConditionKind::ScalingDown;
+    let excess = situation.tally.kept.saturating_sub(situation.wish.size);
+    let excess = if situation.desired.goal == Goal::Run { excess } else { 0 };
+    if let Some((reason, message)) = departures(situation) {
+        return condition(kind, Status::True, reason, message);
+    }
+    match situation.view {
+        View::Ours(_) if excess > 0 => condition(
+            kind,
+            Status::True,
+            "TooManyMachines",
+            format!("{} more than the {} wished for", many(excess, "Machine"), situation.wish.size),
+        ),
+        View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
+            condition(kind, Status::False, "NotScalingDown", "")
+        }
+    }
+}
+
+/// What is on its way out, and who is waited for.
+pub(super) fn departures(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+    let tally = situation.tally;
+    if tally.draining > 0 {
+        let names = named(situation, Standing::Draining);
+        let machines = many(tally.draining, "Machine");
+        return Some(("Draining", format!("waiting for Cluster API to drain {machines}: {names}")));
+    }
+    if tally.released > 0 {
+        let names = named(situation, Standing::Released);
+        let instances = many(tally.released, "released instance");
+        return Some(("EndingInstances", format!("about to end {instances}: {names}")));
+    }
+    if tally.leaving > 0 {
+        let instances = many(tally.leaving, "instance");
+        return Some(("InstancesLeaving", format!("waiting for AWS to end {instances}")));
+    }
+    None
+}
+
+pub(super) fn deleting(situation: &Situation<'_>) -> Condition {
+    let kind = ConditionKind::Deleting;
+    match situation.desired.goal {
+        Goal::Run | Goal::LetGo => condition(kind, Status::False, "NotDeleting", ""),
+        Goal::Remove => {
+            let (reason, message) = removal(situation);
+            condition(kind, Status::True, reason, message)
+        }
+    }
+}
+
+/// What the removal waits for.
+fn removal(situation: &Situation<'_>) -> (String, String) {
+    let said = |reason: &str, message: &str| (reason.to_owned(), message.to_owned());
+    if let View::Failed { reason, message } = situation.view {
+        return said(reason, message);
+    }
+    if let Look::Failed { reason, message } = &situation.observed.template {
+        return said(reason, message);
+    }
+    if let Some((reason, message)) = departures(situation) {
+        return (reason.to_owned(), message);
+    }
+    let instances = u32::try_from(situation.members.len()).unwrap_or(u32::MAX);
+    match situation.view {
+        View::Unknown => said("NotYetSeen", "the group has not been read yet"),
+        View::Ours(_) if instances > 0 => {
+            ("EndingInstances".to_owned(), format!("{} still there", many(instances, "instance")))
+        }
+        View::Ours(_) => said("DeletingGroup", "the Auto Scaling group is being deleted"),
+        View::Failed { .. } | View::Absent | View::Foreign(_) if !group_is_gone(situation) => {
+            said("DeletingGroup", "making sure that no Auto Scaling group is left")
+        }
+        View::Failed { .. } | View::Absent | View::Foreign(_) => {
+            let foo_machines = situation.observed.foo_machines.len();
+            if foo_machines > 0 {
+                let foo_machines = many(u32::try_from(foo_machines).unwrap_or(u32::MAX), "FooMachine");
+                return ("WaitingForFooMachines".to_owned(), format!("waiting for {foo_machines} to go"));
+            }
+            said("DeletingLaunchTemplate", "the launch template is being deleted")
+        }
+    }
+}
+
+fn autoscaler(situation: &Situation<'_>) -> Option<Condition> {
+    let warning =
+        situation.desired.warnings.iter().find(|warning| warning.reason.starts_with(AUTOSCALER_PREFIX))?;
+    Some(condition(ConditionKind::AutoscalerReady, Status::False, &warning.reason, &warning.message))
+}

@@ -1,0 +1,107 @@
+//! The summary: is everything as wished, and if not, what is the most telling reason?
+
+use super::conditions::{AUTOSCALER_PREFIX, condition, departures};
+use super::{many, named};
+use crate::desired::Goal;
+use crate::report::{Condition, ConditionKind, Status};
+use crate::situation::{Situation, Standing, View};
+
+/// Conditions that must hold for Ready, the most telling first.
+const NEEDED: [ConditionKind; 4] = [
+    ConditionKind::CredentialsReady,
+    ConditionKind::LaunchTemplateReady,
+    ConditionKind::AutoScalingGroupReady,
+    ConditionKind::CapacityAvailable,
+];
+
+/// The summary of the others.
+pub(super) fn ready(situation: &Situation<'_>, others: &[Condition]) -> Condition {
+    let kind = ConditionKind::Ready;
+    let (status, reason, message) = why_not(situation, others).map_or_else(
+        || {
+            let size = situation.wish.size;
+            (Status::True, "Ready".to_owned(), format!("{size} of {} in service", many(size, "instance")))
+        },
+        |(reason, message)| (Status::False, reason, message),
+    );
+    condition(kind, status, reason, with_warnings(situation, message))
+}
+
+/// The most telling reason why the pool is not ready: its end, what is missing, what cannot be used, what is not
+/// there, too few, too many.
+fn why_not(situation: &Situation<'_>, others: &[Condition]) -> Option<(String, String)> {
+    ending(situation, others)
+        .or_else(|| {
+            let missing = situation.desired.missing.first()?;
+            Some((missing.reason.clone(), missing.message.clone()))
+        })
+        .or_else(|| unmet(others, Status::False))
+        .or_else(|| unmet(others, Status::Unknown))
+        .or_else(|| too_few(situation))
+        .or_else(|| too_many(situation))
+}
+
+fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(String, String)> {
+    match situation.desired.goal {
+        Goal::Run => None,
+        Goal::Remove => {
+            let deleting = others.iter().find(|other| other.kind == ConditionKind::Deleting)?;
+            Some(("Deleting".to_owned(), deleting.message.clone()))
+        }
+        Goal::LetGo => {
+            Some(("Moved".to_owned(), "the pool belongs to another management cluster".to_owned()))
+        }
+    }
+}
+
+/// A needed condition with this status.
+fn unmet(others: &[Condition], status: Status) -> Option<(String, String)> {
+    NEEDED
+        .into_iter()
+        .filter_map(|kind| others.iter().find(|other| other.kind == kind))
+        .find(|other| other.status == status)
+        .map(|other| (other.reason.clone(), other.message.clone()))
+}
+
+fn too_few(situation: &Situation<'_>) -> Option<(String, String)> {
+    let tally = situation.tally;
+    let wish = situation.wish.size;
+    if tally.nameless > 0 {
+        let what = many(tally.nameless, "instance");
+        return Some(("FooMachinesMissing".to_owned(), format!("{what} without a FooMachine yet")));
+    }
+    (tally.serving < wish).then(|| {
+        let mut message = format!("{} of {} in service", tally.serving, many(wish, "instance"));
+        if let Some((_, waiting)) = departures(situation) {
+            message = format!("{message}; {waiting}");
+        }
+        ("InstancesNotInService".to_owned(), message)
+    })
+}
+
+fn too_many(situation: &Situation<'_>) -> Option<(String, String)> {
+    if let Some((reason, message)) = departures(situation) {
+        return Some((reason.to_owned(), message));
+    }
+    if situation.tally.going > 0 {
+        let names = named(situation, Standing::Undercut);
+        return Some(("Draining".to_owned(), format!("waiting for Machines to be deleted: {names}")));
+    }
+    let View::Ours(group) = situation.view else { return None };
+    let wish = situation.wish.size;
+    let have = situation.tally.kept.max(group.sizes.desired);
+    (have > wish).then(|| {
+        let message = format!("{} more than the {wish} wished for", many(have - wish, "instance"));
+        ("TooManyMachines".to_owned(), message)
+    })
+}
+
+/// Warnings about the user's input that have no condition of their own.
+fn with_warnings(situation: &Situation<'_>, message: String) -> String {
+    situation
+        .desired
+        .warnings
+        .iter()
+        .filter(|warning| !warning.reason.starts_with(AUTOSCALER_PREFIX))
+        .fold(message, |message, warning| format!("{message}; warning: {}", warning.message))
+}
