@@ -1,9 +1,10 @@
-//! `foo-rig`: a management cluster on loopback to look around in, until Ctrl-C.
+//! `foo-rig`: a management cluster on loopback to look around in, until Ctrl-C or SIGTERM.
 
 use anyhow::Result;
 use clap::Parser;
 use foo_testbed::{CapiOptions, Rig, RigOptions};
 use std::path::PathBuf;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Starts etcd, kube-apiserver, kube-controller-manager and Cluster API core on loopback, and keeps them until it is
 /// ended.
@@ -27,6 +28,10 @@ async fn main() -> Result<()> {
     let rig = Rig::start(RigOptions { folder: args.folder, capi, ..RigOptions::default() }).await?;
     println!("export KUBECONFIG={}", rig.api().kubeconfig_path().display());
     println!("export PATH={}:$PATH", rig.api().tools().program("").display());
-    tokio::signal::ctrl_c().await?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => pressed?,
+        _ = terminated.recv() => {}
+    }
     Ok(())
 }

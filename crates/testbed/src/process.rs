@@ -11,11 +11,11 @@ use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Lines on the pipe are names of signals for the program; end of file means kill it.
+/// Lines on the pipe are names of signals for the program, each answered by a line; end of file means kill it.
 ///
 /// The reader is the background job and `wait` the foreground one, so the supervisor also ends, with the program's
 /// status, when the program ends by itself. `sh` gives background jobs /dev/null as standard input: hence
@@ -26,8 +26,7 @@ exec 3<&0 </dev/null 2>>"$log"
 "$@" >>"$log" 3<&- &
 child=$!
 echo "$child"
-exec >/dev/null
-( while read -r signal <&3; do kill -"$signal" "$child"; done; kill -KILL "$child" ) 2>/dev/null &
+( while read -r signal <&3; do kill -"$signal" "$child"; echo sent; done; kill -KILL "$child" ) 2>/dev/null &
 reader=$!
 wait "$child" 2>/dev/null
 status=$?
@@ -57,7 +56,15 @@ pub struct Process {
     pid: u32,
     log: PathBuf,
     supervisor: Mutex<Child>,
-    control: Mutex<Option<ChildStdin>>,
+    /// None once it was killed.
+    control: Mutex<Option<Control>>,
+}
+
+/// Both ends of the talk with the supervisor.
+#[derive(Debug)]
+struct Control {
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
 }
 
 impl Process {
@@ -82,10 +89,11 @@ impl Process {
             .process_group(0)
             .spawn()
             .with_context(|| format!("starting {name}"))?;
-        let control = supervisor.stdin.take();
-        let output = supervisor.stdout.take().context("the supervisor has no output")?;
+        let commands = supervisor.stdin.take().context("the supervisor has no input")?;
+        let answers = supervisor.stdout.take().context("the supervisor has no output")?;
+        let mut control = Control { commands, answers: BufReader::new(answers) };
         let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).with_context(|| format!("starting {name}"))?;
+        control.answers.read_line(&mut line).with_context(|| format!("starting {name}"))?;
         let pid = line.trim().parse().with_context(|| {
             format!("starting {name}: no process id from its supervisor. Log:\n{}", tail_of(log))
         })?;
@@ -95,7 +103,7 @@ impl Process {
             pid,
             log: log.to_owned(),
             supervisor: Mutex::new(supervisor),
-            control: Mutex::new(control),
+            control: Mutex::new(Some(control)),
         })
     }
 
@@ -132,7 +140,7 @@ impl Process {
         bail!("{} has ended; the end of {}:\n{}", self.name, self.log.display(), self.log_tail())
     }
 
-    /// Sends a signal. An error if the program has ended.
+    /// Sends a signal; it has been sent when this returns. An error if the program has ended.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let name = match signal {
             Signal::Terminate => "TERM",
@@ -142,7 +150,11 @@ impl Process {
         self.check_running()?;
         let mut control = lock(&self.control);
         let control = control.as_mut().with_context(|| format!("{} was killed", self.name))?;
-        writeln!(control, "{name}").with_context(|| format!("signalling {}", self.name))
+        writeln!(control.commands, "{name}").with_context(|| format!("signalling {}", self.name))?;
+        let mut answer = String::new();
+        control.answers.read_line(&mut answer).with_context(|| format!("signalling {}", self.name))?;
+        anyhow::ensure!(!answer.is_empty(), "{} ended before the signal", self.name);
+        Ok(())
     }
 
     /// Asks the program to end and waits for it; after `grace` it is killed. Returns whether it ended in time.
