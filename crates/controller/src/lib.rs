@@ -1,1 +1,21 @@
 //! The manager: watches, gather, observe, plan, execute, publish.
+//!
+//! What every controller shares stands at the top level, one question per file; each controller is a folder. Start
+//! with [`run`], which wires everything together in start order.
+//!
+//! No decision about a pool is made here (`foo_planner` does that) and no AWS SDK is named, except where
+//! [`run`] chooses the cloud.
+
+pub mod apply;
+pub mod backoff;
+pub mod clock;
+pub mod clouds;
+pub mod context;
+pub mod debug;
+pub mod events;
+pub mod metrics;
+pub mod pool;
+pub mod readiness;
+pub mod watch;
+
+pub use context::Context;

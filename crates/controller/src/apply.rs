@@ -1,0 +1,191 @@
+//! The one way to write to Kubernetes: server-side apply, under one manager name per kind of write.
+//!
+//! * Always with `force`: the fields we apply are ours by contract. What is not ours is not in the patch.
+//! * Never apply an object that was read: it would make us the owner of everybody's fields.
+//! * What was applied before and is missing now is removed: each manager name ([`foo_api::names::managers`]) must
+//!   always apply *all* of its fields.
+//!
+//! A status that says what is there already is not written ([`StatusWriter`]); times of conditions do not count.
+
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Who adds and removes finalizers, in managedFields. They are written by merge patches with a precondition, not applied:
+/// an applied list would be a claim that can be lost, and taking the last finalizer off must not depend on who owns it.
+const FINALIZER_MANAGER: &str = "foo/finalizer";
+
+/// Whether something was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Yes.
+    Yes,
+    /// No: it is there already.
+    Unchanged,
+}
+
+/// Applies `fields` (everything but apiVersion, kind and name) to the object of that name as `manager`, making it if it
+/// does not exist.
+///
+/// With `uid` in `fields.metadata` an object of another uid, or none at all, is a conflict (409).
+pub async fn apply<K>(api: &Api<K>, name: &str, manager: &str, mut fields: Value) -> kube::Result<K>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    complete::<K>(&mut fields, name);
+    api.patch(name, &PatchParams::apply(manager).force(), &Patch::Apply(&fields)).await
+}
+
+/// Writes the status of objects of one kind, if it says something new.
+///
+/// A pass compares with the object in the cache, which may be older than our own last write: status A, written B, wanted A
+/// again, and the cache still shows A. Nothing would bring the object back, since changes of status wake nobody. So the
+/// writer remembers what it wrote last for each object, and skips a write only when both agree with what is wanted.
+#[derive(Debug)]
+pub struct StatusWriter {
+    manager: &'static str,
+    last: Mutex<HashMap<String, u64>>,
+}
+
+impl StatusWriter {
+    /// Writes as `manager`, a name of [`foo_api::names::managers`].
+    pub fn new(manager: &'static str) -> Self {
+        Self { manager, last: Mutex::default() }
+    }
+
+    /// Makes `object`'s status be `wanted`, which must hold every field that is ever written under this manager.
+    /// `cached` is the status of the object as it was read.
+    ///
+    /// A conflict (409) means that another object of that name has taken its place; a 404 that it is gone.
+    pub async fn apply_if_changed<K, S>(
+        &self,
+        api: &Api<K>,
+        object: &K,
+        cached: Option<&S>,
+        wanted: &S,
+    ) -> Result<Written, Error>
+    where
+        K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+        S: Serialize,
+    {
+        let name = object.name_any();
+        let uid = object.uid().unwrap_or_default();
+        let status = serde_json::to_value(wanted)?;
+        let meaning = without_times(status.clone());
+        let cached = cached.map(serde_json::to_value).transpose()?.map(without_times);
+        let digest = digest(&meaning);
+        let written_since = self.lock().get(&uid).is_some_and(|last| *last != digest);
+        if cached.as_ref() == Some(&meaning) && !written_since {
+            return Ok(Written::Unchanged);
+        }
+        let mut patch = json!({ "metadata": { "uid": uid }, "status": status });
+        complete::<K>(&mut patch, &name);
+        // Noted before the write: an answer that is lost may still have been carried out.
+        self.lock().insert(uid, digest);
+        api.patch_status(&name, &PatchParams::apply(self.manager).force(), &Patch::Apply(&patch)).await?;
+        Ok(Written::Yes)
+    }
+
+    /// The object is gone.
+    pub fn forget(&self, uid: &str) {
+        self.lock().remove(uid);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A write failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The API server refused it or could not be reached.
+    #[error(transparent)]
+    Kube(#[from] kube::Error),
+    /// The status cannot be written down as JSON.
+    #[error("the status cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Whether the API server says that the object is not there.
+pub fn is_not_found(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 404)
+}
+
+/// Whether the API server says that something else was there first, or that a precondition does not hold.
+pub fn is_conflict(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 409)
+}
+
+/// Puts a finalizer on the object. A merge patch with the object's resourceVersion: a change in between is a conflict,
+/// and the next pass tries again.
+pub async fn add_finalizer<K>(api: &Api<K>, object: &K, finalizer: &str) -> kube::Result<K>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    let mut finalizers = object.finalizers().to_vec();
+    finalizers.push(finalizer.to_owned());
+    set_finalizers(api, object, &finalizers).await
+}
+
+/// Takes a finalizer off the object. It is no error if the object is gone.
+pub async fn remove_finalizer<K>(api: &Api<K>, object: &K, finalizer: &str) -> kube::Result<()>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    let left: Vec<String> = object.finalizers().iter().filter(|own| *own != finalizer).cloned().collect();
+    match set_finalizers(api, object, &left).await {
+        Err(error) if is_not_found(&error) => Ok(()),
+        answer => answer.map(drop),
+    }
+}
+
+async fn set_finalizers<K>(api: &Api<K>, object: &K, finalizers: &[String]) -> kube::Result<K>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    let patch = json!({
+        "metadata": {
+            "uid": object.uid(),
+            "resourceVersion": object.resource_version(),
+            "finalizers": finalizers,
+        }
+    });
+    let params = PatchParams { field_manager: Some(FINALIZER_MANAGER.to_owned()), ..PatchParams::default() };
+    api.patch(&object.name_any(), &params, &Patch::Merge(&patch)).await
+}
+
+fn complete<K: Resource<DynamicType = ()>>(fields: &mut Value, name: &str) {
+    if let Value::Object(fields) = fields {
+        fields.insert("apiVersion".to_owned(), json!(K::api_version(&())));
+        fields.insert("kind".to_owned(), json!(K::kind(&())));
+        let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
+        if let Value::Object(metadata) = metadata {
+            metadata.insert("name".to_owned(), json!(name));
+        }
+    }
+}
+
+/// The value without what differs from one pass to the next although it means the same: times of conditions.
+fn without_times(mut status: Value) -> Value {
+    if let Some(Value::Array(conditions)) = status.get_mut("conditions") {
+        for condition in conditions {
+            if let Value::Object(condition) = condition {
+                condition.remove("lastTransitionTime");
+            }
+        }
+    }
+    status
+}
+
+fn digest(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.to_string().hash(&mut hasher);
+    hasher.finish()
+}

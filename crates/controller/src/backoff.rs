@@ -1,0 +1,194 @@
+//! How long an object is left alone after failures.
+//!
+//! kube has no per-object back-off (kube-rs#1916), and its scheduler keeps the *earliest* time asked for, so that any
+//! watch event, our own status write included, would cut a long pause short. Here the pause is a fact about the
+//! object: whoever wants to work on it asks [`Backoff::held`] first.
+//!
+//! Time is a parameter; nothing in here sleeps.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The first pause.
+const FIRST: Duration = Duration::from_secs(1);
+/// The longest pause. A permanently failing create thus makes at most two calls a minute from its sixth attempt on.
+const LONGEST: Duration = Duration::from_mins(5);
+/// Entries that were not touched for this long belong to objects that are gone.
+const FORGET_AFTER: Duration = Duration::from_hours(1);
+
+/// Failures and pauses per object.
+#[derive(Debug)]
+pub struct Backoff<Key> {
+    seed: u64,
+    state: Mutex<State<Key>>,
+}
+
+#[derive(Debug)]
+struct State<Key> {
+    entries: HashMap<Key, Entry>,
+    swept: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    failures: u32,
+    generation: Option<i64>,
+    not_before: Instant,
+}
+
+impl<Key: Eq + Hash + Clone> Backoff<Key> {
+    /// Nothing has failed yet. `seed` spreads the pauses of several managers; any number.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, state: Mutex::new(State { entries: HashMap::new(), swept: None }) }
+    }
+
+    /// How much longer the object is to be left alone; `None` when it may be worked on. A new generation of it may be
+    /// worked on at once: its owner has changed something, which may be the cure.
+    pub fn held(&self, key: &Key, generation: Option<i64>, now: Instant) -> Option<Duration> {
+        let state = self.lock();
+        let entry = state.entries.get(key)?;
+        if entry.generation != generation {
+            return None;
+        }
+        entry.not_before.checked_duration_since(now).filter(|left| !left.is_zero())
+    }
+
+    /// A pass over the object failed: how long it is left alone from now on (1 s doubling to 5 min, ± 20 %).
+    pub fn failed(&self, key: &Key, generation: Option<i64>, now: Instant) -> Duration {
+        let mut state = self.lock();
+        state.sweep(now);
+        let before = state.entries.get(key).filter(|entry| entry.generation == generation);
+        let failures = before.map_or(0, |entry| entry.failures).saturating_add(1);
+        let pause = spread(exponential(failures), jitter(self.seed, key, failures));
+        let not_before = now.checked_add(pause).unwrap_or(now);
+        state.entries.insert(key.clone(), Entry { failures, generation, not_before });
+        pause
+    }
+
+    /// A pass over the object succeeded: the next failure starts anew.
+    pub fn succeeded(&self, key: &Key) {
+        self.lock().entries.remove(key);
+    }
+
+    /// Number of objects with failures.
+    pub fn len(&self) -> usize {
+        self.lock().entries.len()
+    }
+
+    /// Whether no object has failed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<Key>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<Key: Eq + Hash> State<Key> {
+    /// Drops entries of objects that have not failed for a long time: they are gone.
+    fn sweep(&mut self, now: Instant) {
+        let due = self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= FORGET_AFTER);
+        if due {
+            self.entries.retain(|_, entry| now.saturating_duration_since(entry.not_before) < FORGET_AFTER);
+            self.swept = Some(now);
+        }
+    }
+}
+
+/// `period` ± 20 %, the same for the same key: what repeats at fixed intervals is spread over time, and stays spread.
+pub fn jittered(period: Duration, key: &impl Hash) -> Duration {
+    spread(period, jitter(0, key, 0))
+}
+
+fn exponential(failures: u32) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    FIRST.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX)).min(LONGEST)
+}
+
+/// A number of 0 ..= 400.
+fn jitter(seed: u64, key: &impl Hash, attempt: u32) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    (seed, attempt).hash(&mut hasher);
+    key.hash(&mut hasher);
+    u32::try_from(hasher.finish() % 401).unwrap_or(200)
+}
+
+/// 80 % of the period plus `jitter` thousandths of it.
+fn spread(period: Duration, jitter: u32) -> Duration {
+    period.saturating_mul(jitter.saturating_add(800)) / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(n: u64) -> Duration {
+        Duration::from_secs(n)
+    }
+
+    #[test]
+    fn pauses_double_from_a_second_to_five_minutes() {
+        let backoff = Backoff::new(7);
+        let now = Instant::now();
+        let pauses: Vec<_> = (0..12).map(|_| backoff.failed(&"pool", Some(1), now)).collect();
+        for (at, pause) in pauses.iter().enumerate() {
+            let nominal = seconds(1 << at.min(9)).min(LONGEST);
+            assert!(*pause >= nominal * 8 / 10 && *pause <= nominal * 12 / 10, "{at}: {pause:?}");
+        }
+        assert!(pauses[5] >= seconds(25), "two calls a minute from the sixth attempt on");
+    }
+
+    #[test]
+    fn nothing_cuts_a_pause_short_but_time() {
+        let backoff = Backoff::new(7);
+        let start = Instant::now();
+        let pause = backoff.failed(&"pool", Some(1), start);
+        assert_eq!(backoff.held(&"pool", Some(1), start), Some(pause));
+        assert!(backoff.held(&"pool", Some(1), start + pause / 2).is_some());
+        assert_eq!(backoff.held(&"pool", Some(1), start + pause), None);
+        assert_eq!(backoff.held(&"other", Some(1), start), None);
+    }
+
+    #[test]
+    fn a_new_generation_is_tried_at_once_and_starts_anew() {
+        let backoff = Backoff::new(7);
+        let now = Instant::now();
+        for _ in 0..8 {
+            backoff.failed(&"pool", Some(1), now);
+        }
+        assert_eq!(backoff.held(&"pool", Some(2), now), None);
+        assert!(backoff.failed(&"pool", Some(2), now) < seconds(2));
+    }
+
+    #[test]
+    fn success_starts_anew() {
+        let backoff = Backoff::new(7);
+        let now = Instant::now();
+        for _ in 0..8 {
+            backoff.failed(&"pool", Some(1), now);
+        }
+        backoff.succeeded(&"pool");
+        assert_eq!(backoff.held(&"pool", Some(1), now), None);
+        assert!(backoff.failed(&"pool", Some(1), now) < seconds(2));
+    }
+
+    #[test]
+    fn objects_that_are_gone_are_forgotten() {
+        let backoff = Backoff::new(7);
+        let now = Instant::now();
+        backoff.failed(&"gone", Some(1), now);
+        backoff.failed(&"here", Some(1), now + seconds(7200));
+        assert_eq!(backoff.len(), 1);
+    }
+
+    #[test]
+    fn different_objects_pause_differently() {
+        let periods: std::collections::BTreeSet<_> = (0..50).map(|n| jittered(seconds(600), &n)).collect();
+        assert!(periods.len() > 30, "{}", periods.len());
+        assert!(periods.iter().all(|period| *period >= seconds(480) && *period <= seconds(720)));
+    }
+}

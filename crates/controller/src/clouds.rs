@@ -1,0 +1,213 @@
+//! The clouds: one per (credentials, region), made when first asked for.
+//!
+//! Each comes with its observer, which is driven by a task of its own, and its lookups. What cloud it really is comes
+//! from a [`CloudFactory`]; only `run` knows the one that calls AWS.
+
+use crate::clock::Clock;
+use crate::metrics::Metrics;
+use async_trait::async_trait;
+use foo_cloud::model::GroupName;
+use foo_cloud::observer::Settings;
+use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer};
+use futures::{FutureExt, Stream, StreamExt};
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+use tokio::sync::{OnceCell, mpsc};
+use tokio_util::task::AbortOnDropHandle;
+
+/// Credentials of the manager itself (IRSA, instance profile, environment), the only ones for now.
+pub const DEFAULT_CREDENTIALS: &str = "default";
+
+/// Names on their way from all observers to the pool controller. Each observer keeps its own names, each once, until
+/// there is room here.
+const WAKES_IN_TRANSIT: usize = 64;
+/// An observer that panicked is started again after this long; what it knew is still there.
+const RESTART_AFTER: Duration = Duration::from_secs(5);
+
+/// Which cloud: whose credentials, in which region.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CloudKey {
+    /// Name of the credentials.
+    pub credentials: String,
+    /// AWS region.
+    pub region: String,
+}
+
+impl CloudKey {
+    /// The manager's own credentials in that region.
+    pub fn default_in(region: impl Into<String>) -> Self {
+        Self { credentials: DEFAULT_CREDENTIALS.to_owned(), region: region.into() }
+    }
+}
+
+impl fmt::Display for CloudKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {}", self.credentials, self.region)
+    }
+}
+
+/// Something is new about this group.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Wake {
+    /// Where the group is.
+    pub cloud: CloudKey,
+    /// The group.
+    pub group: GroupName,
+}
+
+/// Makes the connection to a cloud.
+#[async_trait]
+pub trait CloudFactory: Send + Sync {
+    /// A cloud for these credentials and region, with `metering` around it ([`Metering::around`]).
+    async fn connect(&self, key: &CloudKey, metering: &Metering) -> Result<Arc<dyn Cloud>, ConnectError>;
+}
+
+/// The cloud could not be connected to.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection to AWS with credentials {key}")]
+pub struct ConnectError {
+    /// Which cloud.
+    pub key: CloudKey,
+    /// Why.
+    #[source]
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// Limits and metrics that go around every cloud.
+#[derive(Clone, Debug)]
+pub struct Metering {
+    /// Client-side limits.
+    pub limits: Limits,
+    /// Where calls are counted.
+    pub metrics: foo_cloud::Metrics,
+}
+
+impl Metering {
+    /// The same cloud, limited and measured.
+    pub fn around<C: Cloud + 'static>(&self, cloud: C) -> Arc<dyn Cloud> {
+        Arc::new(Metered::new(cloud, self.limits, self.metrics.clone()))
+    }
+}
+
+/// One cloud and what is shared by all who use it.
+pub struct CloudRegion {
+    /// Which cloud.
+    pub key: CloudKey,
+    /// For changes, and for looks that nobody else takes. Limited and measured.
+    pub cloud: Arc<dyn Cloud>,
+    /// The shared view of all groups.
+    pub observer: Arc<Observer>,
+    /// Facts that hardly ever change.
+    pub lookups: Lookups,
+    _tasks: [AbortOnDropHandle<()>; 2],
+}
+
+impl fmt::Debug for CloudRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CloudRegion").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// All clouds in use. Dropping it ends their observers.
+pub struct Clouds {
+    factory: Arc<dyn CloudFactory>,
+    metering: Metering,
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+    regions: Mutex<HashMap<CloudKey, Arc<OnceCell<Arc<CloudRegion>>>>>,
+    wakes: mpsc::Sender<Wake>,
+    woken: Arc<Mutex<mpsc::Receiver<Wake>>>,
+}
+
+impl Clouds {
+    /// No cloud yet.
+    pub fn new(
+        factory: Arc<dyn CloudFactory>,
+        limits: Limits,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        metrics: &Metrics,
+    ) -> Self {
+        let (wakes, woken) = mpsc::channel(WAKES_IN_TRANSIT);
+        Self {
+            factory,
+            metering: Metering { limits, metrics: metrics.cloud() },
+            settings,
+            clock,
+            regions: Mutex::default(),
+            wakes,
+            woken: Arc::new(Mutex::new(woken)),
+        }
+    }
+
+    /// The cloud; connects and starts its observer when asked for the first time. A failure is not remembered.
+    pub async fn get(&self, key: &CloudKey) -> Result<Arc<CloudRegion>, ConnectError> {
+        let cell = {
+            let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(regions.entry(key.clone()).or_default())
+        };
+        cell.get_or_try_init(|| self.connect(key)).await.map(Arc::clone)
+    }
+
+    /// The groups of all clouds for which something is new. For one consumer at a time.
+    pub fn wakes(&self) -> Wakes {
+        Wakes(Arc::clone(&self.woken))
+    }
+
+    async fn connect(&self, key: &CloudKey) -> Result<Arc<CloudRegion>, ConnectError> {
+        let cloud = self.factory.connect(key, &self.metering).await?;
+        let observer = Observer::new(Arc::clone(&cloud), self.settings.clone(), Arc::clone(&self.clock))
+            .with_metrics(self.metering.metrics.clone());
+        let observer = Arc::new(observer);
+        let driver = tokio::spawn(drive(Arc::clone(&observer), key.clone()));
+        let forwarder = tokio::spawn(forward(observer.wakes(), key.clone(), self.wakes.clone()));
+        tracing::info!(cloud = %key, "connected");
+        Ok(Arc::new(CloudRegion {
+            key: key.clone(),
+            lookups: Lookups::new(Arc::clone(&cloud)),
+            cloud,
+            observer,
+            _tasks: [AbortOnDropHandle::new(driver), AbortOnDropHandle::new(forwarder)],
+        }))
+    }
+}
+
+impl fmt::Debug for Clouds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clouds").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// Stream of [`Wake`]s of all clouds, those that are connected later included.
+#[derive(Debug)]
+pub struct Wakes(Arc<Mutex<mpsc::Receiver<Wake>>>);
+
+impl Stream for Wakes {
+    type Item = Wake;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Option<Wake>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).poll_recv(context)
+    }
+}
+
+/// Drives an observer for ever: without it every pool would wait silently.
+async fn drive(observer: Arc<Observer>, key: CloudKey) {
+    loop {
+        let ended = AssertUnwindSafe(observer.run()).catch_unwind().await;
+        tracing::error!(cloud = %key, panicked = ended.is_err(), "the observer ended; starting it again");
+        tokio::time::sleep(RESTART_AFTER).await;
+    }
+}
+
+async fn forward(mut names: foo_cloud::observer::Wakes, cloud: CloudKey, to: mpsc::Sender<Wake>) {
+    while let Some(group) = names.next().await {
+        if to.send(Wake { cloud: cloud.clone(), group }).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What every controller is given.
+
+use crate::clock::Clock;
+use crate::clouds::Clouds;
+use crate::debug::DebugPools;
+use crate::events::Events;
+use crate::metrics::Metrics;
+use crate::readiness::Readiness;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Everything that lives as long as the process and is shared by all controllers.
+#[derive(Clone)]
+pub struct Context {
+    /// The management cluster's API server; limited and measured, without retries.
+    pub client: kube::Client,
+    /// AWS.
+    pub clouds: Arc<Clouds>,
+    /// Kubernetes events.
+    pub events: Events,
+    /// Numbers.
+    pub metrics: Metrics,
+    /// The flags, as far as controllers care.
+    pub settings: Settings,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+    /// What `/debug/pools` shows.
+    pub debug: DebugPools,
+    /// What `/readyz` waits for.
+    pub readiness: Readiness,
+}
+
+/// The flags, as far as controllers care.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Only objects of this namespace; all when absent (`--namespace`).
+    pub namespace: Option<String>,
+    /// Only objects with this value of the watch label; all when absent (`--watch-filter`).
+    pub watch_filter: Option<String>,
+    /// Every object is looked at again after this long, ± 20 %, even if nothing happened (`--sync-period`).
+    pub sync_period: Duration,
+    /// Passes of one controller at a time (`--concurrency`).
+    pub concurrency: u16,
+    /// How long after the start of a leader nothing that depends on the size of a group is decided
+    /// (`--settle-time`).
+    pub settle_time: Duration,
+    /// A pass that takes longer is given up (its calls have their own, shorter timeouts).
+    pub pass_deadline: Duration,
+    /// Spreads what several managers do at the same time; any number.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            namespace: None,
+            watch_filter: None,
+            sync_period: Duration::from_mins(10),
+            concurrency: 16,
+            settle_time: Duration::from_secs(10),
+            pass_deadline: Duration::from_mins(2),
+            seed: 0,
+        }
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

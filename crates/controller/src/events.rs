@@ -1,0 +1,91 @@
+//! The one way to tell people something through Kubernetes events.
+//!
+//! One recorder for the whole process, because it aggregates repetitions only within itself. Callers publish
+//! transitions, not states. A lost event is logged and counted, never an error: nothing may depend on it.
+
+use crate::metrics::{EventOutcome, Metrics};
+use foo_planner::report::Severity;
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::Client;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use std::time::Duration;
+
+/// Name of the manager in events.
+const CONTROLLER: &str = "cluster-api-provider-foo";
+/// An event is not worth waiting for longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest note the API server takes, in bytes.
+const LONGEST_NOTE: usize = 1024;
+/// Longest reason and action the API server takes, in bytes.
+const LONGEST_WORD: usize = 128;
+
+/// Publishes events. Clones share one recorder.
+#[derive(Clone)]
+pub struct Events {
+    recorder: Recorder,
+    metrics: Metrics,
+}
+
+impl Events {
+    /// `instance` tells the replicas of the manager apart; usually the pod's name.
+    pub fn new(client: Client, instance: &str, metrics: Metrics) -> Self {
+        let reporter = Reporter { controller: CONTROLLER.to_owned(), instance: Some(instance.to_owned()) };
+        Self { recorder: Recorder::new(client, reporter), metrics }
+    }
+
+    /// Tells that something happened to `object` (`object.object_ref(&())`). `reason` is CamelCase, `note` a sentence.
+    pub async fn publish(&self, object: &ObjectReference, severity: Severity, reason: &str, note: &str) {
+        let event = Event {
+            type_: match severity {
+                Severity::Normal => EventType::Normal,
+                Severity::Warning => EventType::Warning,
+            },
+            reason: cut(reason, LONGEST_WORD).to_owned(),
+            note: Some(cut(note, LONGEST_NOTE).to_owned()),
+            // The recorder takes two events for the same when action and reason agree, whatever their notes say, and
+            // keeps the first note. With the note as action only what reads the same is aggregated.
+            action: cut(if note.is_empty() { reason } else { note }, LONGEST_WORD).to_owned(),
+            secondary: None,
+        };
+        let outcome = match tokio::time::timeout(PATIENCE, self.recorder.publish(&event, object)).await {
+            Ok(Ok(())) => EventOutcome::Published,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, reason, object = object.name, "could not publish an event");
+                EventOutcome::Lost
+            }
+            Err(_elapsed) => {
+                tracing::warn!(reason, object = object.name, "could not publish an event in time");
+                EventOutcome::Lost
+            }
+        };
+        self.metrics.event(severity, outcome);
+    }
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events").finish_non_exhaustive()
+    }
+}
+
+/// The text up to `bytes` bytes, never through a character.
+fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(cut("short", 10), "short");
+        assert_eq!(cut("grüße", 3), "gr");
+        assert_eq!(cut("grüße", 4), "grü");
+        assert_eq!(cut("", 0), "");
+    }
+}

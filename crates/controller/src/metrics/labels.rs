@@ -1,0 +1,365 @@
+//! Every label value there is.
+
+use foo_planner::Action;
+use foo_planner::report::{ConditionKind, Severity};
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use std::fmt;
+use strum::{EnumIter, IntoStaticStr};
+
+/// Implements the encoding of label enums by their strum texts.
+macro_rules! label_values {
+    ($($name:ident),* $(,)?) => {$(
+        impl EncodeLabelValue for $name {
+            fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> fmt::Result {
+                let text: &'static str = self.into();
+                EncodeLabelValue::encode(&text, encoder)
+            }
+        }
+    )*};
+}
+
+label_values!(
+    Controller,
+    PassResult,
+    EventOutcome,
+    SeverityLabel,
+    ActionKind,
+    ActionOutcome,
+    Invariant,
+    Watched,
+    KubeClient,
+    Verb,
+    KubeCode,
+    ConditionLabel,
+);
+
+/// A controller of the manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Controller {
+    /// FooMachinePools and their FooMachines.
+    Pool,
+    /// FooClusters.
+    Cluster,
+    /// FooControlPlanes.
+    ControlPlane,
+}
+
+/// How a pass over an object ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum PassResult {
+    /// Nothing was to be done, nothing was written.
+    Settled,
+    /// Something was done or written.
+    Worked,
+    /// The object was left alone: it is paused, not ours, or its back-off has not ended.
+    Skipped,
+    /// Something failed; the object is left alone for a while.
+    Failed,
+    /// The pass was ended from outside: deadline, lost leadership, panic.
+    Aborted,
+}
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum EventOutcome {
+    /// It is there.
+    Published,
+    /// It could not be published.
+    Lost,
+}
+
+/// What became of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ActionOutcome {
+    /// Carried out.
+    Done,
+    /// Not carried out: its precondition did not hold any more.
+    Refused,
+    /// It failed.
+    Failed,
+}
+
+/// The kinds of [`Action`]; the names are the planner's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[expect(missing_docs, reason = "see the variants of Action")]
+pub enum ActionKind {
+    AddFinalizer,
+    RemoveFinalizer,
+    RecordArn,
+    LookAtTemplate,
+    LookAtStrays,
+    CreateTemplate,
+    CreateTemplateVersion,
+    DeleteTemplateVersions,
+    DeleteTemplate,
+    CreateGroup,
+    UpdateGroup,
+    TagGroup,
+    SuspendProcesses,
+    ProtectInstances,
+    TerminateInstance,
+    DeleteGroup,
+    CreateFooMachine,
+    DeleteFooMachine,
+    ReleaseFooMachine,
+    DeleteMachine,
+    ExcludeFromDraining,
+    SetMachineTimeouts,
+    PublishReplicas,
+}
+
+impl From<&Action> for ActionKind {
+    fn from(action: &Action) -> Self {
+        match action {
+            Action::AddFinalizer => Self::AddFinalizer,
+            Action::RemoveFinalizer => Self::RemoveFinalizer,
+            Action::RecordArn { .. } => Self::RecordArn,
+            Action::LookAtTemplate => Self::LookAtTemplate,
+            Action::LookAtStrays { .. } => Self::LookAtStrays,
+            Action::CreateTemplate { .. } => Self::CreateTemplate,
+            Action::CreateTemplateVersion { .. } => Self::CreateTemplateVersion,
+            Action::DeleteTemplateVersions { .. } => Self::DeleteTemplateVersions,
+            Action::DeleteTemplate { .. } => Self::DeleteTemplate,
+            Action::CreateGroup(_) => Self::CreateGroup,
+            Action::UpdateGroup { .. } => Self::UpdateGroup,
+            Action::TagGroup { .. } => Self::TagGroup,
+            Action::SuspendProcesses { .. } => Self::SuspendProcesses,
+            Action::ProtectInstances { .. } => Self::ProtectInstances,
+            Action::TerminateInstance { .. } => Self::TerminateInstance,
+            Action::DeleteGroup { .. } => Self::DeleteGroup,
+            Action::CreateFooMachine { .. } => Self::CreateFooMachine,
+            Action::DeleteFooMachine { .. } => Self::DeleteFooMachine,
+            Action::ReleaseFooMachine { .. } => Self::ReleaseFooMachine,
+            Action::DeleteMachine { .. } => Self::DeleteMachine,
+            Action::ExcludeFromDraining { .. } => Self::ExcludeFromDraining,
+            Action::SetMachineTimeouts { .. } => Self::SetMachineTimeouts,
+            Action::PublishReplicas { .. } => Self::PublishReplicas,
+        }
+    }
+}
+
+/// The invariants of the design that are checked at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[expect(missing_docs, reason = "the numbers are those of the design's list of invariants")]
+pub enum Invariant {
+    I1,
+    I2,
+    I3,
+    I4,
+    I5,
+    I6,
+    I7,
+    I8,
+    I9,
+    I10,
+    I11,
+    I12,
+}
+
+/// The kinds that are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[expect(missing_docs, reason = "the names are the kinds")]
+pub enum Watched {
+    FooMachinePool,
+    FooMachine,
+    FooCluster,
+    FooControlPlane,
+    Cluster,
+    MachinePool,
+    Machine,
+    Secret,
+}
+
+/// What a client of the API server is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum KubeClient {
+    /// The controllers.
+    Work,
+    /// Leader election.
+    Lease,
+    /// API servers of workload clusters.
+    Workload,
+}
+
+/// What a request to the API server does, in the words of RBAC; a server-side apply is told from other patches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Verb {
+    /// GET of one object (or of something that is no resource).
+    Get,
+    /// GET of many objects.
+    List,
+    /// GET of changes.
+    Watch,
+    /// POST.
+    Create,
+    /// PUT.
+    Update,
+    /// PATCH that is no apply.
+    Patch,
+    /// Server-side apply.
+    Apply,
+    /// DELETE.
+    Delete,
+}
+
+impl Verb {
+    /// Whether it changes something.
+    pub fn writes(self) -> bool {
+        match self {
+            Self::Get | Self::List | Self::Watch => false,
+            Self::Create | Self::Update | Self::Patch | Self::Apply | Self::Delete => true,
+        }
+    }
+}
+
+/// How the API server answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum KubeCode {
+    /// 2xx.
+    Ok,
+    /// 401 or 403.
+    Forbidden,
+    /// 404.
+    NotFound,
+    /// 409.
+    Conflict,
+    /// 410: the watch must start anew.
+    Gone,
+    /// 422 and 400.
+    Invalid,
+    /// 429.
+    TooManyRequests,
+    /// Other 4xx, and 3xx.
+    OtherClient,
+    /// 5xx.
+    Server,
+    /// No answer.
+    NoAnswer,
+}
+
+impl From<http::StatusCode> for KubeCode {
+    fn from(code: http::StatusCode) -> Self {
+        match code.as_u16() {
+            100..=299 => Self::Ok,
+            400 | 422 => Self::Invalid,
+            401 | 403 => Self::Forbidden,
+            404 => Self::NotFound,
+            409 => Self::Conflict,
+            410 => Self::Gone,
+            429 => Self::TooManyRequests,
+            500.. => Self::Server,
+            _ => Self::OtherClient,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum SeverityLabel {
+    Normal,
+    Warning,
+}
+
+impl From<Severity> for SeverityLabel {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Normal => Self::Normal,
+            Severity::Warning => Self::Warning,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+pub(super) enum ConditionLabel {
+    Ready,
+    Paused,
+    CredentialsReady,
+    LaunchTemplateReady,
+    AutoScalingGroupReady,
+    CapacityAvailable,
+    ScalingUp,
+    ScalingDown,
+    Deleting,
+    AutoscalerReady,
+}
+
+impl From<ConditionKind> for ConditionLabel {
+    fn from(kind: ConditionKind) -> Self {
+        match kind {
+            ConditionKind::Ready => Self::Ready,
+            ConditionKind::Paused => Self::Paused,
+            ConditionKind::CredentialsReady => Self::CredentialsReady,
+            ConditionKind::LaunchTemplateReady => Self::LaunchTemplateReady,
+            ConditionKind::AutoScalingGroupReady => Self::AutoScalingGroupReady,
+            ConditionKind::CapacityAvailable => Self::CapacityAvailable,
+            ConditionKind::ScalingUp => Self::ScalingUp,
+            ConditionKind::ScalingDown => Self::ScalingDown,
+            ConditionKind::Deleting => Self::Deleting,
+            ConditionKind::AutoscalerReady => Self::AutoscalerReady,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct PassLabels {
+    pub(super) controller: Controller,
+    pub(super) result: PassResult,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ControllerLabels {
+    pub(super) controller: Controller,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct EventLabels {
+    pub(super) severity: SeverityLabel,
+    pub(super) outcome: EventOutcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ActionLabels {
+    pub(super) action: ActionKind,
+    pub(super) outcome: ActionOutcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct InvariantLabels {
+    pub(super) invariant: Invariant,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct KindLabels {
+    pub(super) kind: Watched,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ClientLabels {
+    pub(super) client: KubeClient,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct VerbLabels {
+    pub(super) client: KubeClient,
+    pub(super) verb: Verb,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct RequestLabels {
+    pub(super) client: KubeClient,
+    pub(super) verb: Verb,
+    pub(super) code: KubeCode,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ConditionLabels {
+    pub(super) condition: ConditionLabel,
+    pub(super) status: &'static str,
+}

@@ -1,0 +1,275 @@
+//! The numbers the manager publishes. Every label is an enum of ours ([`labels`]), so their count is bounded; names of
+//! objects never become labels.
+//!
+//! | metric | labels | meaning |
+//! |---|---|---|
+//! | `foo_reconciles_total` | controller, result | finished passes over an object |
+//! | `foo_reconcile_seconds` | controller | how long a pass took |
+//! | `foo_reconciles_in_flight` | controller | passes under way |
+//! | `foo_events_total` | severity, outcome | Kubernetes events |
+//! | `foo_plan_actions_total` | action, outcome | executed actions of plans |
+//! | `foo_pool_conditions` | condition, status | pools by condition, from their last reports |
+//! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have broken an invariant |
+//! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be read |
+//! | `foo_watch_errors_total` | kind | failures of watches |
+//! | `foo_leader` | | 1 in the replica that leads |
+//! | `foo_kube_requests_total` | client, verb, code | requests to the API server |
+//! | `foo_kube_request_seconds` | client, verb | time to the first byte of their answers, without the wait for the limit |
+//! | `foo_kube_wait_seconds` | client | how long requests waited for the client-side limit |
+//! | `foo_kube_writes_total` | | requests of the controllers that change something |
+//! | `foo_kube_live_reads_total` | | GETs of single objects by the controllers, past the caches |
+//!
+//! The cloud's own numbers (`foo_aws_…`, `foo_observer_…`) are in the same registry: see `foo_cloud::metrics`.
+
+pub mod labels;
+
+pub use labels::{ActionKind, ActionOutcome, Controller, EventOutcome, Invariant, KubeClient, KubeCode, PassResult, Verb, Watched};
+
+use crate::debug::DebugPools;
+use foo_planner::report::Severity;
+use labels::{
+    ActionLabels, ClientLabels, ConditionLabels, ControllerLabels, EventLabels, InvariantLabels, KindLabels, PassLabels,
+    RequestLabels, VerbLabels,
+};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
+
+/// All metrics of the process. Clones share the same numbers.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Arc<Mutex<Registry>>,
+    cloud: foo_cloud::Metrics,
+    passes: Family<PassLabels, Counter>,
+    pass_seconds: Histograms<ControllerLabels>,
+    in_flight: Family<ControllerLabels, Gauge>,
+    events: Family<EventLabels, Counter>,
+    actions: Family<ActionLabels, Counter>,
+    violations: Family<InvariantLabels, Counter>,
+    undecodable: Family<KindLabels, Counter>,
+    watch_errors: Family<KindLabels, Counter>,
+    leader: Gauge,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Histograms<VerbLabels>,
+    wait_seconds: Histograms<ClientLabels>,
+    writes: Counter,
+    live_reads: Counter,
+}
+
+impl Metrics {
+    /// All metrics, registered; the pools' conditions are counted in `pools` when somebody asks. Once per process.
+    pub fn new(pools: DebugPools) -> Self {
+        let mut registry = Registry::default();
+        let cloud = foo_cloud::Metrics::register(&mut registry);
+        let metrics = Self {
+            registry: Arc::default(),
+            cloud,
+            passes: Family::default(),
+            // 1 ms … 33 s: from a settled object to a pass full of cloud calls.
+            pass_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 2.0, 16))),
+            in_flight: Family::default(),
+            events: Family::default(),
+            actions: Family::default(),
+            violations: Family::default(),
+            undecodable: Family::default(),
+            watch_errors: Family::default(),
+            leader: Gauge::default(),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 2.0, 15))),
+            wait_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 4.0, 8))),
+            writes: Counter::default(),
+            live_reads: Counter::default(),
+        };
+        metrics.register(&mut registry);
+        registry.register_collector(Box::new(PoolConditions(pools)));
+        *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
+        metrics
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        registry.register("foo_reconciles", "Finished passes over an object", self.passes.clone());
+        registry.register("foo_reconcile_seconds", "Duration of passes", self.pass_seconds.clone());
+        registry.register("foo_reconciles_in_flight", "Passes under way", self.in_flight.clone());
+        registry.register("foo_events", "Kubernetes events", self.events.clone());
+        registry.register("foo_plan_actions", "Executed actions of plans", self.actions.clone());
+        registry.register(
+            "foo_invariant_violations",
+            "Plans that were refused because they would have broken an invariant",
+            self.violations.clone(),
+        );
+        registry.register(
+            "foo_undecodable_objects",
+            "Objects that were skipped because they could not be read",
+            self.undecodable.clone(),
+        );
+        registry.register("foo_watch_errors", "Failures of watches", self.watch_errors.clone());
+        registry.register("foo_leader", "Whether this replica leads", self.leader.clone());
+        registry.register("foo_kube_requests", "Requests to the API server", self.requests.clone());
+        registry.register(
+            "foo_kube_request_seconds",
+            "Time to the first byte of the API server's answers, without the wait for the client-side limit",
+            self.request_seconds.clone(),
+        );
+        registry.register(
+            "foo_kube_wait_seconds",
+            "How long requests waited for the client-side limit",
+            self.wait_seconds.clone(),
+        );
+        registry.register(
+            "foo_kube_writes",
+            "Requests of the controllers that change something",
+            self.writes.clone(),
+        );
+        registry.register(
+            "foo_kube_live_reads",
+            "GETs of single objects by the controllers, past the caches",
+            self.live_reads.clone(),
+        );
+    }
+
+    /// The metrics of the cloud crate, in the same registry.
+    pub fn cloud(&self) -> foo_cloud::Metrics {
+        self.cloud.clone()
+    }
+
+    /// Everything in the OpenMetrics text format.
+    pub fn exposition(&self) -> Result<String, fmt::Error> {
+        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry)?;
+        Ok(text)
+    }
+
+    /// A pass starts; tell the guard how it ended.
+    pub fn pass_starts(&self, controller: Controller) -> PassInFlight {
+        self.in_flight.get_or_create(&ControllerLabels { controller }).inc();
+        PassInFlight { metrics: self.clone(), controller, started: tokio::time::Instant::now(), result: None }
+    }
+
+    /// An event was published or lost.
+    pub fn event(&self, severity: Severity, outcome: EventOutcome) {
+        self.events.get_or_create(&EventLabels { severity: severity.into(), outcome }).inc();
+    }
+
+    /// An action of a plan was executed.
+    pub fn action(&self, action: ActionKind, outcome: ActionOutcome) {
+        self.actions.get_or_create(&ActionLabels { action, outcome }).inc();
+    }
+
+    /// A plan was refused.
+    pub fn invariant_violated(&self, invariant: Invariant) {
+        self.violations.get_or_create(&InvariantLabels { invariant }).inc();
+    }
+
+    /// How many plans were refused so far, all invariants together.
+    pub fn invariant_violations(&self) -> u64 {
+        use strum::IntoEnumIterator;
+        Invariant::iter()
+            .filter_map(|invariant| self.violations.get(&InvariantLabels { invariant }).map(|count| count.get()))
+            .sum()
+    }
+
+    /// An object could not be read.
+    pub fn undecodable(&self, kind: Watched) {
+        self.undecodable.get_or_create(&KindLabels { kind }).inc();
+    }
+
+    /// A watch failed.
+    pub fn watch_failed(&self, kind: Watched) {
+        self.watch_errors.get_or_create(&KindLabels { kind }).inc();
+    }
+
+    /// This replica leads, or does not.
+    pub fn leads(&self, leads: bool) {
+        self.leader.set(i64::from(leads));
+    }
+
+    /// A request waited for the client-side limit.
+    pub fn kube_waited(&self, client: KubeClient, waited: Duration) {
+        self.wait_seconds.get_or_create(&ClientLabels { client }).observe(waited.as_secs_f64());
+    }
+
+    /// A request to the API server ended.
+    pub fn kube_request(&self, client: KubeClient, verb: Verb, code: KubeCode, took: Duration) {
+        self.requests.get_or_create(&RequestLabels { client, verb, code }).inc();
+        self.request_seconds.get_or_create(&VerbLabels { client, verb }).observe(took.as_secs_f64());
+        match (client, verb) {
+            (KubeClient::Work, verb) if verb.writes() => {
+                self.writes.inc();
+            }
+            (KubeClient::Work, Verb::Get) => {
+                self.live_reads.inc();
+            }
+            (KubeClient::Work | KubeClient::Lease | KubeClient::Workload, _) => {}
+        }
+    }
+
+    /// Requests of the controllers that changed something so far.
+    pub fn kube_writes(&self) -> u64 {
+        self.writes.get()
+    }
+
+    /// GETs of single objects so far.
+    pub fn kube_live_reads(&self) -> u64 {
+        self.live_reads.get()
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// A pass under way. Dropped without a result (cancelled, panicked) it counts as [`PassResult::Aborted`].
+#[derive(Debug)]
+pub struct PassInFlight {
+    metrics: Metrics,
+    controller: Controller,
+    started: tokio::time::Instant,
+    result: Option<PassResult>,
+}
+
+impl PassInFlight {
+    /// The pass ended like this.
+    pub fn ends(mut self, result: PassResult) {
+        self.result = Some(result);
+    }
+}
+
+impl Drop for PassInFlight {
+    fn drop(&mut self) {
+        let controller = self.controller;
+        let labels = ControllerLabels { controller };
+        self.metrics.in_flight.get_or_create(&labels).dec();
+        self.metrics.pass_seconds.get_or_create(&labels).observe(self.started.elapsed().as_secs_f64());
+        let result = self.result.unwrap_or(PassResult::Aborted);
+        self.metrics.passes.get_or_create(&PassLabels { controller, result }).inc();
+    }
+}
+
+/// Counts the pools' conditions at the moment somebody asks.
+#[derive(Debug)]
+struct PoolConditions(DebugPools);
+
+impl Collector for PoolConditions {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor =
+            encoder.encode_descriptor("foo_pool_conditions", "Pools by condition", None, MetricType::Gauge)?;
+        for ((condition, status), count) in self.0.count_conditions() {
+            let labels = ConditionLabels { condition: condition.into(), status };
+            ConstGauge::new(count).encode(descriptor.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! Which events of a watch matter, as plain data: events in, changed objects out.
+//!
+//! kube's own pieces are not enough here:
+//! * its predicates forget what they saw after a while, so that a list after a quiet hour names every object, and drop
+//!   the deletion of an object whose other fields stay the same;
+//! * objects are named while a list is still coming in, before the cache knows them, and a pass over an object that the
+//!   cache does not know is dropped;
+//! * what vanished while the watch was away is never named (kube-rs: 410 desync).
+
+use kube::api::ObjectMeta;
+use kube::runtime::reflector::{ObjectRef, store::Writer};
+use kube::runtime::watcher;
+use kube::{Resource, ResourceExt};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// Which changes of an object are passed on; deletions always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// Changes of generation, finalizers, labels, annotations, owner references or the deletion time: of all but the
+    /// status. For the kind that a controller writes the status of, lest it wake itself.
+    AllButStatus,
+    /// Every new version. For kinds whose status is an input.
+    EveryVersion,
+}
+
+/// What happened, as far as it could be read.
+#[derive(Debug)]
+pub(super) enum Event<K> {
+    ListStarts,
+    Listed(K),
+    ListEnds,
+    Changed(K),
+    Deleted(K),
+    /// The object is gone, or cannot be read any more.
+    Gone(Box<ObjectMeta>),
+    Nothing,
+}
+
+/// The cache's writer and what was passed on last of each object.
+pub(super) struct Changes<K: Resource<DynamicType = ()> + Clone + 'static> {
+    writer: Writer<K>,
+    passing: Passing,
+    seen: HashMap<ObjectRef<K>, u64>,
+}
+
+impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
+    pub(super) fn new(writer: Writer<K>, passing: Passing) -> Self {
+        Self { writer, passing, seen: HashMap::new() }
+    }
+
+    /// Brings the cache up to date, then names the objects to look at.
+    pub(super) fn take(&mut self, event: Event<K>) -> Vec<Arc<K>> {
+        match event {
+            Event::Nothing => Vec::new(),
+            Event::ListStarts => {
+                self.writer.apply_watcher_event(&watcher::Event::Init);
+                Vec::new()
+            }
+            Event::Listed(object) => {
+                self.writer.apply_watcher_event(&watcher::Event::InitApply(object));
+                Vec::new()
+            }
+            Event::ListEnds => self.list_ends(),
+            Event::Changed(object) => {
+                let changed = self.is_news(&object);
+                self.writer.apply_watcher_event(&watcher::Event::Apply(object.clone()));
+                if changed { vec![Arc::new(object)] } else { Vec::new() }
+            }
+            Event::Deleted(object) => self.deleted(object),
+            Event::Gone(metadata) => {
+                let mut key = ObjectRef::new(metadata.name.as_deref().unwrap_or_default());
+                key.namespace = metadata.namespace;
+                match self.writer.as_reader().get(&key) {
+                    Some(object) => self.deleted(Arc::unwrap_or_clone(object)),
+                    None => Vec::new(),
+                }
+            }
+        }
+    }
+
+    fn list_ends(&mut self) -> Vec<Arc<K>> {
+        let store = self.writer.as_reader();
+        let before = store.state();
+        self.writer.apply_watcher_event(&watcher::Event::InitDone);
+        let now = store.state();
+        let mut touched: Vec<Arc<K>> = now.into_iter().filter(|object| self.is_news(object)).collect();
+        for object in before {
+            let key = ObjectRef::from_obj(&*object);
+            if store.get(&key).is_none() {
+                self.seen.remove(&key);
+                touched.push(object);
+            }
+        }
+        touched
+    }
+
+    fn deleted(&mut self, object: K) -> Vec<Arc<K>> {
+        self.seen.remove(&ObjectRef::from_obj(&object));
+        self.writer.apply_watcher_event(&watcher::Event::Delete(object.clone()));
+        vec![Arc::new(object)]
+    }
+
+    /// Whether something that matters differs from what was passed on last; notes it.
+    fn is_news(&mut self, object: &K) -> bool {
+        let print = fingerprint(object, self.passing);
+        self.seen.insert(ObjectRef::from_obj(object), print) != Some(print)
+    }
+}
+
+fn fingerprint<K: Resource<DynamicType = ()>>(object: &K, passing: Passing) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    object.uid().hash(&mut hasher);
+    match passing {
+        Passing::EveryVersion => object.resource_version().hash(&mut hasher),
+        Passing::AllButStatus => {
+            let metadata = object.meta();
+            metadata.generation.hash(&mut hasher);
+            metadata.finalizers.hash(&mut hasher);
+            metadata.labels.hash(&mut hasher);
+            metadata.annotations.hash(&mut hasher);
+            metadata.deletion_timestamp.is_some().hash(&mut hasher);
+            for owner in object.owner_references() {
+                (&owner.uid, &owner.kind, &owner.name, owner.controller).hash(&mut hasher);
+            }
+        }
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::runtime::reflector;
+
+    fn map(name: &str, version: u32) -> ConfigMap {
+        let mut map = ConfigMap::default();
+        map.metadata.name = Some(name.into());
+        map.metadata.uid = Some(format!("uid-{name}"));
+        map.metadata.resource_version = Some(version.to_string());
+        map.metadata.generation = Some(1);
+        map
+    }
+
+    fn changes(passing: Passing) -> Changes<ConfigMap> {
+        Changes::new(reflector::store().1, passing)
+    }
+
+    fn names(objects: &[Arc<ConfigMap>]) -> Vec<String> {
+        let mut names: Vec<_> = objects.iter().map(|object| object.name_any()).collect();
+        names.sort();
+        names
+    }
+
+    fn list(changes: &mut Changes<ConfigMap>, objects: Vec<ConfigMap>) -> Vec<String> {
+        assert!(changes.take(Event::ListStarts).is_empty());
+        for object in objects {
+            assert!(
+                changes.take(Event::Listed(object)).is_empty(),
+                "nothing is named before the cache knows it"
+            );
+        }
+        names(&changes.take(Event::ListEnds))
+    }
+
+    #[test]
+    fn a_list_names_what_is_new_what_changed_and_what_vanished() {
+        let mut changes = changes(Passing::EveryVersion);
+        assert_eq!(list(&mut changes, vec![map("a", 1), map("b", 1), map("c", 1)]), ["a", "b", "c"]);
+        assert_eq!(list(&mut changes, vec![map("a", 1), map("b", 2)]), ["b", "c"]);
+        assert_eq!(list(&mut changes, vec![map("a", 1), map("b", 2)]), [""; 0]);
+        assert_eq!(list(&mut changes, vec![map("a", 1), map("b", 2), map("c", 9)]), ["c"]);
+    }
+
+    #[test]
+    fn a_new_status_alone_is_no_change_unless_it_is_an_input() {
+        for (passing, passed) in [(Passing::AllButStatus, 0), (Passing::EveryVersion, 1)] {
+            let mut changes = changes(passing);
+            list(&mut changes, vec![map("a", 1)]);
+            assert_eq!(changes.take(Event::Changed(map("a", 2))).len(), passed, "{passing:?}");
+        }
+    }
+
+    #[test]
+    fn metadata_that_decisions_depend_on_is_a_change() {
+        type Edit = fn(&mut ConfigMap);
+        let edits: [Edit; 6] = [
+            |map| map.metadata.generation = Some(2),
+            |map| map.metadata.finalizers = Some(vec!["f".into()]),
+            |map| map.metadata.labels = Some([("a".into(), "b".into())].into()),
+            |map| map.metadata.annotations = Some([("a".into(), "b".into())].into()),
+            |map| map.metadata.owner_references = Some(vec![Default::default()]),
+            |map| {
+                map.metadata.deletion_timestamp =
+                    Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(jiff::Timestamp::UNIX_EPOCH))
+            },
+        ];
+        for (at, edit) in edits.into_iter().enumerate() {
+            let mut changes = changes(Passing::AllButStatus);
+            list(&mut changes, vec![map("a", 1)]);
+            let mut edited = map("a", 2);
+            edit(&mut edited);
+            assert_eq!(changes.take(Event::Changed(edited)).len(), 1, "edit {at}");
+        }
+    }
+
+    #[test]
+    fn a_deletion_is_always_named_and_so_is_the_successor() {
+        let mut changes = changes(Passing::AllButStatus);
+        list(&mut changes, vec![map("a", 1)]);
+        assert_eq!(names(&changes.take(Event::Deleted(map("a", 1)))), ["a"]);
+        assert_eq!(names(&changes.take(Event::Changed(map("a", 1)))), ["a"]);
+    }
+
+    #[test]
+    fn an_object_that_cannot_be_read_any_more_leaves_the_cache() {
+        let mut changes = changes(Passing::AllButStatus);
+        list(&mut changes, vec![map("a", 1)]);
+        let store = changes.writer.as_reader();
+        assert_eq!(names(&changes.take(Event::Gone(Box::new(map("a", 2).metadata)))), ["a"]);
+        assert!(store.is_empty());
+        assert!(changes.take(Event::Gone(Box::new(map("b", 2).metadata))).is_empty());
+        assert_eq!(names(&changes.take(Event::Changed(map("a", 3)))), ["a"]);
+    }
+}
