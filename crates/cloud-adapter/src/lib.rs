@@ -1,1 +1,107 @@
-//! AWS Auto Scaling and EC2 behind the cloud traits; the only crate that links the AWS SDK.
+//! AWS Auto Scaling and EC2 behind the traits of `foo-cloud`.
+//!
+//! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else may
+//! depend on it except where the manager is wired together. There are no decisions here, no caches and no limits: one
+//! trait method is one API call, its input and output translated, its errors sorted by AWS's error code.
+//!
+//! * [`connect`]: credentials, HTTP, timeouts, retries;
+//! * `groups`, `templates`, `instances`, `network`: the operations by family, with the shapes they need;
+//! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
+
+pub mod connect;
+mod error;
+mod groups;
+mod instances;
+mod network;
+mod numbers;
+mod templates;
+
+pub use connect::{AssumedRole, AwsSettings, ConnectError, Identity, Timeouts};
+
+use async_trait::async_trait;
+use foo_cloud::model::{
+    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
+};
+use foo_cloud::{
+    Compute, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo,
+    SubnetInfo, TemplateSummary,
+};
+use std::collections::BTreeMap;
+
+/// Auto Scaling and EC2 of one identity in one region.
+#[derive(Clone, Debug)]
+pub struct AwsCloud {
+    autoscaling: Clients<aws_sdk_autoscaling::Client>,
+    ec2: Clients<aws_sdk_ec2::Client>,
+}
+
+/// Two clients of the same service.
+#[derive(Clone, Debug)]
+struct Clients<C> {
+    /// Repeats what failed for a passing reason: for reads, and for changes that carry a client token.
+    repeating: C,
+    /// Sends once: for all other changes. A second TerminateInstanceInAutoScalingGroup after a lost answer could
+    /// shrink the group twice; the caller looks first.
+    once: C,
+}
+
+impl AwsCloud {
+    /// Prepares clients; makes no call yet.
+    pub async fn connect(settings: AwsSettings) -> Result<Self, ConnectError> {
+        connect::connect(settings).await
+    }
+}
+
+#[async_trait]
+impl Compute for AwsCloud {
+    async fn create_template(
+        &self,
+        name: &str,
+        content: &TemplateContent,
+        description: &str,
+        tags: &BTreeMap<String, String>,
+        token: &str,
+    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+        templates::create(&self.ec2.repeating, name, content, description, tags, token).await
+    }
+    async fn create_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        content: &TemplateContent,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        templates::create_version(&self.ec2.repeating, id, content, description, token).await
+    }
+    async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {
+        templates::describe(&self.ec2.repeating, name).await
+    }
+    async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>> {
+        templates::describe_tagged(&self.ec2.repeating, tag_key).await
+    }
+    async fn delete_template_versions(
+        &self,
+        id: &LaunchTemplateId,
+        versions: &[TemplateVersion],
+    ) -> Result<()> {
+        templates::delete_versions(&self.ec2.once, id, versions).await
+    }
+    async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()> {
+        templates::delete(&self.ec2.once, id).await
+    }
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+        instances::describe(&self.ec2.repeating, ids).await
+    }
+    async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
+        instances::describe_types(&self.ec2.repeating, types).await
+    }
+    async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
+        instances::describe_images(&self.ec2.repeating, ids).await
+    }
+    async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
+        network::describe_subnets(&self.ec2.repeating, query).await
+    }
+    async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
+        network::describe_security_groups(&self.ec2.repeating, query).await
+    }
+}

@@ -1,0 +1,214 @@
+//! Credentials, HTTP, timeouts and retries: everything that is decided before the first call.
+
+use crate::{AwsCloud, Clients};
+use aws_config::sts::AssumeRoleProvider;
+use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
+use std::fmt;
+use std::time::Duration;
+
+/// How to reach AWS, and as whom.
+#[derive(Clone, Debug)]
+pub struct AwsSettings {
+    /// The region's name (`eu-central-1`).
+    pub region: String,
+    /// Replaces the endpoints of all services: a simulator, or a VPC endpoint. Without it, the region's own, or what
+    /// `AWS_ENDPOINT_URL` says.
+    pub endpoint_url: Option<String>,
+    /// Whose credentials start the chain.
+    pub identity: Identity,
+    /// Roles to assume one after the other.
+    pub roles: Vec<AssumedRole>,
+    /// How long to wait.
+    pub timeouts: Timeouts,
+}
+
+/// Where credentials come from.
+#[derive(Clone, Default)]
+pub enum Identity {
+    /// The SDK's default chain: environment, profile, web identity (IRSA), EKS pod identity, instance metadata.
+    #[default]
+    DefaultChain,
+    /// These keys.
+    Keys {
+        /// Access key id.
+        access_key_id: String,
+        /// Secret access key.
+        secret_access_key: String,
+        /// Session token, for temporary keys.
+        session_token: Option<String>,
+    },
+}
+
+/// One role of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssumedRole {
+    /// The role's ARN.
+    pub arn: String,
+    /// The external id that its trust policy asks for.
+    pub external_id: Option<String>,
+    /// The session's name in CloudTrail.
+    pub session_name: String,
+}
+
+/// How long to wait for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection.
+    pub connect: Duration,
+    /// For one attempt. A page of 100 large groups takes AWS seconds.
+    pub attempt: Duration,
+    /// For a call with all its attempts and the pauses between them.
+    pub operation: Duration,
+}
+
+/// The settings cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// No region.
+    #[error("no AWS region is given")]
+    NoRegion,
+    /// Not an HTTP URL.
+    #[error("the AWS endpoint {0:?} is not a URL that begins with http:// or https://")]
+    BadEndpoint(String),
+}
+
+/// Attempts of a call that may be repeated. Few: the observer and the controller's queue repeat as well, at a distance.
+const ATTEMPTS: u32 = 3;
+
+impl AwsSettings {
+    /// The default chain in this region.
+    pub fn new(region: impl Into<String>) -> Self {
+        Self {
+            region: region.into(),
+            endpoint_url: None,
+            identity: Identity::default(),
+            roles: Vec::new(),
+            timeouts: Timeouts::default(),
+        }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(3),
+            attempt: Duration::from_secs(20),
+            operation: Duration::from_mins(1),
+        }
+    }
+}
+
+impl fmt::Debug for Identity {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DefaultChain => f.write_str("DefaultChain"),
+            Self::Keys { access_key_id, .. } => {
+                f.debug_struct("Keys").field("access_key_id", access_key_id).finish_non_exhaustive()
+            }
+        }
+    }
+}
+
+pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectError> {
+    let settings = checked(settings)?;
+    let config = with_roles(base(&settings).await, &settings.roles).await;
+    let autoscaling = |retries: RetryConfig| {
+        let config = aws_sdk_autoscaling::config::Builder::from(&config).retry_config(retries);
+        aws_sdk_autoscaling::Client::from_conf(config.build())
+    };
+    let ec2 = |retries: RetryConfig| {
+        let config = aws_sdk_ec2::config::Builder::from(&config).retry_config(retries);
+        aws_sdk_ec2::Client::from_conf(config.build())
+    };
+    // Not the adaptive mode: after two throttled calls it held others back for 38 s, across all clients.
+    let repeating = || RetryConfig::standard().with_max_attempts(ATTEMPTS);
+    Ok(AwsCloud {
+        autoscaling: Clients {
+            repeating: autoscaling(repeating()),
+            once: autoscaling(RetryConfig::disabled()),
+        },
+        ec2: Clients { repeating: ec2(repeating()), once: ec2(RetryConfig::disabled()) },
+    })
+}
+
+fn checked(settings: AwsSettings) -> Result<AwsSettings, ConnectError> {
+    if settings.region.is_empty() {
+        return Err(ConnectError::NoRegion);
+    }
+    match &settings.endpoint_url {
+        Some(url) if !is_http(url) => Err(ConnectError::BadEndpoint(url.clone())),
+        _ => Ok(settings),
+    }
+}
+
+fn is_http(url: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| url.strip_prefix(scheme).is_some_and(|host| !host.is_empty()))
+}
+
+async fn base(settings: &AwsSettings) -> SdkConfig {
+    let https = Builder::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build_https();
+    let timeouts = TimeoutConfig::builder()
+        .connect_timeout(settings.timeouts.connect)
+        .operation_attempt_timeout(settings.timeouts.attempt)
+        .operation_timeout(settings.timeouts.operation)
+        .build();
+    let mut loader = aws_config::defaults(BehaviorVersion::latest())
+        .region(Region::new(settings.region.clone()))
+        .http_client(https)
+        .timeout_config(timeouts);
+    if let Ok(name) = AppName::new("cluster-api-provider-foo") {
+        loader = loader.app_name(name);
+    }
+    if let Some(url) = &settings.endpoint_url {
+        loader = loader.endpoint_url(url);
+    }
+    if let Identity::Keys { access_key_id, secret_access_key, session_token } = &settings.identity {
+        let keys = Credentials::new(access_key_id, secret_access_key, session_token.clone(), None, "foo");
+        loader = loader.credentials_provider(keys);
+    }
+    loader.load().await
+}
+
+async fn with_roles(mut config: SdkConfig, roles: &[AssumedRole]) -> SdkConfig {
+    for role in roles {
+        let mut builder =
+            AssumeRoleProvider::builder(&role.arn).session_name(&role.session_name).configure(&config);
+        if let Some(id) = &role.external_id {
+            builder = builder.external_id(id);
+        }
+        let provider = match config.credentials_provider() {
+            Some(before) => builder.build_from_provider(before).await,
+            None => builder.build().await,
+        };
+        config = config.into_builder().credentials_provider(SharedCredentialsProvider::new(provider)).build();
+    }
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unusable_settings_are_refused_and_secrets_are_not_shown() {
+        assert_eq!(checked(AwsSettings::new("")).map(|_| ()), Err(ConnectError::NoRegion));
+        for url in ["localhost:5000", "http://", "ftp://x", ""] {
+            let settings = AwsSettings { endpoint_url: Some(url.into()), ..AwsSettings::new("r") };
+            assert_eq!(checked(settings).map(|_| ()), Err(ConnectError::BadEndpoint(url.into())));
+        }
+        let identity = Identity::Keys {
+            access_key_id: "AKIA1".into(),
+            secret_access_key: "hush".into(),
+            session_token: Some("hush".into()),
+        };
+        let shown = format!("{:?}", AwsSettings { identity, ..AwsSettings::new("r") });
+        assert!(shown.contains("AKIA1") && !shown.contains("hush"), "{shown}");
+    }
+}

@@ -1,0 +1,215 @@
+//! From the SDK's errors to ours: by error code and by where the call broke, never by message text.
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_runtime_api::client::result::SdkError;
+use aws_smithy_types::error::display::DisplayErrorContext;
+use aws_smithy_types::error::metadata::ProvideErrorMetadata;
+use foo_cloud::{CloudError, ErrorKind, Operation};
+use std::error::Error;
+
+/// A field without which an answer makes no sense is missing or absurd.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Gap(pub(crate) &'static str);
+
+impl Gap {
+    pub(crate) fn during(self, operation: Operation) -> CloudError {
+        CloudError::new(operation, ErrorKind::Internal, None, &format!("the answer has no usable {}", self.0))
+    }
+}
+
+/// The error of a call that failed.
+pub(crate) fn of<E>(operation: Operation, error: &SdkError<E, HttpResponse>) -> CloudError
+where
+    E: ProvideErrorMetadata + Error + 'static,
+{
+    tracing::debug!(operation = operation.name(), error = %DisplayErrorContext(error), "AWS call failed");
+    match error {
+        SdkError::ServiceError(answer) => {
+            refused(operation, answer.err().meta(), answer.raw().status().as_u16())
+        }
+        SdkError::ResponseError(_) if operation.is_mutation() => {
+            CloudError::new(operation, ErrorKind::LostAnswer, None, "the answer could not be read to its end")
+        }
+        SdkError::ResponseError(_) => {
+            CloudError::new(operation, ErrorKind::Internal, None, "the answer could not be read")
+        }
+        _ => broken(operation, error),
+    }
+}
+
+/// AWS answered, with an error.
+fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata, status: u16) -> CloudError {
+    let kind = match error.code() {
+        Some(code) => kind_of(operation, code, status),
+        None => kind_without_code(status),
+    };
+    let no_message = || format!("HTTP status {status} without a message");
+    let message = error.message().map_or_else(no_message, str::to_owned);
+    CloudError::new(operation, kind, error.code().map(str::to_owned), &message)
+}
+
+/// The call broke before an answer came. The texts are our own: those of the network name addresses and differ from
+/// one failure to the next.
+fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
+    if let Some(credentials) = find::<CredentialsError>(error) {
+        let kind = match credentials {
+            CredentialsError::ProviderTimedOut(_) => ErrorKind::Unreachable,
+            _ => ErrorKind::Credentials,
+        };
+        return CloudError::new(
+            operation,
+            kind,
+            None,
+            &format!("no usable credentials: {}", chain(credentials)),
+        );
+    }
+    if find::<hyper_util::client::legacy::Error>(error)
+        .is_some_and(hyper_util::client::legacy::Error::is_connect)
+    {
+        return CloudError::new(operation, ErrorKind::Unreachable, None, "no connection to the endpoint");
+    }
+    if operation.is_mutation() {
+        CloudError::new(
+            operation,
+            ErrorKind::LostAnswer,
+            None,
+            "no answer came, it may or may not have been done",
+        )
+    } else {
+        CloudError::new(operation, ErrorKind::Unreachable, None, "no answer came")
+    }
+}
+
+/// What an error code means (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error codes").
+fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
+    match code {
+        "Throttling"
+        | "ThrottlingException"
+        | "ThrottledException"
+        | "RequestThrottled"
+        | "RequestThrottledException"
+        | "RequestLimitExceeded"
+        | "TooManyRequestsException"
+        | "BandwidthLimitExceeded"
+        | "EC2ThrottledException"
+        | "PriorRequestNotComplete"
+        | "SlowDown" => ErrorKind::Throttled,
+        "AccessDenied"
+        | "AccessDeniedException"
+        | "UnauthorizedOperation"
+        | "NotAuthorized"
+        | "OptInRequired"
+        | "Blocked"
+        | "PendingVerification" => ErrorKind::Denied,
+        "AuthFailure"
+        | "ExpiredToken"
+        | "ExpiredTokenException"
+        | "IncompleteSignature"
+        | "InvalidClientTokenId"
+        | "InvalidToken"
+        | "MissingAuthenticationToken"
+        | "MissingAuthenticationTokenException"
+        | "RequestExpired"
+        | "SignatureDoesNotMatch"
+        | "UnrecognizedClientException" => ErrorKind::Credentials,
+        "DependencyViolation"
+        | "IncorrectInstanceState"
+        | "IncorrectState"
+        | "OperationAborted"
+        | "ResourceContention"
+        | "ResourceInUse"
+        | "ScalingActivityInProgress"
+        | "InstanceRefreshInProgress" => ErrorKind::InUse,
+        "InternalError"
+        | "InternalFailure"
+        | "InternalServerError"
+        | "ServiceLinkedRoleFailure"
+        | "ServiceUnavailable"
+        | "Unavailable" => ErrorKind::Internal,
+        "RequestTimeout" | "RequestTimeoutException" if operation.is_mutation() => ErrorKind::LostAnswer,
+        "InvalidAMIID.Unavailable" => ErrorKind::NotFound,
+        // Of a known type in a wrong place EC2 says otherwise; here the only input is the type's name.
+        "InvalidInstanceType" if operation == Operation::DescribeInstanceTypes => ErrorKind::NotFound,
+        _ if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
+        _ if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
+            ErrorKind::AlreadyExists
+        }
+        _ if code.ends_with(".Duplicate") => ErrorKind::AlreadyExists,
+        _ if code.ends_with("LimitExceeded") || code.ends_with("LimitExceededException") => {
+            ErrorKind::LimitExceeded
+        }
+        _ if status >= 500 => ErrorKind::Internal,
+        _ => ErrorKind::Invalid,
+    }
+}
+
+/// An answer that is not AWS's: a proxy's page, or an emulator's.
+fn kind_without_code(status: u16) -> ErrorKind {
+    match status {
+        401 => ErrorKind::Credentials,
+        403 => ErrorKind::Denied,
+        429 => ErrorKind::Throttled,
+        400..=499 => ErrorKind::Invalid,
+        _ => ErrorKind::Internal,
+    }
+}
+
+/// The first error of that type in the chain.
+fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    causes(error).find_map(|error| error.downcast_ref())
+}
+
+/// What the chain says, without the repetitions that nested errors are fond of.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut texts: Vec<String> = causes(error).map(ToString::to_string).collect();
+    texts.dedup();
+    texts.join(": ")
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error: &&'a (dyn Error + 'static)| error.source())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_their_kinds() {
+        use ErrorKind::{
+            AlreadyExists, Credentials, Denied, InUse, Internal, Invalid, LimitExceeded, NotFound, Throttled,
+        };
+        for (code, kind) in [
+            ("Throttling", Throttled),
+            ("RequestLimitExceeded", Throttled),
+            ("AccessDenied", Denied),
+            ("UnauthorizedOperation", Denied),
+            ("ExpiredToken", Credentials),
+            ("AuthFailure", Credentials),
+            ("AlreadyExists", AlreadyExists),
+            ("InvalidLaunchTemplateName.AlreadyExistsException", AlreadyExists),
+            ("LimitExceeded", LimitExceeded),
+            ("VersionLimitExceeded", LimitExceeded),
+            ("InvalidLaunchTemplateId.NotFound", NotFound),
+            ("InvalidLaunchTemplateId.VersionNotFound", NotFound),
+            ("InvalidLaunchTemplateName.NotFoundException", NotFound),
+            ("InvalidAMIID.NotFound", NotFound),
+            ("InvalidAMIID.Unavailable", NotFound),
+            ("InvalidSubnetID.NotFound", NotFound),
+            ("InvalidGroup.NotFound", NotFound),
+            ("ResourceInUse", InUse),
+            ("ScalingActivityInProgress", InUse),
+            ("ResourceContention", InUse),
+            ("ValidationError", Invalid),
+            ("InvalidInstanceType", Invalid),
+            ("IdempotentParameterMismatch", Invalid),
+            ("InvalidAction", Invalid),
+            ("ServiceUnavailable", Internal),
+        ] {
+            assert_eq!(kind_of(Operation::CreateAutoScalingGroup, code, 400), kind, "{code}");
+        }
+        assert_eq!(kind_of(Operation::DescribeInstanceTypes, "InvalidInstanceType", 400), NotFound);
+        assert_eq!(kind_of(Operation::DescribeInstanceTypes, "Whatever", 500), Internal);
+    }
+}

@@ -1,0 +1,170 @@
+//! Calls of Amazon EC2 Auto Scaling.
+
+mod shapes;
+
+use crate::numbers::signed;
+use crate::{AwsCloud, error};
+use async_trait::async_trait;
+use aws_sdk_autoscaling::types::{Filter, Tag};
+use foo_cloud::model::{Activity, Decrement, Group, GroupName, InstanceId, Process};
+use foo_cloud::{GroupChange, GroupSpec, Groups, Operation, Result};
+use shapes::{Launch, Purpose};
+use std::collections::BTreeMap;
+
+/// Groups per page (DescribeAutoScalingGroups: MaxRecords, at most 100).
+const PAGE: i32 = 100;
+
+#[async_trait]
+impl Groups for AwsCloud {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+        const OPERATION: Operation = Operation::DescribeAutoScalingGroups;
+        if names.is_empty() {
+            return Ok(Vec::new()); // To AWS, no names means all groups.
+        }
+        let names = names.iter().map(|name| name.as_str().to_owned()).collect();
+        let call = self.autoscaling.repeating.describe_auto_scaling_groups();
+        let call = call.set_auto_scaling_group_names(Some(names)).max_records(PAGE);
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
+        found.iter().map(|group| shapes::group(group).map_err(|gap| gap.during(OPERATION))).collect()
+    }
+
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
+        const OPERATION: Operation = Operation::DescribeAutoScalingGroups;
+        let tagged = Filter::builder().name("tag-key").values(tag_key).build();
+        let call =
+            self.autoscaling.repeating.describe_auto_scaling_groups().filters(tagged).max_records(PAGE);
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
+        found.iter().map(|group| shapes::group(group).map_err(|gap| gap.during(OPERATION))).collect()
+    }
+
+    async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
+        let launch = shapes::launch(&spec.template, spec.mix.as_ref(), Purpose::Create);
+        let mut call = self
+            .autoscaling
+            .once
+            .create_auto_scaling_group()
+            .auto_scaling_group_name(spec.name.as_str())
+            .min_size(signed(spec.min))
+            .max_size(signed(spec.max))
+            .set_desired_capacity(spec.desired.map(signed))
+            .vpc_zone_identifier(shapes::subnets(&spec.subnets))
+            .new_instances_protected_from_scale_in(shapes::is_protected(spec.new_instances))
+            .set_tags(Some(tags(&spec.name, &spec.tags)));
+        call = match launch {
+            Launch::Template(template) => call.launch_template(template),
+            Launch::Mix(policy) => call.mixed_instances_policy(*policy),
+        };
+        call.send().await.map_err(|failed| error::of(Operation::CreateAutoScalingGroup, &failed))?;
+        Ok(())
+    }
+
+    async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
+        let launch = change
+            .template
+            .as_ref()
+            .map(|template| shapes::launch(template, change.mix.as_ref(), Purpose::Update));
+        let mut call = self
+            .autoscaling
+            .once
+            .update_auto_scaling_group()
+            .auto_scaling_group_name(name.as_str())
+            .set_min_size(change.min.map(signed))
+            .set_max_size(change.max.map(signed))
+            .set_desired_capacity(change.desired.map(signed))
+            .set_vpc_zone_identifier(change.subnets.as_ref().map(shapes::subnets))
+            .set_new_instances_protected_from_scale_in(change.new_instances.map(shapes::is_protected));
+        call = match launch {
+            Some(Launch::Template(template)) => call.launch_template(template),
+            Some(Launch::Mix(policy)) => call.mixed_instances_policy(*policy),
+            None => call,
+        };
+        call.send().await.map_err(|failed| error::of(Operation::UpdateAutoScalingGroup, &failed))?;
+        Ok(())
+    }
+
+    async fn tag_group(&self, name: &GroupName, new: &BTreeMap<String, String>) -> Result<()> {
+        let call = self.autoscaling.once.create_or_update_tags().set_tags(Some(tags(name, new)));
+        call.send().await.map_err(|failed| error::of(Operation::CreateOrUpdateTags, &failed))?;
+        Ok(())
+    }
+
+    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
+        let tags = keys.iter().map(|key| tag(name, key).build()).collect();
+        let call = self.autoscaling.once.delete_tags().set_tags(Some(tags));
+        call.send().await.map_err(|failed| error::of(Operation::DeleteTags, &failed))?;
+        Ok(())
+    }
+
+    async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        if processes.is_empty() {
+            return Ok(()); // To AWS, no processes means all of them.
+        }
+        let call = self.autoscaling.once.suspend_processes().auto_scaling_group_name(name.as_str());
+        let call = call.set_scaling_processes(Some(names(processes)));
+        call.send().await.map_err(|failed| error::of(Operation::SuspendProcesses, &failed))?;
+        Ok(())
+    }
+
+    async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        if processes.is_empty() {
+            return Ok(());
+        }
+        let call = self.autoscaling.once.resume_processes().auto_scaling_group_name(name.as_str());
+        let call = call.set_scaling_processes(Some(names(processes)));
+        call.send().await.map_err(|failed| error::of(Operation::ResumeProcesses, &failed))?;
+        Ok(())
+    }
+
+    async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
+        let ids = ids.iter().map(|id| id.as_str().to_owned()).collect();
+        let call = self.autoscaling.once.set_instance_protection().auto_scaling_group_name(name.as_str());
+        let call = call.set_instance_ids(Some(ids)).protected_from_scale_in(true);
+        call.send().await.map_err(|failed| error::of(Operation::SetInstanceProtection, &failed))?;
+        Ok(())
+    }
+
+    async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
+        let shrink = match decrement {
+            Decrement::Shrink => true,
+            Decrement::Replace => false,
+        };
+        let call = self.autoscaling.once.terminate_instance_in_auto_scaling_group();
+        let call = call.instance_id(id.as_str()).should_decrement_desired_capacity(shrink);
+        call.send()
+            .await
+            .map_err(|failed| error::of(Operation::TerminateInstanceInAutoScalingGroup, &failed))?;
+        Ok(())
+    }
+
+    async fn delete_group(&self, name: &GroupName) -> Result<()> {
+        let call = self.autoscaling.once.delete_auto_scaling_group();
+        let call = call.auto_scaling_group_name(name.as_str()).force_delete(false);
+        call.send().await.map_err(|failed| error::of(Operation::DeleteAutoScalingGroup, &failed))?;
+        Ok(())
+    }
+
+    async fn describe_activities(&self, name: &GroupName, limit: u32) -> Result<Vec<Activity>> {
+        const OPERATION: Operation = Operation::DescribeScalingActivities;
+        let call = self.autoscaling.repeating.describe_scaling_activities();
+        let call = call.auto_scaling_group_name(name.as_str()).max_records(signed(limit.clamp(1, 100)));
+        let page = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+        page.activities()
+            .iter()
+            .map(|one| shapes::activity(one).map_err(|gap| gap.during(OPERATION)))
+            .collect()
+    }
+}
+
+fn tags(group: &GroupName, tags: &BTreeMap<String, String>) -> Vec<Tag> {
+    tags.iter().map(|(key, value)| tag(group, key).value(value).propagate_at_launch(false).build()).collect()
+}
+
+fn tag(group: &GroupName, key: &str) -> aws_sdk_autoscaling::types::builders::TagBuilder {
+    Tag::builder().resource_type("auto-scaling-group").resource_id(group.as_str()).key(key)
+}
+
+fn names(processes: &[Process]) -> Vec<String> {
+    processes.iter().map(|process| process.name().to_owned()).collect()
+}

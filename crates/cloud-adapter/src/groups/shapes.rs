@@ -1,0 +1,272 @@
+//! Groups, instances and activities in AWS's shape and in ours.
+
+use crate::error::Gap;
+use crate::numbers::{count, signed};
+use aws_sdk_autoscaling::types as aws;
+use foo_cloud::model::{
+    Activity, ActivityStatus, Group, GroupStatus, Health, Instance, InstancesMix, LaunchTemplateId,
+    LifecycleState, MixOverride, Process, Protection, Sizes, SpotStrategy, SubnetId, TemplateVersion,
+    Timestamp, group::TemplateChoice,
+};
+use std::collections::BTreeSet;
+
+/// What a group launches: AWS takes one of the two.
+#[derive(Debug, PartialEq)]
+pub(super) enum Launch {
+    Template(aws::LaunchTemplateSpecification),
+    Mix(Box<aws::MixedInstancesPolicy>),
+}
+
+/// What a policy is for: only an update has earlier values to take back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Create,
+    Update,
+}
+
+pub(super) fn launch(
+    (id, version): &(LaunchTemplateId, TemplateVersion),
+    mix: Option<&InstancesMix>,
+    purpose: Purpose,
+) -> Launch {
+    let template = aws::LaunchTemplateSpecification::builder()
+        .launch_template_id(id.as_str())
+        .version(version.to_string())
+        .build();
+    let Some(mix) = mix else { return Launch::Template(template) };
+    let overrides = mix.overrides.iter().map(|choice| {
+        aws::LaunchTemplateOverrides::builder().instance_type(choice.instance_type.as_str()).build()
+    });
+    // What an update leaves out stays as it was; a price is taken back with an empty text
+    // (Auto Scaling API Reference, InstancesDistribution: SpotMaxPrice).
+    let price = match (&mix.spot_max_price, purpose) {
+        (Some(price), _) => Some(price.clone()),
+        (None, Purpose::Update) => Some(String::new()),
+        (None, Purpose::Create) => None,
+    };
+    let distribution = aws::InstancesDistribution::builder()
+        .on_demand_base_capacity(signed(mix.on_demand_base))
+        .on_demand_percentage_above_base_capacity(signed(mix.on_demand_percentage))
+        .spot_allocation_strategy(mix.spot_strategy.name())
+        .set_spot_max_price(price)
+        .build();
+    let template = aws::LaunchTemplate::builder()
+        .launch_template_specification(template)
+        .set_overrides(Some(overrides.collect()))
+        .build();
+    let policy =
+        aws::MixedInstancesPolicy::builder().launch_template(template).instances_distribution(distribution);
+    Launch::Mix(Box::new(policy.build()))
+}
+
+pub(super) fn subnets(subnets: &BTreeSet<SubnetId>) -> String {
+    subnets.iter().map(SubnetId::as_str).collect::<Vec<_>>().join(",")
+}
+
+pub(super) fn is_protected(protection: Protection) -> bool {
+    match protection {
+        Protection::Protected => true,
+        Protection::Unprotected => false,
+    }
+}
+
+pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
+    let name = group.auto_scaling_group_name().ok_or(Gap("AutoScalingGroupName"))?;
+    let policy = group.mixed_instances_policy();
+    let template = match policy {
+        Some(policy) => policy.launch_template().and_then(aws::LaunchTemplate::launch_template_specification),
+        None => group.launch_template(),
+    };
+    let suspended = group.suspended_processes().iter();
+    Ok(Group {
+        name: name.into(),
+        arn: group.auto_scaling_group_arn().unwrap_or_default().to_owned(),
+        sizes: Sizes {
+            min: count(group.min_size(), "MinSize")?,
+            max: count(group.max_size(), "MaxSize")?,
+            desired: count(group.desired_capacity(), "DesiredCapacity")?,
+        },
+        template: template.and_then(choice),
+        mix: policy.map(mix),
+        subnets: subnet_ids(group.vpc_zone_identifier().unwrap_or_default()),
+        new_instances: protection(group.new_instances_protected_from_scale_in()),
+        suspended: suspended.filter_map(|process| Process::from_name(process.process_name()?)).collect(),
+        tags: group.tags().iter().filter_map(tag).collect(),
+        status: match group.status() {
+            // The only text AWS documents is "Delete in progress".
+            Some(text) if !text.is_empty() => GroupStatus::Deleting,
+            _ => GroupStatus::Active,
+        },
+        instances: group.instances().iter().map(instance).collect::<Result<_, _>>()?,
+    })
+}
+
+fn subnet_ids(text: &str) -> BTreeSet<SubnetId> {
+    text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(SubnetId::from).collect()
+}
+
+fn tag(tag: &aws::TagDescription) -> Option<(String, String)> {
+    let key = tag.key()?;
+    (!key.starts_with("aws:")).then(|| (key.to_owned(), tag.value().unwrap_or_default().to_owned()))
+}
+
+/// A template that is referred to by name only is none of ours: AWS fills in the id where it knows both.
+fn choice(template: &aws::LaunchTemplateSpecification) -> Option<(LaunchTemplateId, TemplateChoice)> {
+    let id = template.launch_template_id()?;
+    // No version means the default one (Auto Scaling API Reference, LaunchTemplateSpecification).
+    let version = template.version().unwrap_or("$Default");
+    let choice = match version.parse() {
+        Ok(number) => TemplateChoice::Version(TemplateVersion(number)),
+        Err(_) => TemplateChoice::Floating(version.to_owned()),
+    };
+    Some((id.into(), choice))
+}
+
+/// What we can say of a policy: types by name. Somebody else's attribute-based requirements and weights are left out,
+/// so such a policy differs from any wish of ours. Absent values are AWS's defaults (InstancesDistribution).
+fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
+    let overrides = policy.launch_template().map(aws::LaunchTemplate::overrides).unwrap_or_default();
+    let distribution = policy.instances_distribution();
+    let number = |value: Option<i32>, default: u32| {
+        value.and_then(|value| u32::try_from(value).ok()).unwrap_or(default)
+    };
+    let strategy = distribution.and_then(aws::InstancesDistribution::spot_allocation_strategy);
+    let price = distribution.and_then(aws::InstancesDistribution::spot_max_price);
+    InstancesMix {
+        overrides: overrides
+            .iter()
+            .filter_map(|choice| Some(MixOverride { instance_type: choice.instance_type()?.into() }))
+            .collect(),
+        on_demand_base: number(distribution.and_then(aws::InstancesDistribution::on_demand_base_capacity), 0),
+        on_demand_percentage: number(
+            distribution.and_then(aws::InstancesDistribution::on_demand_percentage_above_base_capacity),
+            100,
+        ),
+        spot_strategy: strategy.and_then(SpotStrategy::from_name).unwrap_or(SpotStrategy::LowestPrice),
+        spot_max_price: price.filter(|price| !price.is_empty()).map(str::to_owned),
+    }
+}
+
+fn instance(instance: &aws::Instance) -> Result<Instance, Gap> {
+    let lifecycle = instance.lifecycle_state().ok_or(Gap("LifecycleState"))?;
+    let version = |template: &aws::LaunchTemplateSpecification| {
+        Some((template.launch_template_id()?.into(), TemplateVersion(template.version()?.parse().ok()?)))
+    };
+    Ok(Instance {
+        id: instance.instance_id().ok_or(Gap("InstanceId"))?.into(),
+        zone: instance.availability_zone().ok_or(Gap("AvailabilityZone"))?.into(),
+        instance_type: instance.instance_type().unwrap_or_default().into(),
+        lifecycle: LifecycleState::from_name(lifecycle.as_str()),
+        health: match instance.health_status() {
+            Some(text) if text.eq_ignore_ascii_case("Unhealthy") => Health::Unhealthy,
+            _ => Health::Healthy,
+        },
+        protection: protection(instance.protected_from_scale_in()),
+        template: instance.launch_template().and_then(version),
+    })
+}
+
+fn protection(protected: Option<bool>) -> Protection {
+    if protected == Some(true) { Protection::Protected } else { Protection::Unprotected }
+}
+
+pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
+    use aws::ScalingActivityStatusCode as Code;
+    let started = activity.start_time().and_then(|time| time.to_millis().ok()).ok_or(Gap("StartTime"))?;
+    Ok(Activity {
+        id: activity.activity_id().ok_or(Gap("ActivityId"))?.to_owned(),
+        status: match activity.status_code().ok_or(Gap("StatusCode"))? {
+            Code::Successful => ActivityStatus::Successful,
+            Code::Failed => ActivityStatus::Failed,
+            Code::Cancelled => ActivityStatus::Cancelled,
+            // Everything else is one of AWS's many ways of waiting.
+            _ => ActivityStatus::InProgress,
+        },
+        description: activity.description().unwrap_or_default().to_owned(),
+        status_message: activity.status_message().unwrap_or_default().to_owned(),
+        started: Timestamp(started),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(price: Option<&str>) -> InstancesMix {
+        InstancesMix {
+            overrides: ["m7i.large", "m6i.large"]
+                .map(|name| MixOverride { instance_type: name.into() })
+                .to_vec(),
+            on_demand_base: 1,
+            on_demand_percentage: 20,
+            spot_strategy: SpotStrategy::PriceCapacityOptimized,
+            spot_max_price: price.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_policy_comes_back_as_it_went() {
+        for price in [None, Some("0.05")] {
+            for purpose in [Purpose::Create, Purpose::Update] {
+                let Launch::Mix(policy) =
+                    launch(&("lt-1".into(), TemplateVersion(3)), Some(&wish(price)), purpose)
+                else {
+                    panic!("no policy")
+                };
+                let seen = aws::AutoScalingGroup::builder()
+                    .auto_scaling_group_name("g")
+                    .min_size(0)
+                    .max_size(2)
+                    .desired_capacity(1)
+                    .mixed_instances_policy(*policy)
+                    .build();
+                let group = group(&seen).unwrap();
+                assert_eq!(group.mix, Some(wish(price)));
+                assert_eq!(
+                    group.template,
+                    Some(("lt-1".into(), TemplateChoice::Version(TemplateVersion(3))))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_bare_group_is_active_and_a_missing_size_is_a_gap() {
+        let bare = aws::AutoScalingGroup::builder().auto_scaling_group_name("g").min_size(0).max_size(2);
+        assert_eq!(group(&bare.clone().build()), Err(Gap("DesiredCapacity")));
+        assert_eq!(group(&bare.clone().desired_capacity(-1).build()), Err(Gap("DesiredCapacity")));
+        let seen =
+            group(&bare.desired_capacity(1).vpc_zone_identifier("subnet-b, subnet-a").build()).unwrap();
+        assert_eq!((seen.status, seen.template, seen.mix), (GroupStatus::Active, None, None));
+        assert_eq!(seen.subnets, ["subnet-a".into(), "subnet-b".into()].into());
+    }
+
+    #[test]
+    fn aws_tags_are_left_out_and_states_keep_their_names() {
+        let tagged = |key: &str| aws::TagDescription::builder().key(key).value("v").build();
+        let member = aws::Instance::builder()
+            .instance_id("i-1")
+            .availability_zone("z")
+            .lifecycle_state("Terminating:Wait".into())
+            .health_status("Unhealthy")
+            .build();
+        let seen = aws::AutoScalingGroup::builder()
+            .auto_scaling_group_name("g")
+            .min_size(0)
+            .max_size(2)
+            .desired_capacity(1)
+            .status("Delete in progress")
+            .tags(tagged("aws:cloudformation:stack-name"))
+            .tags(tagged("mine"))
+            .instances(member)
+            .suspended_processes(aws::SuspendedProcess::builder().process_name("AZRebalance").build())
+            .suspended_processes(aws::SuspendedProcess::builder().process_name("Dreaming").build())
+            .build();
+        let group = group(&seen).unwrap();
+        assert_eq!(group.status, GroupStatus::Deleting);
+        assert_eq!(group.tags.keys().collect::<Vec<_>>(), ["mine"]);
+        assert_eq!(group.suspended, [Process::AZRebalance].into());
+        assert_eq!(group.instances[0].lifecycle, LifecycleState::TerminatingWait);
+        assert_eq!(group.instances[0].health, Health::Unhealthy);
+    }
+}

@@ -1,0 +1,205 @@
+//! Instances, their types and their images.
+
+use crate::error::{self, Gap};
+use crate::numbers::count;
+use aws_sdk_ec2::Client;
+use aws_sdk_ec2::types as aws;
+use aws_smithy_types::error::metadata::ProvideErrorMetadata;
+use foo_cloud::model::{ImageId, InstanceId, InstanceType};
+use foo_cloud::{
+    CloudError, ErrorKind, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Operation, Result,
+};
+use std::collections::BTreeSet;
+
+/// Ids per DescribeInstances call.
+const IDS: usize = 1_000;
+/// Types per DescribeInstanceTypes call.
+const TYPES: usize = 100;
+
+/// Details of instances; unknown ids are left out.
+///
+/// EC2 refuses the whole batch for one unknown id. It usually names the unknown ones, which are then dropped; a batch
+/// that is refused without a name of its own is halved until the culprit stands alone.
+pub(crate) async fn describe(client: &Client, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+    let mut found = Vec::with_capacity(ids.len());
+    let mut batches: Vec<Vec<&str>> =
+        ids.chunks(IDS).map(|some| some.iter().map(InstanceId::as_str).collect()).collect();
+    while let Some(batch) = batches.pop() {
+        match describe_known(client, &batch).await? {
+            Answer::All(mut details) => found.append(&mut details),
+            Answer::Unknown(message) => batches.extend(without_unknown(&batch, &message)),
+        }
+    }
+    Ok(found)
+}
+
+enum Answer {
+    All(Vec<InstanceDetails>),
+    /// EC2's message, which names the ids it does not know.
+    Unknown(String),
+}
+
+async fn describe_known(client: &Client, ids: &[&str]) -> Result<Answer> {
+    const OPERATION: Operation = Operation::DescribeInstances;
+    let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+    // No MaxResults: EC2 refuses it together with ids.
+    let call = client.describe_instances().set_instance_ids(Some(ids));
+    match call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await {
+        Ok(reservations) => {
+            let instances = reservations.iter().flat_map(aws::Reservation::instances);
+            let details = instances.map(details).collect::<Result<Vec<_>, Gap>>();
+            Ok(Answer::All(details.map_err(|gap| gap.during(OPERATION))?))
+        }
+        Err(failed) => match failed.code() {
+            Some("InvalidInstanceID.NotFound" | "InvalidInstanceID.Malformed") => {
+                Ok(Answer::Unknown(failed.message().unwrap_or_default().to_owned()))
+            }
+            _ => Err(error::of(OPERATION, &failed)),
+        },
+    }
+}
+
+/// The batches to ask for instead. The message serves only to find ids of the batch in it.
+fn without_unknown<'a>(batch: &[&'a str], message: &str) -> Vec<Vec<&'a str>> {
+    let words: BTreeSet<&str> = message
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let rest: Vec<&str> = batch.iter().copied().filter(|id| !words.contains(id)).collect();
+    let parts = if rest.len() < batch.len() {
+        vec![rest]
+    } else if batch.len() <= 1 {
+        Vec::new()
+    } else {
+        let (left, right) = batch.split_at(batch.len() / 2);
+        vec![left.to_vec(), right.to_vec()]
+    };
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+fn details(instance: &aws::Instance) -> Result<InstanceDetails, Gap> {
+    let zone = instance.placement().and_then(aws::Placement::availability_zone);
+    let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+    Ok(InstanceDetails {
+        id: instance.instance_id().ok_or(Gap("instanceId"))?.into(),
+        state: state(instance.state().and_then(aws::InstanceState::name).ok_or(Gap("instanceState"))?),
+        zone: zone.ok_or(Gap("availabilityZone"))?.into(),
+        instance_type: instance.instance_type().map(aws::InstanceType::as_str).unwrap_or_default().into(),
+        private_dns: text(instance.private_dns_name()),
+        private_ip: text(instance.private_ip_address()),
+        public_dns: text(instance.public_dns_name()),
+        public_ip: text(instance.public_ip_address()),
+        spot: instance.instance_lifecycle() == Some(&aws::InstanceLifecycleType::Spot),
+    })
+}
+
+fn state(name: &aws::InstanceStateName) -> InstanceState {
+    match name {
+        aws::InstanceStateName::Pending => InstanceState::Pending,
+        aws::InstanceStateName::ShuttingDown => InstanceState::ShuttingDown,
+        aws::InstanceStateName::Terminated => InstanceState::Terminated,
+        aws::InstanceStateName::Stopping => InstanceState::Stopping,
+        aws::InstanceStateName::Stopped => InstanceState::Stopped,
+        // A state we do not know must not look like a death.
+        _ => InstanceState::Running,
+    }
+}
+
+pub(crate) async fn describe_types(client: &Client, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
+    const OPERATION: Operation = Operation::DescribeInstanceTypes;
+    let mut all = Vec::with_capacity(types.len());
+    for some in types.chunks(TYPES) {
+        let names = some.iter().map(|name| name.as_str().into()).collect();
+        let call = client.describe_instance_types().set_instance_types(Some(names));
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
+        for info in &found {
+            all.push(type_info(info).map_err(|gap| gap.during(OPERATION))?);
+        }
+    }
+    let known: BTreeSet<&InstanceType> = all.iter().map(|info| &info.instance_type).collect();
+    match types.iter().find(|name| !known.contains(name)) {
+        Some(unknown) => Err(missing(OPERATION, unknown)),
+        None => Ok(all),
+    }
+}
+
+fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
+    let name = info.instance_type().ok_or(Gap("instanceType"))?;
+    let vcpus = info.v_cpu_info().and_then(aws::VCpuInfo::default_v_cpus);
+    let memory = info.memory_info().and_then(aws::MemoryInfo::size_in_mib);
+    let gpus = info.gpu_info().map(aws::GpuInfo::gpus).unwrap_or_default().iter();
+    let nvidia =
+        gpus.filter(|gpu| gpu.manufacturer().is_some_and(|name| name.eq_ignore_ascii_case("nvidia")));
+    let storage = info.instance_storage_info().and_then(aws::InstanceStorageInfo::total_size_in_gb);
+    Ok(InstanceTypeInfo {
+        instance_type: name.as_str().into(),
+        vcpus: count(vcpus, "defaultVCpus")?,
+        memory_mib: memory.and_then(|mib| u64::try_from(mib).ok()).ok_or(Gap("sizeInMiB"))?,
+        nvidia_gpus: nvidia.filter_map(|gpu| u32::try_from(gpu.count()?).ok()).sum(),
+        architecture: architecture(info).ok_or(Gap("supportedArchitectures"))?,
+        instance_storage_gb: storage.and_then(|gb| u64::try_from(gb).ok()),
+    })
+}
+
+/// Old types support i386 first; no node runs that.
+fn architecture(info: &aws::InstanceTypeInfo) -> Option<String> {
+    let supported = info.processor_info()?.supported_architectures();
+    let ours = supported
+        .iter()
+        .find(|one| matches!(one, aws::ArchitectureType::X8664 | aws::ArchitectureType::Arm64));
+    Some(ours.or_else(|| supported.first())?.as_str().to_owned())
+}
+
+pub(crate) async fn describe_images(client: &Client, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
+    const OPERATION: Operation = Operation::DescribeImages;
+    if ids.is_empty() {
+        return Ok(Vec::new()); // To EC2, no ids means all public images.
+    }
+    let names = ids.iter().map(|id| id.as_str().to_owned()).collect();
+    let answer = client.describe_images().set_image_ids(Some(names)).send().await;
+    let answer = answer.map_err(|failed| error::of(OPERATION, &failed))?;
+    let all = answer.images().iter().map(image).collect::<Result<Vec<_>, Gap>>();
+    let all = all.map_err(|gap| gap.during(OPERATION))?;
+    match ids.iter().find(|id| all.iter().all(|image| image.id != **id)) {
+        Some(unknown) => Err(missing(OPERATION, unknown)),
+        None => Ok(all),
+    }
+}
+
+fn image(image: &aws::Image) -> Result<ImageInfo, Gap> {
+    Ok(ImageInfo {
+        id: image.image_id().ok_or(Gap("imageId"))?.into(),
+        name: image.name().unwrap_or_default().to_owned(),
+        architecture: image
+            .architecture()
+            .map(aws::ArchitectureValues::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        root_device: image.root_device_name().unwrap_or_default().to_owned(),
+        available: image.state() == Some(&aws::ImageState::Available),
+    })
+}
+
+fn missing(operation: Operation, what: &impl std::fmt::Display) -> CloudError {
+    CloudError::new(operation, ErrorKind::NotFound, None, &format!("{what} does not exist"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_ids_are_dropped_by_name_or_found_by_halving() {
+        let batch = ["i-0a", "i-0b", "i-0c", "i-0d"];
+        let named = without_unknown(&batch, "The instance IDs 'i-0b, i-0d' do not exist");
+        assert_eq!(named, [["i-0a", "i-0c"]]);
+        assert_eq!(
+            without_unknown(&batch, "Some of them do not exist"),
+            [["i-0a", "i-0b"], ["i-0c", "i-0d"]]
+        );
+        assert_eq!(without_unknown(&batch[..1], "It does not exist"), Vec::<Vec<&str>>::new());
+        assert_eq!(without_unknown(&batch[..1], "Invalid id: \"i-0a\""), Vec::<Vec<&str>>::new());
+        assert_eq!(without_unknown(&batch[..2], "The instance ID 'i-0abc' does not exist").len(), 2);
+    }
+}

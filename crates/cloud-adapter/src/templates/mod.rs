@@ -1,0 +1,147 @@
+//! Calls around EC2 launch templates.
+
+mod shapes;
+
+use crate::error::{self, Gap};
+use aws_sdk_ec2::Client;
+use aws_sdk_ec2::types::{
+    DeleteLaunchTemplateVersionsResponseErrorItem, Filter, LaunchTemplateErrorCode, LaunchTemplateVersion,
+    ResourceType, TagSpecification,
+};
+use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion};
+use foo_cloud::{CloudError, ErrorKind, Operation, Result, TemplateSummary};
+use std::collections::BTreeMap;
+
+/// Templates and versions per page (DescribeLaunchTemplates, DescribeLaunchTemplateVersions: MaxResults).
+const PAGE: i32 = 200;
+/// Versions per DeleteLaunchTemplateVersions call.
+const DELETED_AT_ONCE: usize = 200;
+
+pub(crate) async fn create(
+    client: &Client,
+    name: &str,
+    content: &TemplateContent,
+    description: &str,
+    tags: &BTreeMap<String, String>,
+    token: &str,
+) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    const OPERATION: Operation = Operation::CreateLaunchTemplate;
+    let mut call = client
+        .create_launch_template()
+        .launch_template_name(name)
+        .launch_template_data(shapes::data(content))
+        .version_description(description)
+        .client_token(token);
+    if !tags.is_empty() {
+        let tags = TagSpecification::builder()
+            .resource_type(ResourceType::LaunchTemplate)
+            .set_tags(Some(shapes::tags(tags)))
+            .build();
+        call = call.tag_specifications(tags);
+    }
+    let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+    let made = answer.launch_template().ok_or_else(|| Gap("LaunchTemplate").during(OPERATION))?;
+    let made = shapes::summary(made).map_err(|gap| gap.during(OPERATION))?;
+    Ok((made.id, made.latest))
+}
+
+pub(crate) async fn create_version(
+    client: &Client,
+    id: &LaunchTemplateId,
+    content: &TemplateContent,
+    description: &str,
+    token: &str,
+) -> Result<TemplateVersion> {
+    const OPERATION: Operation = Operation::CreateLaunchTemplateVersion;
+    let call = client
+        .create_launch_template_version()
+        .launch_template_id(id.as_str())
+        .launch_template_data(shapes::data(content))
+        .version_description(description)
+        .client_token(token);
+    let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+    let number = answer.launch_template_version().and_then(LaunchTemplateVersion::version_number);
+    number.map(TemplateVersion).ok_or_else(|| Gap("VersionNumber").during(OPERATION))
+}
+
+pub(crate) async fn describe(client: &Client, name: &str) -> Result<Option<LaunchTemplate>> {
+    match with_versions(client, name).await {
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+        other => other,
+    }
+}
+
+async fn with_versions(client: &Client, name: &str) -> Result<Option<LaunchTemplate>> {
+    const TEMPLATE: Operation = Operation::DescribeLaunchTemplates;
+    const VERSIONS: Operation = Operation::DescribeLaunchTemplateVersions;
+    let answer = client.describe_launch_templates().launch_template_names(name).send().await;
+    let answer = answer.map_err(|failed| error::of(TEMPLATE, &failed))?;
+    let Some(template) = answer.launch_templates().first() else { return Ok(None) };
+    let summary = shapes::summary(template).map_err(|gap| gap.during(TEMPLATE))?;
+
+    let call =
+        client.describe_launch_template_versions().launch_template_id(summary.id.as_str()).max_results(PAGE);
+    let versions = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let versions = versions.map_err(|failed| error::of(VERSIONS, &failed))?;
+    let records = versions.iter().map(shapes::record).collect::<Result<Vec<_>, Gap>>();
+    let mut records = records.map_err(|gap| gap.during(VERSIONS))?;
+    records.sort_by_key(|record| record.version);
+    Ok(Some(LaunchTemplate { id: summary.id, name: summary.name, tags: summary.tags, versions: records }))
+}
+
+pub(crate) async fn describe_tagged(client: &Client, tag_key: &str) -> Result<Vec<TemplateSummary>> {
+    const OPERATION: Operation = Operation::DescribeLaunchTemplates;
+    let tagged = Filter::builder().name("tag-key").values(tag_key).build();
+    let call = client.describe_launch_templates().filters(tagged).max_results(PAGE);
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
+    found.iter().map(|template| shapes::summary(template).map_err(|gap| gap.during(OPERATION))).collect()
+}
+
+pub(crate) async fn delete_versions(
+    client: &Client,
+    id: &LaunchTemplateId,
+    versions: &[TemplateVersion],
+) -> Result<()> {
+    const OPERATION: Operation = Operation::DeleteLaunchTemplateVersions;
+    for some in versions.chunks(DELETED_AT_ONCE) {
+        let call = client.delete_launch_template_versions().launch_template_id(id.as_str());
+        let call = call.set_versions(Some(some.iter().map(ToString::to_string).collect()));
+        let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+        // The call succeeds although versions could not be deleted.
+        let refused = answer.unsuccessfully_deleted_launch_template_versions();
+        if let Some(error) = refused.iter().find_map(not_deleted) {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Why a version was not deleted; none if it is gone all the same.
+fn not_deleted(item: &DeleteLaunchTemplateVersionsResponseErrorItem) -> Option<CloudError> {
+    let error = item.response_error();
+    let code = error.and_then(|error| error.code());
+    let kind = match code {
+        Some(
+            LaunchTemplateErrorCode::LaunchTemplateVersionDoesNotExist
+            | LaunchTemplateErrorCode::LaunchTemplateIdDoesNotExist
+            | LaunchTemplateErrorCode::LaunchTemplateNameDoesNotExist,
+        ) => return None,
+        Some(
+            LaunchTemplateErrorCode::LaunchTemplateIdMalformed
+            | LaunchTemplateErrorCode::LaunchTemplateNameMalformed,
+        ) => ErrorKind::Invalid,
+        _ => ErrorKind::Internal,
+    };
+    let version = item.version_number().unwrap_or_default();
+    let reason = error.and_then(|error| error.message()).unwrap_or("no reason given");
+    let code = code.map(|code| code.as_str().to_owned());
+    let message = format!("version {version} was not deleted: {reason}");
+    Some(CloudError::new(Operation::DeleteLaunchTemplateVersions, kind, code, &message))
+}
+
+pub(crate) async fn delete(client: &Client, id: &LaunchTemplateId) -> Result<()> {
+    let call = client.delete_launch_template().launch_template_id(id.as_str());
+    call.send().await.map_err(|failed| error::of(Operation::DeleteLaunchTemplate, &failed))?;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Launch templates in AWS's shape and in ours.
+
+use crate::error::Gap;
+use crate::numbers::signed;
+use aws_sdk_ec2::types as aws;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use foo_cloud::TemplateSummary;
+use foo_cloud::model::{
+    LaunchTemplateId, MetadataOptions, SecurityGroupId, SpotOptions, TemplateContent, TemplateRecord,
+    TemplateVersion, Timestamp, Volume,
+};
+use std::collections::BTreeMap;
+
+/// What instances are made of.
+///
+/// Security groups stand at the top level and there is no network interface: the group chooses the subnet, and a
+/// template with an interface of its own would have to name one (Auto Scaling User Guide, "Create a launch template").
+pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData {
+    let groups =
+        content.security_groups.iter().map(|id| SecurityGroupId::as_str(id).to_owned()).collect::<Vec<_>>();
+    let profile = content
+        .instance_profile
+        .as_ref()
+        .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
+    let user_data = (!content.user_data.0.is_empty()).then(|| BASE64_STANDARD.encode(&content.user_data.0));
+    aws::RequestLaunchTemplateData::builder()
+        .image_id(content.image.as_str())
+        .instance_type(content.instance_type.as_str().into())
+        .set_security_group_ids((!groups.is_empty()).then_some(groups))
+        .set_iam_instance_profile(profile)
+        .set_key_name(content.key_name.clone())
+        .set_block_device_mappings(non_empty(content.volumes.iter().map(volume)))
+        .metadata_options(metadata(content.metadata))
+        .set_instance_market_options(content.spot.as_ref().map(spot))
+        .set_user_data(user_data)
+        .set_tag_specifications(non_empty(tag_specifications(&content.tags)))
+        .build()
+}
+
+fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
+    let ebs = aws::LaunchTemplateEbsBlockDeviceRequest::builder()
+        .volume_size(signed(volume.size_gib))
+        .volume_type(volume.kind.name().into())
+        .set_iops(volume.iops.map(signed))
+        .set_throughput(volume.throughput.map(signed))
+        .set_encrypted(volume.encrypted)
+        .set_kms_key_id(volume.kms_key.clone())
+        .delete_on_termination(true)
+        .build();
+    aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(&volume.device).ebs(ebs).build()
+}
+
+fn metadata(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOptionsRequest {
+    let tokens = if options.tokens_required {
+        aws::LaunchTemplateHttpTokensState::Required
+    } else {
+        aws::LaunchTemplateHttpTokensState::Optional
+    };
+    aws::LaunchTemplateInstanceMetadataOptionsRequest::builder()
+        .http_endpoint(aws::LaunchTemplateInstanceMetadataEndpointState::Enabled)
+        .http_tokens(tokens)
+        .http_put_response_hop_limit(signed(options.hop_limit))
+        .build()
+}
+
+/// One-time requests that end with the instance: the only kind Auto Scaling accepts.
+fn spot(options: &SpotOptions) -> aws::LaunchTemplateInstanceMarketOptionsRequest {
+    let details = aws::LaunchTemplateSpotMarketOptionsRequest::builder()
+        .set_max_price(options.max_price.clone())
+        .build();
+    aws::LaunchTemplateInstanceMarketOptionsRequest::builder()
+        .market_type(aws::MarketType::Spot)
+        .set_spot_options(options.max_price.is_some().then_some(details))
+        .build()
+}
+
+fn tag_specifications(wanted: &BTreeMap<String, String>) -> Vec<aws::LaunchTemplateTagSpecificationRequest> {
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let on = |resource: aws::ResourceType| {
+        aws::LaunchTemplateTagSpecificationRequest::builder()
+            .resource_type(resource)
+            .set_tags(Some(tags(wanted)))
+            .build()
+    };
+    vec![on(aws::ResourceType::Instance), on(aws::ResourceType::Volume)]
+}
+
+pub(super) fn tags(tags: &BTreeMap<String, String>) -> Vec<aws::Tag> {
+    tags.iter().map(|(key, value)| aws::Tag::builder().key(key).value(value).build()).collect()
+}
+
+pub(super) fn summary(template: &aws::LaunchTemplate) -> Result<TemplateSummary, Gap> {
+    let tags = template.tags().iter();
+    Ok(TemplateSummary {
+        id: template.launch_template_id().map(LaunchTemplateId::from).ok_or(Gap("LaunchTemplateId"))?,
+        name: template.launch_template_name().ok_or(Gap("LaunchTemplateName"))?.to_owned(),
+        latest: template.latest_version_number().map(TemplateVersion).ok_or(Gap("LatestVersionNumber"))?,
+        tags: tags
+            .filter_map(|tag| Some((tag.key()?.to_owned(), tag.value().unwrap_or_default().to_owned())))
+            .collect(),
+    })
+}
+
+pub(super) fn record(version: &aws::LaunchTemplateVersion) -> Result<TemplateRecord, Gap> {
+    let hashes = version.version_description().and_then(TemplateRecord::parse_description);
+    let (spec_hash, data_hash) = hashes.unzip();
+    let created = version.create_time().and_then(|time| time.to_millis().ok()).ok_or(Gap("CreateTime"))?;
+    Ok(TemplateRecord {
+        version: version.version_number().map(TemplateVersion).ok_or(Gap("VersionNumber"))?,
+        spec_hash,
+        data_hash,
+        is_default: version.default_version() == Some(true),
+        created: Timestamp(created),
+    })
+}
+
+fn non_empty<T>(items: impl IntoIterator<Item = T>) -> Option<Vec<T>> {
+    let items: Vec<T> = items.into_iter().collect();
+    (!items.is_empty()).then_some(items)
+}
