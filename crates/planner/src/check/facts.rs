@@ -1,0 +1,194 @@
+//! What the checker knows, in its own words.
+
+use super::{
+    Action, BTreeMap, Decrement, Desired, Finalizer, Goal, Group, InstanceId, MachineName, Memory, Observed,
+    Plan, RemovalMark, Stray, names,
+};
+use crate::model::{FooMachine, GroupName, Instance, Machine};
+
+/// Inputs and outputs, indexed.
+pub(super) struct Facts<'a> {
+    pub(super) desired: &'a Desired,
+    pub(super) observed: &'a Observed,
+    pub(super) memory: &'a Memory,
+    pub(super) actions: &'a [Action],
+    pub(super) group: Option<&'a Group>,
+    pub(super) instances: BTreeMap<&'a InstanceId, &'a Instance>,
+    pub(super) machines: BTreeMap<&'a MachineName, &'a Machine>,
+    claims: BTreeMap<&'a InstanceId, &'a FooMachine>,
+    foo_machines: BTreeMap<&'a MachineName, &'a FooMachine>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(
+        desired: &'a Desired,
+        observed: &'a Observed,
+        memory: &'a Memory,
+        plan: &'a Plan,
+    ) -> Self {
+        let group = observed.group.seen().and_then(Option::as_ref);
+        let instances = group.map_or(&[][..], |group| &group.instances);
+        let foo_machines = &observed.foo_machines;
+        Self {
+            desired,
+            observed,
+            memory,
+            actions: &plan.actions,
+            group,
+            instances: instances.iter().map(|instance| (&instance.id, instance)).collect(),
+            machines: observed.machines.iter().map(|machine| (&machine.name, machine)).collect(),
+            claims: foo_machines.iter().map(|foo_machine| (&foo_machine.instance, foo_machine)).collect(),
+            foo_machines: foo_machines.iter().map(|foo_machine| (&foo_machine.name, foo_machine)).collect(),
+        }
+    }
+
+    /// The group was looked for and is not there.
+    pub(super) fn group_is_absent(&self) -> bool {
+        matches!(self.observed.group.seen(), Some(None))
+    }
+
+    /// This plan makes the group.
+    pub(super) fn makes_group(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action, Action::CreateGroup(_)))
+    }
+
+    /// The view of the group is newer than our last change of it.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.observed.group.seen_at().is_some_and(|at| Some(at) > self.memory.ledger.changed_at)
+    }
+
+    /// We ended it, and nothing that was seen since tells otherwise.
+    pub(super) fn ended_lately(&self, id: &InstanceId) -> bool {
+        let at = self.memory.ledger.leaving.get(id);
+        at.is_some_and(|at| at.until(self.observed.now) < crate::memory::EFFECT_DEADLINE)
+    }
+
+    /// We deleted it, and our cache may not show it yet.
+    pub(super) fn deleted_lately(&self, name: &MachineName) -> bool {
+        let at = self.memory.deleted_machines.get(name);
+        at.is_some_and(|at| at.until(self.observed.now) < crate::memory::CACHE_DEADLINE)
+    }
+
+    /// Nothing in Kubernetes holds the instance any more.
+    pub(super) fn is_free(&self, id: &InstanceId) -> bool {
+        let machine_lives = |name: &MachineName| {
+            self.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting())
+        };
+        if let Some(claim) = self.claims.get(id) {
+            claim.deletion.is_deleting() && !machine_lives(&claim.name)
+        } else {
+            let name = names::machine_name(&self.desired.identity.pool, id);
+            self.desired.goal == Goal::Remove && !self.machines.contains_key(&name)
+        }
+    }
+
+    /// The Machine's instance is leaving or gone, or a person deleted its FooMachine.
+    pub(super) fn is_lost(&self, name: &MachineName) -> bool {
+        let Some(foo_machine) = self.foo_machines.get(name) else {
+            let by_name = |id: &InstanceId| names::machine_name(&self.desired.identity.pool, id) == *name;
+            return self
+                .instances
+                .iter()
+                .any(|(id, instance)| by_name(id) && instance.lifecycle.is_leaving());
+        };
+        let instance = self.instances.get(&foo_machine.instance);
+        let leaving = instance.is_some_and(|instance| instance.lifecycle.is_leaving());
+        leaving || foo_machine.deletion.is_deleting() || self.is_gone(foo_machine)
+    }
+
+    fn is_gone(&self, foo_machine: &FooMachine) -> bool {
+        let outside =
+            self.observed.group.seen().is_some() && !self.instances.contains_key(&foo_machine.instance);
+        outside && self.observed.strays.get(&foo_machine.instance) == Some(&Stray::Gone)
+    }
+
+    pub(super) fn is_marked(&self, name: &MachineName) -> bool {
+        self.machines.get(name).is_some_and(|machine| machine.mark == RemovalMark::DeleteFirst)
+    }
+
+    /// The group is somebody else's.
+    fn group_is_foreign(&self) -> bool {
+        self.group.is_some_and(|group| !self.desired.identity.owns(&group.tags))
+    }
+
+    pub(super) fn may_release(&self, name: &MachineName) -> bool {
+        let Some(foo_machine) = self.foo_machines.get(name) else { return false };
+        let abandoned = self.desired.goal == Goal::Remove && self.group_is_foreign();
+        match self.desired.goal {
+            Goal::LetGo => true,
+            Goal::Run | Goal::Remove => {
+                foo_machine.deletion.is_deleting() && (abandoned || self.is_gone(foo_machine))
+            }
+        }
+    }
+
+    pub(super) fn may_remove_finalizer(&self) -> bool {
+        let template = self.observed.template.seen();
+        let template_left = template.is_none_or(|template| {
+            template.as_ref().is_some_and(|template| self.desired.identity.owns(&template.tags))
+        });
+        let group_left = !self.group_is_absent() && !self.group_is_foreign();
+        match self.desired.goal {
+            Goal::LetGo => true,
+            Goal::Run => false,
+            Goal::Remove => {
+                self.observed.finalizer == Finalizer::Present
+                    && self.observed.foo_machines.is_empty()
+                    && !group_left
+                    && !template_left
+            }
+        }
+    }
+}
+
+/// The group that an action writes to.
+pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
+    match action {
+        Action::CreateGroup(group) => Some(&group.name),
+        Action::UpdateGroup { name, .. }
+        | Action::TagGroup { name, .. }
+        | Action::SuspendProcesses { name, .. }
+        | Action::ProtectInstances { name, .. }
+        | Action::DeleteGroup { name } => Some(name),
+        Action::TerminateInstance { group, .. } => Some(group),
+        Action::AddFinalizer
+        | Action::RemoveFinalizer
+        | Action::RecordArn { .. }
+        | Action::LookAtTemplate
+        | Action::LookAtStrays { .. }
+        | Action::CreateTemplate { .. }
+        | Action::CreateTemplateVersion { .. }
+        | Action::DeleteTemplateVersions { .. }
+        | Action::DeleteTemplate { .. }
+        | Action::CreateFooMachine { .. }
+        | Action::DeleteFooMachine { .. }
+        | Action::ReleaseFooMachine { .. }
+        | Action::DeleteMachine { .. }
+        | Action::ExcludeFromDraining { .. }
+        | Action::SetMachineTimeouts { .. }
+        | Action::PublishReplicas { .. } => None,
+    }
+}
+
+/// Whether an action rests on knowing the group's size.
+pub(super) fn depends_on_size(action: &Action) -> bool {
+    match action {
+        Action::TerminateInstance { .. } => true,
+        Action::UpdateGroup { change, .. } => change.desired.is_some(),
+        Action::DeleteMachine { only_if, .. } => *only_if != super::OnlyIf::SameUid,
+        _ => false,
+    }
+}
+
+/// What an action does to desired capacity, given what it is.
+pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
+    match action {
+        Action::UpdateGroup { change, .. } => {
+            let wanted = change.desired.unwrap_or(desired);
+            let capped = change.max.map_or(wanted, |max| wanted.min(max));
+            change.min.map_or(capped, |min| capped.max(min))
+        }
+        Action::TerminateInstance { decrement: Decrement::Shrink, .. } => desired.saturating_sub(1),
+        _ => desired,
+    }
+}

@@ -1,0 +1,168 @@
+//! The rules about sizes.
+
+use super::facts::{Facts, depends_on_size, desired_after};
+use super::{Action, BTreeMap, Found, Goal, Group, OnlyIf, Rule, Size, kind};
+use crate::memory::EFFECT_DEADLINE;
+use crate::model::InstanceId;
+
+pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
+    settled_first(facts, found);
+    created_within_wish(facts, found);
+    if let Some(group) = facts.group {
+        walk(facts, group, found);
+        victims_within_excess(facts, group, found);
+    }
+}
+
+fn settled_first(facts: &Facts<'_>, found: &mut Found) {
+    let settled = facts.observed.now >= facts.observed.settled_from && facts.is_fresh();
+    for action in facts.actions.iter().filter(|action| depends_on_size(action)) {
+        found.check(settled, Rule::SettledFirst, || format!("{} before things settled", kind(action)));
+    }
+}
+
+fn created_within_wish(facts: &Facts<'_>, found: &mut Found) {
+    for action in facts.actions {
+        let Action::CreateGroup(group) = action else { continue };
+        let wish = wish(facts, 0);
+        found.check(group.desired.unwrap_or(0) <= wish, Rule::RaisesWithinWish, || {
+            format!("a group is made with {:?} instances, {wish} are wished for", group.desired)
+        });
+    }
+}
+
+/// Goes through the actions, with desired capacity as each leaves it.
+fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
+    let mut existing = existing(facts, group);
+    let mut desired = group.sizes.desired;
+    let external = matches!(facts.desired.size, Size::External { .. });
+    for action in facts.actions {
+        let after = desired_after(action, desired);
+        if let Action::UpdateGroup { change, .. } = action {
+            let removal = facts.desired.goal == Goal::Remove;
+            found.check(change.desired.is_none() || !external || removal, Rule::ExternalSize, || {
+                "desired capacity is written although somebody else manages it".to_owned()
+            });
+            // Somebody else's maximum may lower it; everything that exists is protected then.
+            let theirs = external && change.desired.is_none();
+            found.check(after >= existing || after >= desired || theirs, Rule::DesiredCoversExisting, || {
+                format!("desired capacity goes from {desired} to {after}, {existing} instances exist")
+            });
+            found.check(
+                change.desired.is_none_or(|written| written >= existing),
+                Rule::DesiredCoversExisting,
+                || format!("desired capacity is written as {:?}, {existing} instances exist", change.desired),
+            );
+            if after > desired && change.desired.is_some() {
+                raise(facts, after, existing, found);
+            }
+        }
+        if let Action::TerminateInstance { id, .. } = action {
+            let counts = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());
+            existing = existing.saturating_sub(u32::from(counts));
+            let wished =
+                if facts.desired.goal == Goal::Remove || external { 0 } else { wish(facts, desired) };
+            found.check(after == desired || after >= wished, Rule::DesiredCoversExisting, || {
+                format!("ending {id} lowers desired capacity to {after}, {wished} are wished for")
+            });
+            found.check(
+                after == desired || !external || facts.desired.goal == Goal::Remove,
+                Rule::ExternalSize,
+                || format!("ending {id} lowers desired capacity although somebody else manages it"),
+            );
+        }
+        desired = after;
+    }
+}
+
+fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
+    let Size::Replicas { ceiling, .. } = facts.desired.size else { return };
+    let limit = wish(facts, 0).saturating_add(facts.desired.rollout.max_surge).max(existing);
+    found.check(after <= limit && facts.desired.goal == Goal::Run, Rule::RaisesWithinWish, || {
+        format!("desired capacity is raised to {after}, at most {limit} make sense")
+    });
+    found.check(ceiling.is_none_or(|ceiling| after <= ceiling), Rule::RaisesWithinWish, || {
+        format!("desired capacity is raised to {after}, above the ceiling {ceiling:?}")
+    });
+}
+
+/// Machines chosen to go never outnumber the excess. An unmarked one needs a Machine too many; a marked one needs
+/// capacity too much, launched or not.
+fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
+    let (mut marked, mut unmarked) = (0_u32, 0_u32);
+    for action in facts.actions {
+        let Action::DeleteMachine { only_if, name, .. } = action else { continue };
+        let told = match only_if {
+            OnlyIf::SameUid => continue,
+            OnlyIf::StillMarked { wish } => {
+                marked += 1;
+                *wish
+            }
+            OnlyIf::WishAtMost { wish } => {
+                unmarked += 1;
+                *wish
+            }
+        };
+        let written = match facts.desired.size {
+            Size::Replicas { wanted, .. } => wanted,
+            Size::External { .. } => wish(facts, group.sizes.desired),
+        };
+        found.check(told == written, Rule::VictimsWithinExcess, || {
+            format!("Machine {name} goes for a wish of {told}, it is {written}")
+        });
+    }
+    let wish = wish(facts, group.sizes.desired);
+    let staying = staying(facts, group);
+    let launched = staying.saturating_sub(wish);
+    let unlaunched = group.sizes.desired.saturating_sub(existing(facts, group));
+    let asked = staying.saturating_add(unlaunched).saturating_sub(wish);
+    found.check(marked <= asked, Rule::VictimsWithinExcess, || {
+        format!("{marked} marked Machines go, {asked} are too many")
+    });
+    found.check(unmarked == 0 || marked + unmarked <= launched, Rule::VictimsWithinExcess, || {
+        format!("{} Machines go, {launched} are too many", marked + unmarked)
+    });
+}
+
+/// The wish; `desired` is it when somebody else decides.
+fn wish(facts: &Facts<'_>, desired: u32) -> u32 {
+    match facts.desired.size {
+        Size::Replicas { wanted, ceiling } => ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
+        Size::External { .. } => {
+            let now = facts.observed.now;
+            let open = facts.memory.ledger.desired.filter(|(_, at)| at.until(now) < EFFECT_DEADLINE);
+            open.map_or(desired, |(expected, _)| expected.max(desired))
+        }
+    }
+}
+
+/// Capacity that we did not end a moment ago.
+fn existing(facts: &Facts<'_>, group: &Group) -> u32 {
+    let capacity = group.instances.iter().filter(|instance| instance.lifecycle.is_capacity());
+    count(capacity.filter(|instance| !facts.ended_lately(&instance.id)))
+}
+
+/// Capacity of which neither Machine nor FooMachine is on its way out.
+fn staying(facts: &Facts<'_>, group: &Group) -> u32 {
+    let going: BTreeMap<&InstanceId, bool> = facts
+        .observed
+        .foo_machines
+        .iter()
+        .map(|foo_machine| {
+            let machine = facts.machines.get(&foo_machine.name);
+            let machine_goes = machine.is_some_and(|machine| machine.deletion.is_deleting());
+            let noted = facts.deleted_lately(&foo_machine.name) && machine.is_some();
+            (&foo_machine.instance, foo_machine.deletion.is_deleting() || machine_goes || noted)
+        })
+        .collect();
+    let capacity = group.instances.iter().filter(|instance| instance.lifecycle.is_capacity());
+    count(
+        capacity
+            .filter(|instance| !facts.ended_lately(&instance.id))
+            .filter(|instance| !going.get(&instance.id).copied().unwrap_or(false)),
+    )
+}
+
+fn count<T>(items: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(items.count()).unwrap_or(u32::MAX)
+}

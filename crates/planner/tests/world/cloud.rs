@@ -1,0 +1,359 @@
+//! The group, its instances and the template, as AWS has them and as it shows them.
+
+use foo_planner::action::{GroupSettings, NewGroup};
+use foo_planner::desired::{TAG_CLUSTER, TAG_POOL};
+use foo_planner::model::group::GroupStatus;
+use foo_planner::model::{
+    Decrement, Group, GroupName, Health, Instance, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, LifecycleState, Process, Protection, Sizes, SpecHash, TemplateChoice, TemplateRecord,
+    TemplateVersion, Timestamp, Zone,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Name of the group.
+pub(crate) const NAME: &str = "ns-prod-workers";
+
+/// Whether AWS has capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Launches {
+    Work,
+    Fail,
+}
+
+/// What AWS says no with.
+pub(crate) type Refusal = &'static str;
+
+pub(crate) struct Cloud {
+    pub(crate) group: Option<Group>,
+    pub(crate) template: Option<LaunchTemplate>,
+    pub(crate) launches: Launches,
+    /// Instances outside the group that live: detached.
+    pub(crate) detached: BTreeSet<InstanceId>,
+    /// Instances that AWS's scale-in took: nothing may ever appear here while all are protected.
+    pub(crate) scaled_in: Vec<InstanceId>,
+    /// How many calls that write were answered.
+    pub(crate) writes: u32,
+    /// How many instances ever launched.
+    pub(crate) launched: u32,
+    history: Vec<(Timestamp, Option<Group>)>,
+    generation: u32,
+}
+
+impl Cloud {
+    pub(crate) fn new(now: Timestamp) -> Self {
+        Self {
+            group: None,
+            template: None,
+            launches: Launches::Work,
+            detached: BTreeSet::new(),
+            scaled_in: Vec::new(),
+            writes: 0,
+            launched: 0,
+            history: vec![(now, None)],
+            generation: 0,
+        }
+    }
+
+    /// What a read shows that is answered by a replica which has seen everything up to `upto`, and how far back in
+    /// history that is; never further back than `at_least`.
+    pub(crate) fn shown(&self, upto: Timestamp, at_least: usize) -> (usize, Option<Group>) {
+        let index = self.history.iter().rposition(|(at, _)| *at <= upto).unwrap_or(0).max(at_least);
+        (index, self.history[index].1.clone())
+    }
+
+    /// Records what is true now for later reads.
+    pub(crate) fn record(&mut self, now: Timestamp) {
+        if self.history.last().is_none_or(|(_, group)| *group != self.group) {
+            self.history.push((now, self.group.clone()));
+        }
+    }
+
+    pub(crate) fn alive(&self) -> BTreeSet<InstanceId> {
+        let members =
+            self.group.iter().flat_map(|group| &group.instances).map(|instance| instance.id.clone());
+        members.chain(self.detached.iter().cloned()).collect()
+    }
+
+    pub(crate) fn sizes(&self) -> Sizes {
+        self.group.as_ref().map_or(Sizes { min: 0, max: 0, desired: 0 }, |group| group.sizes)
+    }
+
+    pub(crate) fn existing(&self) -> u32 {
+        self.group.as_ref().map_or(0, |group| capacity(group))
+    }
+
+    pub(crate) fn instance_mut(&mut self, id: &InstanceId) -> Option<&mut Instance> {
+        self.group.as_mut()?.instances.iter_mut().find(|instance| instance.id == *id)
+    }
+
+    pub(crate) fn lifecycle(&self, id: &InstanceId) -> Option<LifecycleState> {
+        Some(self.group.as_ref()?.instance(id)?.lifecycle.clone())
+    }
+
+    /// Everything that AWS does by itself, one step each.
+    pub(crate) fn work(&mut self, now: Timestamp) {
+        self.end_leaving(now);
+        self.put_in_service(now);
+        self.launch(now);
+        self.scale_in(now);
+        if self.group.as_ref().is_some_and(|group| group.status == GroupStatus::Deleting) {
+            self.group = None;
+        }
+        self.record(now);
+    }
+
+    /// Whether AWS has something left to do.
+    pub(crate) fn moves(&self) -> bool {
+        let Some(group) = &self.group else { return false };
+        let lacking = capacity(group) < group.sizes.desired && self.launches == Launches::Work;
+        let on_the_way = |instance: &Instance| {
+            instance.lifecycle.is_leaving() || instance.lifecycle == LifecycleState::Pending
+        };
+        lacking || group.status == GroupStatus::Deleting || group.instances.iter().any(on_the_way)
+    }
+
+    /// Launches one instance if one is lacking.
+    pub(crate) fn launch(&mut self, now: Timestamp) {
+        let Some(group) = &mut self.group else { return };
+        let lacking = capacity(group) < group.sizes.desired;
+        let suspended = group.suspended.contains(&Process::Launch);
+        if !lacking || suspended || group.status == GroupStatus::Deleting || self.launches == Launches::Fail {
+            return;
+        }
+        self.launched += 1;
+        let number = self.launched;
+        let zones = ["eu-1a", "eu-1b", "eu-1c"];
+        let template = group.template.as_ref().and_then(|(id, choice)| match choice {
+            TemplateChoice::Version(version) => Some((id.clone(), *version)),
+            TemplateChoice::Floating(_) => None,
+        });
+        group.instances.push(Instance {
+            id: InstanceId::new(format!("i-{number:08x}")),
+            zone: Zone::new(zones[usize::try_from(number).unwrap() % zones.len()]),
+            instance_type: InstanceType::new("m7i.large"),
+            lifecycle: LifecycleState::Pending,
+            health: Health::Healthy,
+            protection: group.new_instances,
+            template,
+        });
+        self.record(now);
+    }
+
+    pub(crate) fn put_in_service(&mut self, now: Timestamp) {
+        for instance in self.group.iter_mut().flat_map(|group| &mut group.instances) {
+            if instance.lifecycle == LifecycleState::Pending {
+                instance.lifecycle = LifecycleState::InService;
+            }
+        }
+        self.record(now);
+    }
+
+    pub(crate) fn end_leaving(&mut self, now: Timestamp) {
+        if let Some(group) = &mut self.group {
+            group.instances.retain(|instance| !instance.lifecycle.is_leaving());
+        }
+        self.record(now);
+    }
+
+    /// AWS's own scale-in: takes what is unprotected while there is more than desired.
+    pub(crate) fn scale_in(&mut self, now: Timestamp) {
+        let Some(group) = &mut self.group else { return };
+        let surplus = capacity(group).saturating_sub(group.sizes.desired);
+        for _ in 0..surplus {
+            let victim = group.instances.iter_mut().find(|instance| {
+                instance.lifecycle.is_capacity() && instance.protection == Protection::Unprotected
+            });
+            if let Some(victim) = victim {
+                victim.lifecycle = LifecycleState::Terminating;
+                self.scaled_in.push(victim.id.clone());
+            }
+        }
+        self.record(now);
+    }
+
+    /// An instance dies in EC2.
+    pub(crate) fn kill(&mut self, id: &InstanceId, now: Timestamp) {
+        if let Some(group) = &mut self.group {
+            group.instances.retain(|instance| instance.id != *id);
+        }
+        self.detached.remove(id);
+        self.record(now);
+    }
+
+    /// Somebody deletes the group with all its instances.
+    pub(crate) fn delete_by_force(&mut self, now: Timestamp) {
+        self.group = None;
+        self.record(now);
+    }
+
+    pub(crate) fn create_group(&mut self, new: &NewGroup, now: Timestamp) -> Result<(), Refusal> {
+        if self.group.is_some() {
+            return Err("AlreadyExists");
+        }
+        self.generation += 1;
+        let desired = new.desired.unwrap_or(new.min);
+        self.group = Some(Group {
+            name: new.name.clone(),
+            arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{}", self.generation, new.name),
+            sizes: Sizes { min: new.min, max: new.max, desired },
+            template: Some((new.template.0.clone(), TemplateChoice::Version(new.template.1))),
+            mix: new.mix.clone(),
+            subnets: new.subnets.clone(),
+            new_instances: Protection::Protected,
+            suspended: BTreeSet::new(),
+            tags: new.tags.clone(),
+            status: GroupStatus::Active,
+            instances: Vec::new(),
+        });
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn update_group(&mut self, change: &GroupSettings, now: Timestamp) -> Result<(), Refusal> {
+        let group = self.group.as_mut().ok_or("NotFound")?;
+        let min = change.min.unwrap_or(group.sizes.min);
+        let max = change.max.unwrap_or(group.sizes.max);
+        if min > max {
+            return Err("ValidationError: min above max");
+        }
+        if change.desired.is_some_and(|desired| desired > max || desired < min) {
+            return Err("ValidationError: desired out of bounds");
+        }
+        let desired = change.desired.unwrap_or(group.sizes.desired).clamp(min, max);
+        group.sizes = Sizes { min, max, desired };
+        if let Some((id, version, mix)) = &change.template {
+            group.template = Some((id.clone(), TemplateChoice::Version(*version)));
+            group.mix.clone_from(mix);
+        }
+        if let Some(subnets) = &change.subnets {
+            group.subnets.clone_from(subnets);
+        }
+        if change.protect_new_instances {
+            group.new_instances = Protection::Protected;
+        }
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn terminate(
+        &mut self,
+        id: &InstanceId,
+        decrement: Decrement,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let group = self.group.as_mut().ok_or("NotFound")?;
+        let Sizes { min, desired, .. } = group.sizes;
+        let instance = group
+            .instances
+            .iter_mut()
+            .find(|instance| instance.id == *id)
+            .ok_or("ValidationError: not found")?;
+        if instance.lifecycle.is_leaving() {
+            return Ok(());
+        }
+        if decrement == Decrement::Shrink {
+            if desired <= min {
+                return Err("ValidationError: desired is at min");
+            }
+            group.sizes.desired = desired - 1;
+        }
+        instance.lifecycle = LifecycleState::Terminating;
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn protect(&mut self, ids: &[InstanceId], now: Timestamp) -> Result<(), Refusal> {
+        for id in ids {
+            let instance = self.instance_mut(id).ok_or("ValidationError: not found")?;
+            if instance.lifecycle != LifecycleState::InService {
+                return Err("ValidationError: not in service");
+            }
+            instance.protection = Protection::Protected;
+        }
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn delete_group(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        let group = self.group.as_mut().ok_or("NotFound")?;
+        if !group.instances.is_empty() {
+            return Err("ResourceInUse");
+        }
+        group.status = GroupStatus::Deleting;
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn tag_group(
+        &mut self,
+        tags: &BTreeMap<String, String>,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        self.group.as_mut().ok_or("NotFound")?.tags.extend(tags.clone());
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn suspend(&mut self, processes: &BTreeSet<Process>, now: Timestamp) -> Result<(), Refusal> {
+        self.group.as_mut().ok_or("NotFound")?.suspended.extend(processes.iter().copied());
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn create_template(&mut self, tags: &BTreeMap<String, String>) -> Result<(), Refusal> {
+        if self.template.is_some() {
+            return Err("AlreadyExists");
+        }
+        self.template = Some(LaunchTemplate {
+            id: LaunchTemplateId::new("lt-1"),
+            name: NAME.to_owned(),
+            tags: tags.clone(),
+            versions: Vec::new(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn add_version(
+        &mut self,
+        spec: &SpecHash,
+        data: &SpecHash,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let template = self.template.as_mut().ok_or("NotFound")?;
+        let last = template.versions.last().map_or(0, |record| record.version.0);
+        template.versions.push(TemplateRecord {
+            version: TemplateVersion(last + 1),
+            spec_hash: Some(spec.clone()),
+            data_hash: Some(data.clone()),
+            is_default: last == 0,
+            created: now,
+        });
+        Ok(())
+    }
+}
+
+/// A group of the name with somebody else's tags.
+pub(crate) fn somebody_elses(now: Timestamp, cloud: &mut Cloud, namespace: &str) {
+    cloud.group = Some(Group {
+        name: GroupName::new(NAME),
+        arn: "arn:other".to_owned(),
+        sizes: Sizes { min: 1, max: 4, desired: 1 },
+        template: None,
+        mix: None,
+        subnets: BTreeSet::new(),
+        new_instances: Protection::Unprotected,
+        suspended: BTreeSet::new(),
+        tags: BTreeMap::from([
+            (TAG_CLUSTER.to_owned(), format!("{namespace}/prod")),
+            (TAG_POOL.to_owned(), "workers".to_owned()),
+        ]),
+        status: GroupStatus::Active,
+        instances: Vec::new(),
+    });
+    cloud.record(now);
+}
+
+fn capacity(group: &Group) -> u32 {
+    let capacity = group.instances.iter().filter(|instance| instance.lifecycle.is_capacity());
+    u32::try_from(capacity.count()).unwrap()
+}

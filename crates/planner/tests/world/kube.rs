@@ -1,0 +1,220 @@
+//! The objects in the management cluster, and Cluster API core at work on them.
+
+use super::cloud::Cloud;
+use foo_planner::model::{
+    Deletion, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState, RemovalMark,
+    SpecHash, Timestamp, Uid, Zone,
+};
+use foo_planner::observed::Finalizer;
+use std::collections::BTreeSet;
+
+pub(crate) struct Kube {
+    pub(crate) foo_machines: Vec<FooMachine>,
+    pub(crate) machines: Vec<Machine>,
+    pub(crate) finalizer: Finalizer,
+    pub(crate) recorded_arn: Option<String>,
+    /// Whether the MachinePool is being deleted: core makes no Machines then.
+    pub(crate) pool_deleting: bool,
+    /// Machines whose drain a disruption budget holds up.
+    pub(crate) held_up: BTreeSet<MachineName>,
+    /// Machines whose drain was completed by core, on a living Node.
+    pub(crate) drained: BTreeSet<MachineName>,
+    uids: u32,
+}
+
+impl Kube {
+    pub(crate) fn new() -> Self {
+        Self {
+            foo_machines: Vec::new(),
+            machines: Vec::new(),
+            finalizer: Finalizer::Absent,
+            recorded_arn: None,
+            pool_deleting: false,
+            held_up: BTreeSet::new(),
+            drained: BTreeSet::new(),
+            uids: 0,
+        }
+    }
+
+    pub(crate) fn machine(&self, name: &MachineName) -> Option<&Machine> {
+        self.machines.iter().find(|machine| machine.name == *name)
+    }
+
+    pub(crate) fn machine_mut(&mut self, name: &MachineName) -> Option<&mut Machine> {
+        self.machines.iter_mut().find(|machine| machine.name == *name)
+    }
+
+    pub(crate) fn foo_machine(&self, name: &MachineName) -> Option<&FooMachine> {
+        self.foo_machines.iter().find(|foo_machine| foo_machine.name == *name)
+    }
+
+    pub(crate) fn foo_machine_mut(&mut self, name: &MachineName) -> Option<&mut FooMachine> {
+        self.foo_machines.iter_mut().find(|foo_machine| foo_machine.name == *name)
+    }
+
+    /// Names of Machines that are not being deleted, in order.
+    pub(crate) fn alive(&self) -> Vec<MachineName> {
+        self.machines
+            .iter()
+            .filter(|machine| !machine.deletion.is_deleting())
+            .map(|machine| machine.name.clone())
+            .collect()
+    }
+
+    /// Everything core and the kubelets do, one step each.
+    pub(crate) fn work(&mut self, now: Timestamp, cloud: &Cloud) {
+        self.forget_machines();
+        self.make_machines(now);
+        self.join_nodes(cloud);
+        self.drain(now, cloud);
+    }
+
+    /// Whether core has something left to do. A drain that hangs is not something.
+    pub(crate) fn moves(&self, cloud: &Cloud) -> bool {
+        let unclaimed = !self.pool_deleting
+            && self.foo_machines.iter().any(|foo_machine| {
+                !foo_machine.deletion.is_deleting() && self.machine(&foo_machine.name).is_none()
+            });
+        let leaving = self.machines.iter().any(|machine| {
+            machine.deletion.is_deleting()
+                && (!self.hangs(machine, cloud) || self.foo_machine(&machine.name).is_none())
+        });
+        unclaimed || leaving
+    }
+
+    /// The Machine of a FooMachine, unless the pool is going.
+    pub(crate) fn make_machines(&mut self, now: Timestamp) {
+        if self.pool_deleting {
+            return;
+        }
+        let bare: Vec<MachineName> = self
+            .foo_machines
+            .iter()
+            .filter(|foo_machine| !foo_machine.deletion.is_deleting())
+            .map(|foo_machine| foo_machine.name.clone())
+            .filter(|name| self.machine(name).is_none())
+            .collect();
+        for name in bare {
+            let uid = self.next_uid();
+            self.machines.push(Machine {
+                name,
+                uid,
+                deletion: Deletion::Alive,
+                mark: RemovalMark::None,
+                node: NodeState::None,
+                timeouts: DeletionTimeouts::default(),
+                drain_excluded: false,
+                created: now,
+            });
+        }
+    }
+
+    /// Nodes of instances in service join and become ready.
+    pub(crate) fn join_nodes(&mut self, cloud: &Cloud) {
+        let serving: BTreeSet<MachineName> = self
+            .foo_machines
+            .iter()
+            .filter(|foo_machine| {
+                cloud.lifecycle(&foo_machine.instance) == Some(foo_planner::model::LifecycleState::InService)
+            })
+            .map(|foo_machine| foo_machine.name.clone())
+            .collect();
+        for machine in &mut self.machines {
+            if serving.contains(&machine.name) && machine.node == NodeState::None {
+                machine.node = NodeState::Ready;
+            }
+        }
+    }
+
+    /// Drains end, and core deletes the FooMachine. A drain on a Node whose instance is gone never ends by itself:
+    /// its pods cannot be evicted.
+    pub(crate) fn drain(&mut self, now: Timestamp, cloud: &Cloud) {
+        let done: Vec<MachineName> = self
+            .machines
+            .iter()
+            .filter(|machine| machine.deletion.is_deleting() && !self.hangs(machine, cloud))
+            .map(|machine| machine.name.clone())
+            .collect();
+        for name in done {
+            let first =
+                self.foo_machine(&name).is_some_and(|foo_machine| !foo_machine.deletion.is_deleting());
+            if first {
+                self.drained.insert(name.clone());
+                self.delete_foo_machine(&name, now);
+            }
+        }
+    }
+
+    fn hangs(&self, machine: &Machine, cloud: &Cloud) -> bool {
+        let Some(foo_machine) = self.foo_machine(&machine.name) else { return false };
+        if foo_machine.deletion.is_deleting() {
+            // Waits for us, not for a drain.
+            return true;
+        }
+        let alive = cloud.alive().contains(&foo_machine.instance);
+        let dead_node = !alive && machine.node != NodeState::None;
+        (self.held_up.contains(&machine.name) || dead_node) && !machine.drain_excluded
+    }
+
+    /// Machines whose FooMachine is gone go.
+    pub(crate) fn forget_machines(&mut self) {
+        let left: BTreeSet<MachineName> =
+            self.foo_machines.iter().map(|foo_machine| foo_machine.name.clone()).collect();
+        self.machines.retain(|machine| !machine.deletion.is_deleting() || left.contains(&machine.name));
+    }
+
+    pub(crate) fn create_foo_machine(
+        &mut self,
+        name: &MachineName,
+        instance: &InstanceId,
+        zone: &Zone,
+        spec_hash: Option<&SpecHash>,
+    ) {
+        if self.foo_machine(name).is_some() {
+            return;
+        }
+        let uid = self.next_uid();
+        self.foo_machines.push(FooMachine {
+            name: name.clone(),
+            uid,
+            instance: instance.clone(),
+            zone: zone.clone(),
+            deletion: Deletion::Alive,
+            held: true,
+            spec_hash: spec_hash.cloned(),
+        });
+    }
+
+    pub(crate) fn delete_foo_machine(&mut self, name: &MachineName, now: Timestamp) {
+        if let Some(foo_machine) = self.foo_machine_mut(name) {
+            if !foo_machine.deletion.is_deleting() {
+                foo_machine.deletion = Deletion::Since(now);
+            }
+        }
+        self.sweep();
+    }
+
+    pub(crate) fn release_foo_machine(&mut self, name: &MachineName) {
+        if let Some(foo_machine) = self.foo_machine_mut(name) {
+            foo_machine.held = false;
+        }
+        self.sweep();
+    }
+
+    fn sweep(&mut self) {
+        self.foo_machines.retain(|foo_machine| foo_machine.held || !foo_machine.deletion.is_deleting());
+    }
+
+    pub(crate) fn delete_machine(&mut self, name: &MachineName, now: Timestamp) {
+        if let Some(machine) = self.machine_mut(name) {
+            if !machine.deletion.is_deleting() {
+                machine.deletion = Deletion::Since(now);
+            }
+        }
+    }
+
+    fn next_uid(&mut self) -> Uid {
+        self.uids += 1;
+        Uid::new(format!("uid-{}", self.uids))
+    }
+}

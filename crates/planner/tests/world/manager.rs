@@ -1,0 +1,353 @@
+//! The manager: what it remembers, how it observes, and how it carries out a plan, with answers lost and crashes.
+
+use super::{SETTLE, World};
+use foo_planner::action::OnlyIf;
+use foo_planner::desired::Size;
+use foo_planner::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Timestamp};
+use foo_planner::observed::{Finalizer, Stray};
+use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One manager.
+pub(crate) struct Manager {
+    pub(crate) memory: Memory,
+    pub(crate) view: Look<Option<Group>>,
+    pub(crate) template: Look<Option<LaunchTemplate>>,
+    pub(crate) settled_from: Timestamp,
+    strays: BTreeMap<InstanceId, (Stray, Timestamp)>,
+    /// How far in history its reads have come: a later read never shows an older group.
+    read_upto: usize,
+    /// Its caches of FooMachines and Machines, while they stand still.
+    frozen: Option<(Vec<FooMachine>, Vec<Machine>)>,
+    /// Words on the last failed launch.
+    pub(crate) shortage: Option<String>,
+}
+
+/// What befalls an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// It is carried out, the answer is lost.
+    AnswerLost,
+    /// It is not carried out, and nobody can tell.
+    RequestLost,
+    /// It is refused.
+    Refused,
+    /// The manager dies just before it.
+    CrashBefore,
+    /// The manager dies just after it.
+    CrashAfter,
+}
+
+impl Manager {
+    pub(crate) fn new(now: Timestamp) -> Self {
+        Self {
+            memory: Memory::default(),
+            view: Look::Unknown,
+            template: Look::Unknown,
+            settled_from: now.plus(SETTLE),
+            strays: BTreeMap::new(),
+            read_upto: 0,
+            frozen: None,
+            shortage: None,
+        }
+    }
+}
+
+impl World {
+    pub(crate) fn look_of(&mut self, index: usize, lag: u64) {
+        self.cloud.record(self.now);
+        let upto = Timestamp(self.now.0 - i64::try_from(lag * 1000).unwrap());
+        let manager = &mut self.managers[index];
+        let (read_upto, group) = self.cloud.shown(upto, manager.read_upto);
+        manager.read_upto = read_upto;
+        manager.view = Look::At { at: self.now, seen: group };
+    }
+
+    /// The manager dies and another one starts: everything it knew is gone.
+    pub(crate) fn restart(&mut self, index: usize) {
+        self.tell("the manager crashes and starts again");
+        self.managers[index] = Manager::new(self.now);
+    }
+
+    /// The caches of Kubernetes objects stand still, or catch up.
+    pub(crate) fn freeze_caches(&mut self, freeze: bool) {
+        let caches = (self.kube.foo_machines.clone(), self.kube.machines.clone());
+        for manager in &mut self.managers {
+            manager.frozen = freeze.then(|| caches.clone());
+        }
+    }
+
+    pub(crate) fn observe(&mut self, index: usize) -> Observed {
+        let now = self.now;
+        let manager = &mut self.managers[index];
+        manager.strays.retain(|_, (word, at)| *word == Stray::Gone || at.until(now) < Duration::from_mins(1));
+        let (foo_machines, machines) = manager
+            .frozen
+            .clone()
+            .unwrap_or_else(|| (self.kube.foo_machines.clone(), self.kube.machines.clone()));
+        Observed {
+            now,
+            group: manager.view.clone(),
+            template: manager.template.clone(),
+            strays: manager.strays.iter().map(|(id, (word, _))| (id.clone(), *word)).collect(),
+            foo_machines,
+            machines,
+            finalizer: self.kube.finalizer,
+            recorded_arn: self.kube.recorded_arn.clone(),
+            settled_from: manager.settled_from,
+            shortage: manager.shortage.clone(),
+        }
+    }
+
+    /// A plan of one manager, checked, not carried out.
+    pub(crate) fn plan_of(&mut self, index: usize) -> Plan {
+        let observed = self.observe(index);
+        let memory = self.managers[index].memory.clone();
+        let plan = plan(&self.desired, &observed, &memory);
+        let broken = violations(&self.desired, &observed, &memory, &plan);
+        assert!(broken.is_empty(), "{broken:?}\n{}\n{:#?}", self.story(), plan.actions);
+        assert_eq!(
+            plan,
+            foo_planner::plan(&self.desired, &observed, &memory),
+            "a plan must be deterministic"
+        );
+        self.check_report(&plan);
+        self.managers[index].memory = plan.memory.clone();
+        plan
+    }
+
+    /// A pass of one manager; `before` is asked what befalls each action, and may change the world meanwhile.
+    pub(crate) fn pass_of(
+        &mut self,
+        index: usize,
+        before: &mut dyn FnMut(&mut Self, usize) -> Fault,
+    ) -> Plan {
+        let plan = self.plan_of(index);
+        self.carry_out_plan(index, &plan, before);
+        plan
+    }
+
+    pub(crate) fn carry_out_plan(
+        &mut self,
+        index: usize,
+        plan: &Plan,
+        before: &mut dyn FnMut(&mut Self, usize) -> Fault,
+    ) {
+        for (number, action) in plan.actions.iter().enumerate() {
+            let fault = before(self, number);
+            if fault == Fault::CrashBefore {
+                return self.restart(index);
+            }
+            let outcome = match fault {
+                Fault::Refused => Outcome::Refused,
+                Fault::RequestLost => Outcome::MayHaveHappened,
+                Fault::AnswerLost => match self.carry_out(index, action) {
+                    Ok(()) | Err(_) => Outcome::MayHaveHappened,
+                },
+                Fault::None | Fault::CrashBefore | Fault::CrashAfter => match self.carry_out(index, action) {
+                    Ok(()) => Outcome::Done,
+                    Err(_) => Outcome::Refused,
+                },
+            };
+            self.tell(format!("{} ({outcome:?}, {fault:?})", short(action)));
+            if fault == Fault::CrashAfter {
+                return self.restart(index);
+            }
+            let now = self.now;
+            let manager = &mut self.managers[index];
+            manager.memory.note(action, outcome, now);
+            if action.changes_template() {
+                manager.template = Look::Unknown;
+            }
+            if outcome != Outcome::Done {
+                return;
+            }
+        }
+    }
+
+    fn carry_out(&mut self, index: usize, action: &Action) -> Result<(), &'static str> {
+        let now = self.now;
+        self.watch(action);
+        if action.changes_group() || action.changes_template() {
+            self.cloud.writes += 1;
+        }
+        match action {
+            Action::LookAtTemplate => {
+                self.managers[index].template = Look::At { at: now, seen: self.cloud.template.clone() };
+                Ok(())
+            }
+            Action::LookAtStrays { ids } => {
+                let alive = self.cloud.alive();
+                let word = |id: &InstanceId| if alive.contains(id) { Stray::Alive } else { Stray::Gone };
+                let words: Vec<_> = ids.iter().map(|id| (id.clone(), (word(id), now))).collect();
+                self.managers[index].strays.extend(words);
+                Ok(())
+            }
+            action if action.changes_group() => self.change_group(action),
+            action if action.changes_template() => self.change_template(action),
+            action => self.change_objects(action),
+        }
+    }
+
+    fn change_group(&mut self, action: &Action) -> Result<(), &'static str> {
+        let now = self.now;
+        match action {
+            Action::CreateGroup(group) => self.cloud.create_group(group, now),
+            Action::UpdateGroup { change, .. } => self.cloud.update_group(change, now),
+            Action::TagGroup { tags, .. } => self.cloud.tag_group(tags, now),
+            Action::SuspendProcesses { processes, .. } => self.cloud.suspend(processes, now),
+            Action::ProtectInstances { ids, .. } => self.cloud.protect(ids, now),
+            Action::TerminateInstance { id, decrement, .. } => self.cloud.terminate(id, *decrement, now),
+            Action::DeleteGroup { .. } => self.cloud.delete_group(now),
+            other => panic!("{other:?} does not change the group"),
+        }
+    }
+
+    fn change_template(&mut self, action: &Action) -> Result<(), &'static str> {
+        let now = self.now;
+        match action {
+            Action::CreateTemplate { spec_hash, data_hash, tags, .. } => {
+                self.cloud.create_template(tags)?;
+                self.cloud.add_version(spec_hash, data_hash, now)
+            }
+            Action::CreateTemplateVersion { spec_hash, data_hash, .. } => {
+                self.cloud.add_version(spec_hash, data_hash, now)
+            }
+            Action::DeleteTemplateVersions { versions, .. } => {
+                let template = self.cloud.template.as_mut().ok_or("NotFound")?;
+                template.versions.retain(|record| !versions.contains(&record.version));
+                Ok(())
+            }
+            Action::DeleteTemplate { .. } => self.cloud.template.take().map(drop).ok_or("NotFound"),
+            other => panic!("{other:?} does not change the template"),
+        }
+    }
+
+    fn change_objects(&mut self, action: &Action) -> Result<(), &'static str> {
+        let now = self.now;
+        match action {
+            Action::AddFinalizer => self.kube.finalizer = Finalizer::Present,
+            Action::RemoveFinalizer => self.kube.finalizer = Finalizer::Absent,
+            Action::RecordArn { arn } => {
+                assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
+                self.kube.recorded_arn = Some(arn.clone());
+            }
+            Action::CreateFooMachine { name, instance, zone, spec_hash } => {
+                self.kube.create_foo_machine(name, instance, zone, spec_hash.as_ref());
+            }
+            Action::DeleteFooMachine { name, uid, .. } => {
+                let live = self.kube.foo_machine(name).ok_or("NotFound")?;
+                if live.uid != *uid {
+                    return Err("Conflict");
+                }
+                self.kube.delete_foo_machine(name, now);
+            }
+            Action::ReleaseFooMachine { name, .. } => self.kube.release_foo_machine(name),
+            Action::DeleteMachine { name, uid, only_if, .. } => {
+                let live = self.kube.machine(name).ok_or("NotFound")?;
+                if live.uid != *uid || !self.still_holds(live.mark, *only_if) {
+                    return Err("Conflict");
+                }
+                self.kube.delete_machine(name, now);
+            }
+            Action::ExcludeFromDraining { name, .. } => {
+                self.kube.machine_mut(name).ok_or("NotFound")?.drain_excluded = true;
+            }
+            Action::SetMachineTimeouts { name, timeouts, .. } => {
+                self.kube.machine_mut(name).ok_or("NotFound")?.timeouts = *timeouts;
+            }
+            Action::PublishReplicas { replicas } => match &mut self.desired.size {
+                Size::External { published, .. } => *published = *replicas,
+                Size::Replicas { .. } => return Err("not managed by somebody else"),
+            },
+            other => panic!("{other:?} is none of these"),
+        }
+        Ok(())
+    }
+
+    /// The live re-read before a Machine's deletion.
+    fn still_holds(&self, mark: RemovalMark, only_if: OnlyIf) -> bool {
+        let live = match self.desired.size {
+            Size::Replicas { wanted, .. } => wanted,
+            Size::External { published, .. } => published,
+        };
+        match only_if {
+            OnlyIf::SameUid => true,
+            OnlyIf::StillMarked { wish } => mark == RemovalMark::DeleteFirst && live <= wish,
+            OnlyIf::WishAtMost { wish } => live <= wish,
+        }
+    }
+}
+
+/// An action in few words, for stories.
+pub(crate) fn short(action: &Action) -> String {
+    match action {
+        Action::AddFinalizer => "add finalizer".to_owned(),
+        Action::RemoveFinalizer => "remove finalizer".to_owned(),
+        Action::RecordArn { .. } => "record ARN".to_owned(),
+        Action::LookAtTemplate => "look at template".to_owned(),
+        Action::LookAtStrays { ids } => format!("ask EC2 about {}", list(ids)),
+        Action::CreateTemplate { spec_hash, data_hash, .. } => {
+            format!("create template spec={spec_hash} data={data_hash}")
+        }
+        Action::CreateTemplateVersion { spec_hash, data_hash, .. } => {
+            format!("create template version spec={spec_hash} data={data_hash}")
+        }
+        Action::DeleteTemplateVersions { versions, .. } => {
+            format!("delete template versions {}", list(versions))
+        }
+        Action::DeleteTemplate { .. } => "delete template".to_owned(),
+        Action::CreateGroup(group) => {
+            let desired = group.desired.map_or_else(|| "-".to_owned(), |desired| desired.to_string());
+            format!(
+                "create group min={} max={} desired={desired} version={}",
+                group.min, group.max, group.template.1
+            )
+        }
+        Action::UpdateGroup { change, .. } => format!("update group{}", changes(change)),
+        Action::TagGroup { tags, .. } => {
+            format!("tag group {}", tags.keys().cloned().collect::<Vec<_>>().join(" "))
+        }
+        Action::SuspendProcesses { processes, .. } => {
+            let names: Vec<_> = processes.iter().map(|process| process.name()).collect();
+            format!("suspend {}", names.join(" "))
+        }
+        Action::ProtectInstances { ids, .. } => format!("protect {}", list(ids)),
+        Action::TerminateInstance { id, decrement, .. } => format!("end {id} ({decrement:?})"),
+        Action::DeleteGroup { .. } => "delete group".to_owned(),
+        Action::CreateFooMachine { name, .. } => format!("create FooMachine {name}"),
+        Action::DeleteFooMachine { name, .. } => format!("delete FooMachine {name}"),
+        Action::ReleaseFooMachine { name, .. } => format!("release FooMachine {name}"),
+        Action::DeleteMachine { name, only_if, why, .. } => {
+            format!("delete Machine {name} [{only_if:?}]: {why}")
+        }
+        Action::ExcludeFromDraining { name, .. } => format!("exclude {name} from draining"),
+        Action::SetMachineTimeouts { name, .. } => format!("set timeouts of {name}"),
+        Action::PublishReplicas { replicas } => format!("publish replicas {replicas}"),
+    }
+}
+
+fn changes(change: &foo_planner::GroupSettings) -> String {
+    let mut text = String::new();
+    for (name, value) in [("min", change.min), ("max", change.max), ("desired", change.desired)] {
+        if let Some(value) = value {
+            text.push_str(&format!(" {name}={value}"));
+        }
+    }
+    if let Some((_, version, _)) = &change.template {
+        text.push_str(&format!(" version={version}"));
+    }
+    if let Some(subnets) = &change.subnets {
+        text.push_str(&format!(" subnets={}", list(subnets)));
+    }
+    if change.protect_new_instances {
+        text.push_str(" protect-new");
+    }
+    text
+}
+
+fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,115 @@
+//! A small model of everything around the planner: an Auto Scaling group with protection and delayed reads, a
+//! Cluster API that makes Machines, drains and deletes FooMachines, an autoscaler, people, and a manager that runs
+//! the planner, loses answers and crashes.
+//!
+//! The model is written from the AWS and Cluster API references, not from the planner. What it is told to watch, it
+//! watches in the *truth*, which the planner only sees late.
+
+mod cloud;
+mod kube;
+mod manager;
+mod pool;
+mod truth;
+
+pub(crate) use cloud::{Cloud, Launches, NAME};
+pub(crate) use kube::Kube;
+pub(crate) use manager::{Fault, Manager};
+pub(crate) use pool::{content, pool};
+
+use foo_planner::model::{InstanceId, MachineName, Timestamp};
+use foo_planner::{Desired, Plan, machine_name};
+use std::time::Duration;
+
+/// How long a manager that just started waits: longer than any lag the model shows.
+pub(crate) const SETTLE: Duration = Duration::from_secs(15);
+
+/// Everything.
+pub(crate) struct World {
+    pub(crate) now: Timestamp,
+    pub(crate) cloud: Cloud,
+    pub(crate) kube: Kube,
+    /// What is wished; the planner's input, read afresh at each pass.
+    pub(crate) desired: Desired,
+    /// The manager in the lead, and any that believe they are.
+    pub(crate) managers: Vec<Manager>,
+    pub(crate) log: Vec<String>,
+}
+
+impl World {
+    /// Lets time go by.
+    pub(crate) fn wait(&mut self, seconds: u64) {
+        self.now = self.now.plus(Duration::from_secs(seconds));
+    }
+
+    /// The observer looks at the group; the answer is this many seconds old.
+    pub(crate) fn look_with_lag(&mut self, lag: u64) {
+        for index in 0..self.managers.len() {
+            self.look_of(index, lag);
+        }
+    }
+
+    /// The observer looks.
+    pub(crate) fn look(&mut self) {
+        self.look_with_lag(0);
+    }
+
+    /// One pass of the leader: plan and carry out.
+    pub(crate) fn pass(&mut self) -> Plan {
+        self.pass_of(0, &mut |_, _| Fault::None)
+    }
+
+    /// A look and a pass a second later, with no changes around.
+    pub(crate) fn look_and_pass(&mut self) -> Plan {
+        self.wait(1);
+        self.look();
+        self.pass()
+    }
+
+    /// Five seconds in which everybody does their work once.
+    pub(crate) fn round(&mut self) -> Plan {
+        self.wait(5);
+        self.cloud.work(self.now);
+        self.kube.work(self.now, &self.cloud);
+        self.look();
+        self.pass()
+    }
+
+    /// Rounds until nothing is left to do and nothing moves any more; panics when that takes too long.
+    pub(crate) fn settle(&mut self) -> Plan {
+        let mut last: Option<Plan> = None;
+        for _ in 0..120 {
+            let plan = self.round();
+            let still = last.as_ref().is_some_and(|last| last.report == plan.report);
+            if still && plan.actions.is_empty() && plan.report.next.after.is_none() && !self.moves() {
+                return plan;
+            }
+            last = Some(plan);
+        }
+        panic!("the world does not come to rest:\n{}\n{last:#?}", self.story());
+    }
+
+    fn moves(&self) -> bool {
+        self.cloud.moves() || self.kube.moves(&self.cloud)
+    }
+
+    /// The last part of what happened.
+    pub(crate) fn story(&self) -> String {
+        let skipped = self.log.len().saturating_sub(80);
+        self.log.iter().skip(skipped).cloned().collect::<Vec<_>>().join("\n")
+    }
+
+    pub(crate) fn tell(&mut self, what: impl std::fmt::Display) {
+        let at = (self.now.0 - pool::START.0) / 1000;
+        self.log.push(format!("{at:>5}s {what}"));
+    }
+
+    /// The name of an instance's Machine.
+    pub(crate) fn name_of(&self, id: &InstanceId) -> MachineName {
+        machine_name(&self.desired.identity.pool, id)
+    }
+
+    /// The instances that live, by id.
+    pub(crate) fn instances(&self) -> Vec<InstanceId> {
+        self.cloud.alive().into_iter().collect()
+    }
+}

@@ -1,0 +1,132 @@
+//! Worlds to start from: `pool().of(3).running()`.
+
+use super::{Cloud, Kube, Manager, NAME, World};
+use foo_planner::Goal;
+use foo_planner::desired::{
+    Desired, GroupWish, Identity, Rollout, ScaleIn, Size, Template, VictimPolicy, Wanted,
+};
+use foo_planner::model::{
+    DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
+    TemplateContent, Timestamp, UserData,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When every world begins.
+pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);
+
+/// A pool in the making.
+pub(crate) struct Pool(Desired);
+
+/// A pool of one instance, named `workers`, in namespace `ns` and cluster `prod`.
+pub(crate) fn pool() -> Pool {
+    Pool(Desired {
+        identity: Identity {
+            namespace: "ns".to_owned(),
+            pool: "workers".to_owned(),
+            cluster: "prod".to_owned(),
+            group: GroupName::new(NAME),
+        },
+        goal: Goal::Run,
+        pause: None,
+        missing: Vec::new(),
+        size: Size::Replicas { wanted: 1, ceiling: None },
+        template: Wanted::Ready(content("v1", "d1")),
+        group: GroupWish {
+            subnets: Wanted::Ready(BTreeSet::from([SubnetId::new("subnet-a")])),
+            mix: None,
+            tags: BTreeMap::from([("team".to_owned(), "blue".to_owned())]),
+        },
+        scale_in: ScaleIn {
+            policy: VictimPolicy::Oldest,
+            max_concurrent_drains: 2,
+            stabilization: Seconds(0),
+        },
+        rollout: Rollout { max_surge: 0 },
+        timeouts: DeletionTimeouts::default(),
+        warnings: Vec::new(),
+    })
+}
+
+/// Content with these two hashes.
+pub(crate) fn content(spec: &str, data: &str) -> Template {
+    Template {
+        content: TemplateContent {
+            image: ImageId::new("ami-1"),
+            instance_type: InstanceType::new("m7i.large"),
+            security_groups: Vec::new(),
+            instance_profile: None,
+            key_name: None,
+            volumes: Vec::new(),
+            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+            spot: None,
+            user_data: UserData(data.as_bytes().to_vec()),
+            tags: BTreeMap::new(),
+        },
+        spec_hash: SpecHash::new(spec),
+        data_hash: SpecHash::new(data),
+    }
+}
+
+impl Pool {
+    pub(crate) fn of(mut self, wanted: u32) -> Self {
+        self.0.size = Size::Replicas { wanted, ceiling: None };
+        self
+    }
+
+    pub(crate) fn with_ceiling(mut self, ceiling: u32) -> Self {
+        if let Size::Replicas { wanted, .. } = self.0.size {
+            self.0.size = Size::Replicas { wanted, ceiling: Some(ceiling) };
+        }
+        self
+    }
+
+    pub(crate) fn with_surge(mut self, max_surge: u32) -> Self {
+        self.0.rollout.max_surge = max_surge;
+        self
+    }
+
+    pub(crate) fn draining_at_most(mut self, drains: u32) -> Self {
+        self.0.scale_in.max_concurrent_drains = drains;
+        self
+    }
+
+    pub(crate) fn taking_the_newest(mut self) -> Self {
+        self.0.scale_in.policy = VictimPolicy::Newest;
+        self
+    }
+
+    /// As a pool with the autoscaler's annotations: an unmarked excess must last a minute.
+    pub(crate) fn stabilized(mut self) -> Self {
+        self.0.scale_in.stabilization = Seconds(60);
+        self
+    }
+
+    pub(crate) fn managed_by_somebody_else(mut self, min: u32, max: u32) -> Self {
+        self.0.size = Size::External { min, max, published: 0 };
+        self
+    }
+
+    pub(crate) fn with(mut self, edit: impl FnOnce(&mut Desired)) -> Self {
+        edit(&mut self.0);
+        self
+    }
+
+    /// The world before anything happened.
+    pub(crate) fn new_world(self) -> World {
+        World {
+            now: START,
+            cloud: Cloud::new(START),
+            kube: Kube::new(),
+            desired: self.0,
+            managers: vec![Manager::new(START)],
+            log: Vec::new(),
+        }
+    }
+
+    /// The world after everything has come to rest.
+    pub(crate) fn running(self) -> World {
+        let mut world = self.new_world();
+        world.settle();
+        world
+    }
+}

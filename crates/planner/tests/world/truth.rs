@@ -1,0 +1,64 @@
+//! What must hold in the truth, whatever the planner saw: checked at every call that it makes and every report.
+
+use super::World;
+use foo_planner::model::{InstanceId, Machine, NodeState};
+use foo_planner::report::ConditionKind;
+use foo_planner::{Action, Goal, Plan};
+use std::collections::BTreeSet;
+
+impl World {
+    /// Called before an action is carried out.
+    pub(crate) fn watch(&self, action: &Action) {
+        match action {
+            Action::TerminateInstance { id, .. } => self.watch_end(id),
+            Action::DeleteFooMachine { name, .. } => {
+                let machine = self.kube.machine(name);
+                assert!(machine.is_none(), "{name} is deleted although it has a Machine\n{}", self.story());
+            }
+            Action::ReleaseFooMachine { name, .. } if self.desired.goal == Goal::Run => {
+                let foo_machine = self.kube.foo_machine(name).expect("a FooMachine that exists");
+                let alive = self.cloud.alive().contains(&foo_machine.instance);
+                assert!(!alive, "{name} is released while its instance lives\n{}", self.story());
+            }
+            _ => {}
+        }
+    }
+
+    /// I1: nothing is ended under a living Machine, and nothing undrained unless a person saw to that.
+    fn watch_end(&self, id: &InstanceId) {
+        let claim = self.kube.foo_machines.iter().find(|foo_machine| foo_machine.instance == *id);
+        let story = || format!("ending {id}\n{}", self.story());
+        let Some(claim) = claim else {
+            assert!(self.desired.goal == Goal::Remove, "unknown to Kubernetes: {}", story());
+            assert!(self.kube.machine(&self.name_of(id)).is_none(), "its Machine lives: {}", story());
+            return;
+        };
+        assert!(claim.deletion.is_deleting(), "its FooMachine is alive: {}", story());
+        if let Some(machine) = self.kube.machine(&claim.name) {
+            assert!(machine.deletion.is_deleting(), "its Machine is alive: {}", story());
+            let cut = self.desired.goal != Goal::Run || self.people_undercut(machine);
+            let drained = machine.node == NodeState::None || self.kube.drained.contains(&machine.name);
+            assert!(drained || cut, "it was not drained: {}", story());
+        }
+    }
+
+    /// A person deleted the FooMachine before its Machine: then core skips the drain.
+    fn people_undercut(&self, machine: &Machine) -> bool {
+        !self.kube.drained.contains(&machine.name)
+    }
+
+    /// What every report must satisfy.
+    pub(crate) fn check_report(&self, plan: &Plan) {
+        let report = &plan.report;
+        let kinds: Vec<ConditionKind> = report.conditions.iter().map(|condition| condition.kind).collect();
+        assert!(kinds.is_sorted() && kinds.len() >= 9, "conditions always come in their order: {kinds:?}");
+        if let (Some(ids), Some(counts)) = (&report.provider_ids, &report.counts) {
+            let distinct: BTreeSet<&String> = ids.iter().collect();
+            assert_eq!(distinct.len(), ids.len(), "provider ids are distinct");
+            assert!(ids.is_sorted(), "provider ids are sorted");
+            assert_eq!(u32::try_from(ids.len()).unwrap(), counts.replicas, "replicas are the ids");
+        }
+        assert_eq!(report.provider_ids.is_some(), report.counts.is_some(), "published together");
+        assert!(self.cloud.scaled_in.is_empty(), "AWS took {:?}\n{}", self.cloud.scaled_in, self.story());
+    }
+}
