@@ -1,0 +1,221 @@
+//! `cargo xtask deny`: licences, banned crates, duplicate versions and sources of all dependencies, without network.
+//!
+//! Reads deny.toml, whose format is cargo-deny's, so that either program can be used. What it does not do: advisories
+//! (they need a download) and the options of cargo-deny that deny.toml does not use; an option it does not know is an
+//! error rather than ignored.
+//!
+//! The graph is `cargo tree`'s: `cargo metadata` lists optional dependencies that no feature selects.
+
+mod policy;
+mod spdx;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use policy::Policy;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// One crate of the graph.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Crate {
+    name: String,
+    version: String,
+    licence: String,
+    /// Whether it is part of this repository.
+    ours: bool,
+}
+
+/// Fails with every violation.
+pub fn check(root: &Path) -> Result<()> {
+    let policy = Policy::read(&root.join("deny.toml"))?;
+    let mut crates = BTreeSet::new();
+    for target in &policy.graph.targets {
+        crates.extend(graph(root, target)?);
+    }
+    let sources = sources(&root.join("Cargo.lock"))?;
+    let findings = findings(&policy, &crates, &sources);
+    if findings.is_empty() {
+        println!("{} crates keep to deny.toml", crates.len());
+        return Ok(());
+    }
+    bail!("against deny.toml:\n  {}", findings.join("\n  "))
+}
+
+fn findings(policy: &Policy, crates: &BTreeSet<Crate>, sources: &BTreeMap<String, String>) -> Vec<String> {
+    let mut findings = Vec::new();
+    for item in crates.iter().filter(|item| !item.ours) {
+        let Crate { name, version, licence, .. } = item;
+        match spdx::satisfied(licence, |id| policy.allows(name, id)) {
+            Ok(true) => {}
+            Ok(false) => findings.push(format!("licence of {name} {version} is not allowed: {licence}")),
+            Err(error) => findings.push(format!("licence of {name} {version}: {error}")),
+        }
+        if let Some(reason) = policy.banned(name) {
+            findings.push(format!("{name} {version} is banned: {reason}"));
+        }
+    }
+    findings.extend(duplicates(policy, crates));
+    for (package, source) in sources {
+        if !policy.sources.allow_registry.contains(source) {
+            findings.push(format!("{package} comes from {source}"));
+        }
+    }
+    for licence in policy.licenses.allow.iter().filter(|id| {
+        !crates.iter().any(|item| {
+            item.licence
+                .split(|c: char| "()/ ".contains(c))
+                .any(|word| word == id.split(' ').next().unwrap_or_default())
+        })
+    }) {
+        findings.push(format!("allowed licence {licence} is used by no crate: remove it"));
+    }
+    findings
+}
+
+/// A crate in several versions, unless all but one of them are skipped. A skip that skips nothing is a finding as well.
+fn duplicates(policy: &Policy, crates: &BTreeSet<Crate>) -> Vec<String> {
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for item in crates {
+        versions.entry(&item.name).or_default().insert(&item.version);
+    }
+    let mut findings = Vec::new();
+    for (name, versions) in &versions {
+        let kept: Vec<&str> =
+            versions.iter().copied().filter(|version| !policy.skips(name, version)).collect();
+        if kept.len() > 1 {
+            findings.push(format!(
+                "{name} is there in several versions: {} (see `cargo tree -i {name}@…`; skip one with a reason, or \
+                 unify)",
+                kept.join(", ")
+            ));
+        }
+    }
+    for skip in &policy.bans.skip {
+        let needed = versions.get(skip.name()).is_some_and(|there| {
+            there.len() > 1 && there.iter().any(|version| skip.matches(skip.name(), version))
+        });
+        if !needed {
+            findings.push(format!("skip of {} is not needed any more: remove it", skip.text()));
+        }
+    }
+    findings
+}
+
+/// Everything that is compiled for one target: dependencies of all kinds, of all workspace members.
+fn graph(root: &Path, target: &str) -> Result<BTreeSet<Crate>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .current_dir(root)
+        .args(["tree", "--workspace", "--locked", "--edges", "normal,build,dev", "--prefix", "none"])
+        .args(["--format", "{p}|{l}", "--target", target])
+        .output()
+        .context("running cargo tree")?;
+    ensure!(output.status.success(), "cargo tree failed:\n{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).context("cargo tree wrote something else than UTF-8")?;
+    text.lines().filter(|line| !line.trim().is_empty()).map(parse_line).collect()
+}
+
+/// `name v1.2.3 (proc-macro)|MIT OR Apache-2.0 (*)`, with a path in parentheses for crates of this repository.
+fn parse_line(line: &str) -> Result<Crate> {
+    let line = line.trim_end_matches(" (*)");
+    let (package, licence) = line.split_once('|').with_context(|| format!("no licence in {line:?}"))?;
+    let mut words = package.split(' ');
+    let name = words.next().unwrap_or_default().to_owned();
+    let version = words
+        .next()
+        .and_then(|word| word.strip_prefix('v'))
+        .with_context(|| format!("no version in {line:?}"))?
+        .to_owned();
+    let ours = words.any(|word| word.starts_with("(/"));
+    Ok(Crate { name, version, licence: licence.to_owned(), ours })
+}
+
+#[derive(serde::Deserialize)]
+struct Lock {
+    package: Vec<Locked>,
+}
+
+#[derive(serde::Deserialize)]
+struct Locked {
+    name: String,
+    version: String,
+    source: Option<String>,
+}
+
+/// Where each crate of Cargo.lock comes from, of every target, ours left out.
+fn sources(lock: &Path) -> Result<BTreeMap<String, String>> {
+    let text = std::fs::read_to_string(lock).with_context(|| format!("reading {}", lock.display()))?;
+    let lock: Lock = toml::from_str(&text).context("reading Cargo.lock")?;
+    Ok(lock
+        .package
+        .into_iter()
+        .filter_map(|p| {
+            let source = p.source?;
+            let source = source.strip_prefix("registry+").unwrap_or(&source).to_owned();
+            Some((format!("{} {}", p.name, p.version), source))
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: &str = r#"
+        [graph]
+        targets = ["x86_64-unknown-linux-gnu"]
+        [licenses]
+        allow = ["MIT", "Apache-2.0"]
+        exceptions = [{ crate = "special", allow = ["Zlib"] }]
+        [bans]
+        multiple-versions = "deny"
+        deny = [{ crate = "ring", reason = "one TLS provider" }]
+        skip = [{ crate = "old@1", reason = "waiting" }]
+        [sources]
+        unknown-registry = "deny"
+        unknown-git = "deny"
+        allow-registry = ["https://github.com/rust-lang/crates.io-index"]
+    "#;
+
+    fn check(lines: &[&str], expected: &[&str]) {
+        let policy = Policy::parse(POLICY).unwrap();
+        let mut lines = lines.to_vec();
+        lines.extend(["old v1.0.0|MIT", "old v2.0.0|Apache-2.0"]);
+        let crates = lines.iter().map(|line| parse_line(line).unwrap()).collect();
+        let found = findings(&policy, &crates, &BTreeMap::new());
+        assert_eq!(found.len(), expected.len(), "{found:#?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.contains(expected), "{found} should contain {expected}");
+        }
+    }
+
+    #[test]
+    fn what_keeps_to_the_policy_is_not_mentioned() {
+        check(
+            &[
+                "a v1.0.0|MIT OR GPL-3.0",
+                "b v0.1.0 (proc-macro)|Apache-2.0 AND MIT (*)",
+                "special v1.0.0|Zlib",
+            ],
+            &[],
+        );
+        check(&["ours v0.1.0 (/somewhere/crates/ours)|"], &[]);
+    }
+
+    #[test]
+    fn licences_bans_and_duplicates_are_found() {
+        check(&["a v1.0.0|Zlib"], &["licence of a 1.0.0 is not allowed: Zlib"]);
+        check(&["a v1.0.0|MIT AND GPL-3.0"], &["not allowed"]);
+        check(&["a v1.0.0|"], &["licence of a"]);
+        check(&["ring v0.17.0|MIT"], &["banned: one TLS provider"]);
+        check(&["a v1.0.0|MIT", "a v2.0.0|MIT"], &["several versions: 1.0.0, 2.0.0"]);
+    }
+
+    #[test]
+    fn sources_other_than_the_registry_are_found() {
+        let policy = Policy::parse(POLICY).unwrap();
+        let crates = ["old v1.0.0|MIT", "old v2.0.0|Apache-2.0"].map(|line| parse_line(line).unwrap()).into();
+        let sources = BTreeMap::from([("a 1.0.0".to_owned(), "git+https://example.com/a".to_owned())]);
+        assert_eq!(findings(&policy, &crates, &sources), ["a 1.0.0 comes from git+https://example.com/a"]);
+    }
+}

@@ -1,0 +1,382 @@
+//! deploy/rbac: who may do what in the management cluster, and why.
+//!
+//! [`RIGHTS`] is the one list of the manager's rights. A right that is not there is not granted, one without a reason
+//! cannot be written down. Roles are cut from it per controller, because clusterctl installs the infrastructure and the
+//! control-plane provider as two Deployments.
+
+use super::Generated;
+use anyhow::Result;
+use foo_api::names::{CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
+use std::fmt::Write as _;
+
+pub(crate) const FOLDER: &str = "deploy/rbac";
+
+/// A part of the manager that can run alone (`--controllers`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Controller {
+    Pool,
+    Cluster,
+    ControlPlane,
+}
+
+use Controller::{Cluster, ControlPlane, Pool};
+
+pub(crate) const ALL: &[Controller] = &[Pool, Cluster, ControlPlane];
+
+impl Controller {
+    /// As `--controllers` spells it.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Pool => "pool",
+            Cluster => "cluster",
+            ControlPlane => "control-plane",
+        }
+    }
+}
+
+/// One right: verbs on resources of one group, the controllers that need it, and what for.
+pub(crate) struct Right {
+    group: &'static str,
+    resources: &'static [&'static str],
+    verbs: &'static [&'static str],
+    controllers: &'static [Controller],
+    reason: &'static str,
+}
+
+const CAPI: &str = "cluster.x-k8s.io";
+const READ: &[&str] = &["get", "list", "watch"];
+
+const fn right(
+    group: &'static str,
+    resources: &'static [&'static str],
+    verbs: &'static [&'static str],
+    controllers: &'static [Controller],
+    reason: &'static str,
+) -> Right {
+    Right { group, resources, verbs, controllers, reason }
+}
+
+/// What the manager may do in every namespace it looks at.
+const RIGHTS: &[Right] = &[
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools"],
+        &["get", "list", "watch", "patch"],
+        &[Pool],
+        "the pools themselves; patched: finalizer, spec.providerID, spec.providerIDList",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachines"],
+        &["get", "list", "watch", "create", "patch", "delete"],
+        &[Pool],
+        "one per instance: made, and deleted itself only when it never got a Machine",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools/status", "foomachines/status"],
+        &["patch"],
+        &[Pool],
+        "status of both, by server-side apply",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools/finalizers"],
+        &["update"],
+        &[Pool],
+        "a pool becomes owner of its FooMachines (admission plugin OwnerReferencesPermissionEnforcement)",
+    ),
+    right(INFRASTRUCTURE_GROUP, &["fooclusters"], READ, &[Pool], "region and subnets of a pool's cluster"),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["fooclusters"],
+        &["get", "list", "watch", "patch"],
+        &[Cluster],
+        "the clusters themselves; patched: finalizer",
+    ),
+    right(INFRASTRUCTURE_GROUP, &["fooclusters/status"], &["patch"], &[Cluster], "their status"),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools"],
+        READ,
+        &[Cluster],
+        "a FooCluster stays until the last pool of its cluster is gone",
+    ),
+    right(
+        CONTROL_PLANE_GROUP,
+        &["foocontrolplanes"],
+        &["get", "list", "watch", "patch"],
+        &[ControlPlane],
+        "the control planes themselves; patched: spec.controlPlaneEndpoint",
+    ),
+    right(CONTROL_PLANE_GROUP, &["foocontrolplanes/status"], &["patch"], &[ControlPlane], "their status"),
+    right(
+        CONTROL_PLANE_GROUP,
+        &["foocontrolplanes/finalizers"],
+        &["update"],
+        &[ControlPlane],
+        "a control plane becomes owner of the kubeconfig Secret (OwnerReferencesPermissionEnforcement)",
+    ),
+    right(CAPI, &["clusters"], READ, ALL, "paused, infrastructure ready, being deleted"),
+    right(
+        CAPI,
+        &["machinepools"],
+        &["get", "list", "watch", "patch"],
+        &[Pool],
+        "the wish; patched: spec.replicas, only where somebody else manages the size of the group",
+    ),
+    right(
+        CAPI,
+        &["machines"],
+        &["get", "list", "watch", "patch", "delete"],
+        &[Pool],
+        "deleting a Machine is how an instance goes: Cluster API drains it first; patched: deletion timeouts",
+    ),
+    right(
+        "",
+        &["secrets"],
+        &["get"],
+        &[Pool],
+        "bootstrap data by name; never listed, never watched, never cached",
+    ),
+    right(
+        "",
+        &["secrets"],
+        &["get", "create", "patch"],
+        &[ControlPlane],
+        "kubeconfig of the external API server in, Cluster API's <cluster>-kubeconfig out",
+    ),
+    right("", &["events"], &["create", "patch"], ALL, "events as older tools read them"),
+    right("events.k8s.io", &["events"], &["create", "patch"], ALL, "events"),
+];
+
+/// What the manager may do in its own namespace.
+const LEADER_ELECTION: &[Right] = &[right(
+    "coordination.k8s.io",
+    &["leases"],
+    &["get", "create", "update"],
+    ALL,
+    "leader election: every write carries the resourceVersion that was read",
+)];
+
+/// What Cluster API's core controllers may do with our kinds: they own, patch and delete them.
+const CORE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
+const CORE_INFRASTRUCTURE: &[Right] = &[right(
+    INFRASTRUCTURE_GROUP,
+    &["fooclusters", "fooclustertemplates", "foomachinepools", "foomachinepooltemplates", "foomachines"],
+    CORE_VERBS,
+    &[],
+    "Cluster, MachinePool, Machine and topology controllers of Cluster API",
+)];
+const CORE_CONTROL_PLANE: &[Right] = &[right(
+    CONTROL_PLANE_GROUP,
+    &["foocontrolplanes", "foocontrolplanetemplates"],
+    CORE_VERBS,
+    &[],
+    "Cluster and topology controllers of Cluster API",
+)];
+
+/// What cluster-autoscaler needs in the management cluster to scale pools (provider `clusterapi`).
+const AUTOSCALER: &[Right] = &[
+    right(
+        CAPI,
+        &["machinepools", "machinedeployments", "machinesets"],
+        READ,
+        &[],
+        "node groups; its caches of all three must fill before it looks at any",
+    ),
+    right(
+        CAPI,
+        &["machinepools/scale"],
+        &["get", "patch", "update"],
+        &[],
+        "its only way to change the number of replicas",
+    ),
+    right(
+        CAPI,
+        &["machines"],
+        &["get", "list", "watch", "update"],
+        &[],
+        "marks the Machine that shall go (cluster.x-k8s.io/delete-machine)",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools"],
+        READ,
+        &[],
+        "capacity of a node for scaling from zero; without this right its main loop hangs while it reports to be healthy",
+    ),
+];
+
+/// Label that gives the rules to the core manager's own ClusterRole.
+const AGGREGATE: &str = "  labels:\n    cluster.x-k8s.io/aggregate-to-manager: \"true\"\n";
+
+pub(super) fn files() -> Result<Vec<Generated>> {
+    let file = |name: &str, text: String| Generated { path: format!("{FOLDER}/{name}"), text };
+    Ok(vec![
+        file("role.yaml", manager_role(ALL)),
+        file(
+            "leader_election_role.yaml",
+            role("Role", "foo-leader-election", "  namespace: foo-system\n", LEADER_ELECTION.iter()),
+        ),
+        file(
+            "aggregated_role.yaml",
+            [core_role(Provider::Infrastructure), core_role(Provider::ControlPlane)].concat(),
+        ),
+        file(
+            "cluster_autoscaler_role.yaml",
+            role("ClusterRole", "foo-cluster-autoscaler", "", AUTOSCALER.iter()),
+        ),
+        Generated { path: "docs/reference/rbac.md".to_owned(), text: page()? },
+    ])
+}
+
+/// Which of the two providers of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provider {
+    Infrastructure,
+    ControlPlane,
+}
+
+/// ClusterRole of a manager that runs these controllers.
+pub(crate) fn manager_role(controllers: &[Controller]) -> String {
+    let needed = RIGHTS.iter().filter(|right| right.controllers.iter().any(|c| controllers.contains(c)));
+    role("ClusterRole", "foo-manager", "", needed)
+}
+
+/// ClusterRole that gives Cluster API's core its rights on one provider's kinds.
+pub(crate) fn core_role(provider: Provider) -> String {
+    let (name, rights) = match provider {
+        Provider::Infrastructure => ("foo-aggregate-to-manager", CORE_INFRASTRUCTURE),
+        Provider::ControlPlane => ("foo-control-plane-aggregate-to-manager", CORE_CONTROL_PLANE),
+    };
+    role("ClusterRole", name, AGGREGATE, rights.iter())
+}
+
+/// Written by hand rather than by the serialiser, so that each rule carries its reason.
+fn role<'a>(kind: &str, name: &str, metadata: &str, rights: impl Iterator<Item = &'a Right>) -> String {
+    let rules: Vec<String> = rights
+        .map(|right| {
+            format!(
+                "# {}\n- apiGroups: [\"{}\"]\n  resources: [{}]\n  verbs: [{}]\n",
+                right.reason,
+                right.group,
+                right.resources.join(", "),
+                right.verbs.join(", "),
+            )
+        })
+        .collect();
+    format!(
+        "---\n# Generated by `cargo xtask generate` from crates/xtask/src/generate/rbac.rs.\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n{metadata}rules:\n{}",
+        rules.concat()
+    )
+}
+
+/// docs/reference/rbac.md.
+fn page() -> Result<String> {
+    let mut page = String::from(
+        "# Rights in the management cluster\n\n\
+         Generated by `cargo xtask generate`; the roles themselves are in `deploy/rbac`.\n\n\
+         ## The manager\n\n\
+         Everywhere (or in the namespace given by `--namespace`):\n\n\
+         | Resources | Verbs | For | Why |\n|---|---|---|---|\n",
+    );
+    for right in RIGHTS {
+        let controllers: Vec<&str> = right.controllers.iter().map(|c| c.flag()).collect();
+        let everywhere = right.controllers == ALL;
+        row(&mut page, right, Some(if everywhere { "all".to_owned() } else { controllers.join(", ") }))?;
+    }
+    page.push_str("\nIn its own namespace:\n\n| Resources | Verbs | For | Why |\n|---|---|---|---|\n");
+    for right in LEADER_ELECTION {
+        row(&mut page, right, Some("all".to_owned()))?;
+    }
+    page.push_str(
+        "\nThe manager may not read or write anything in workload clusters, list Secrets, or touch CRDs and webhooks.\n\n\
+         ## Cluster API's core\n\n\
+         Granted by label `cluster.x-k8s.io/aggregate-to-manager`.\n\n\
+         | Resources | Verbs | Why |\n|---|---|---|\n",
+    );
+    for right in CORE_INFRASTRUCTURE.iter().chain(CORE_CONTROL_PLANE) {
+        row(&mut page, right, None)?;
+    }
+    page.push_str(
+        "\n## cluster-autoscaler\n\n\
+         ClusterRole `foo-cluster-autoscaler`, to be bound to the autoscaler's ServiceAccount (or to the user of its\n\
+         management kubeconfig). Nothing uses it until you bind it.\n\n\
+         | Resources | Verbs | Why |\n|---|---|---|\n",
+    );
+    for right in AUTOSCALER {
+        row(&mut page, right, None)?;
+    }
+    Ok(page)
+}
+
+fn row(page: &mut String, right: &Right, controllers: Option<String>) -> Result<()> {
+    let group = if right.group.is_empty() { "core" } else { right.group };
+    let resources: Vec<String> = right.resources.iter().map(|name| format!("`{name}`")).collect();
+    write!(page, "| {} ({group}) | {} |", resources.join(", "), right.verbs.join(", "))?;
+    if let Some(controllers) = controllers {
+        write!(page, " {controllers} |")?;
+    }
+    writeln!(page, " {} |", right.reason.replace('<', "\\<"))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn rights() -> impl Iterator<Item = &'static Right> {
+        RIGHTS
+            .iter()
+            .chain(LEADER_ELECTION)
+            .chain(CORE_INFRASTRUCTURE)
+            .chain(CORE_CONTROL_PLANE)
+            .chain(AUTOSCALER)
+    }
+
+    #[test]
+    fn nothing_is_granted_by_wildcard_and_every_right_has_a_reason() {
+        for right in rights() {
+            assert!(right.resources.iter().chain(right.verbs).all(|text| !text.contains('*')));
+            assert!(right.reason.len() > 5, "{:?}", right.resources);
+        }
+        assert!(RIGHTS.iter().all(|right| !right.controllers.is_empty()));
+    }
+
+    #[test]
+    fn secrets_are_never_listed_or_watched() {
+        let secrets = rights().filter(|right| right.resources.contains(&"secrets"));
+        for right in secrets {
+            assert!(!right.verbs.contains(&"list") && !right.verbs.contains(&"watch"));
+        }
+    }
+
+    #[test]
+    fn every_kind_of_ours_is_open_to_core() {
+        for crd in foo_api::crds() {
+            let plural = crd.spec.names.plural.as_str();
+            let rights =
+                if crd.spec.group == INFRASTRUCTURE_GROUP { CORE_INFRASTRUCTURE } else { CORE_CONTROL_PLANE };
+            let granted =
+                rights.iter().any(|right| right.group == crd.spec.group && right.resources.contains(&plural));
+            assert!(granted, "{plural}");
+        }
+    }
+
+    #[test]
+    fn a_role_is_cut_to_its_controllers() {
+        let rules = |controllers: &[Controller]| -> Vec<Value> {
+            let role = crate::yaml::parse(&manager_role(controllers)).unwrap().remove(0);
+            role["rules"].as_array().unwrap().clone()
+        };
+        let control_plane = serde_json::to_string(&rules(&[ControlPlane])).unwrap();
+        assert!(control_plane.contains("foocontrolplanes") && !control_plane.contains("machines"));
+        let infrastructure = serde_json::to_string(&rules(&[Pool, Cluster])).unwrap();
+        assert!(!infrastructure.contains("foocontrolplanes"));
+        assert!(!infrastructure.contains("\"create\",\"patch\"],\"resources\":[\"secrets\""));
+        assert_eq!(rules(ALL).len(), RIGHTS.len());
+    }
+}

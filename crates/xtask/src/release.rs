@@ -1,0 +1,339 @@
+//! `cargo xtask release`: the folder that `clusterctl init` installs from.
+//!
+//! Two providers, one manager: the infrastructure provider runs the pool and cluster controllers, the control-plane
+//! provider runs the control-plane controller, each with its own Deployment, ServiceAccount and the rights it needs.
+//! Everything comes from the files in deploy/; the same version gives the same bytes. No kubectl and no kustomize.
+
+use crate::generate::rbac::{self, Controller, Provider};
+use crate::{generate, yaml};
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where released images are, unless said otherwise.
+pub const IMAGE: &str = "registry.foo.com/cluster-api-provider-foo";
+
+/// One of the two providers, as clusterctl sees it.
+struct Entry {
+    provider: Provider,
+    /// Folder of the provider in a repository, and value of its label.
+    label: &'static str,
+    components: &'static str,
+    /// API group of its CRDs.
+    group: &'static str,
+    controllers: &'static [Controller],
+    /// What stands in the place of `foo-` in the names of deploy/.
+    prefix: &'static str,
+    /// Further files of deploy/clusterctl.
+    templates: &'static [&'static str],
+}
+
+const ENTRIES: [Entry; 2] = [
+    Entry {
+        provider: Provider::Infrastructure,
+        label: "infrastructure-foo",
+        components: "infrastructure-components.yaml",
+        group: foo_api::names::INFRASTRUCTURE_GROUP,
+        controllers: &[Controller::Pool, Controller::Cluster],
+        prefix: "foo-",
+        templates: &["cluster-template.yaml"],
+    },
+    Entry {
+        provider: Provider::ControlPlane,
+        label: "control-plane-foo",
+        components: "control-plane-components.yaml",
+        group: foo_api::names::CONTROL_PLANE_GROUP,
+        controllers: &[Controller::ControlPlane],
+        prefix: "foo-control-plane-",
+        templates: &[],
+    },
+];
+
+/// Writes `<out>/<provider>/<version>/…` for both providers and returns the paths of all files.
+pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
+    check_version(root, version)?;
+    let mut written = Vec::new();
+    for entry in &ENTRIES {
+        let folder = out.join(entry.label).join(version);
+        std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+        let mut files = vec![(entry.components.to_owned(), components(root, entry, version, image)?)];
+        for name in std::iter::once(&"metadata.yaml").chain(entry.templates) {
+            files.push(((*name).to_owned(), read(root, &format!("deploy/clusterctl/{name}"))?));
+        }
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+            written.push(path);
+        }
+    }
+    Ok(written)
+}
+
+/// clusterctl wants a semantic version with a `v`, of a series that metadata.yaml names.
+fn check_version(root: &Path, version: &str) -> Result<()> {
+    let numbers = version.strip_prefix('v').and_then(|rest| {
+        let core = rest.split(['-', '+']).next()?;
+        let numbers: Vec<u64> = core.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        <[u64; 3]>::try_from(numbers).ok()
+    });
+    let Some([major, minor, _]) = numbers else {
+        bail!("{version:?} is no version like v0.1.0");
+    };
+    let metadata = yaml::parse(&read(root, "deploy/clusterctl/metadata.yaml")?)?;
+    let series = metadata.iter().filter_map(|m| m.get("releaseSeries")?.as_array()).flatten();
+    let field = |series: &Value, name: &str| series.get(name).and_then(Value::as_u64);
+    ensure!(
+        series.into_iter().any(|s| field(s, "major") == Some(major) && field(s, "minor") == Some(minor)),
+        "deploy/clusterctl/metadata.yaml has no release series {major}.{minor}"
+    );
+    Ok(())
+}
+
+fn read(root: &Path, path: &str) -> Result<String> {
+    std::fs::read_to_string(root.join(path)).with_context(|| format!("reading {path}"))
+}
+
+/// Files of deploy/ that both providers are made from. The roles that differ are cut from the table instead.
+const SHARED: [&str; 6] = [
+    "deploy/manager/namespace.yaml",
+    "deploy/rbac/service_account.yaml",
+    "deploy/rbac/role_binding.yaml",
+    "deploy/rbac/leader_election_role.yaml",
+    "deploy/rbac/leader_election_role_binding.yaml",
+    "deploy/manager/manager.yaml",
+];
+
+fn components(root: &Path, entry: &Entry, version: &str, image: &str) -> Result<String> {
+    let mut shared = yaml::parse(&rbac::manager_role(entry.controllers))?;
+    for path in SHARED {
+        shared.extend(yaml::parse(&read(root, path)?).with_context(|| format!("in {path}"))?);
+    }
+    rename(&mut shared, entry.prefix);
+    for object in &mut shared {
+        adapt(object, entry, &format!("{image}:{version}"));
+    }
+    let mut objects: Vec<Value> = generate::crds()?
+        .into_iter()
+        .filter(|crd| crd.pointer("/spec/group").and_then(Value::as_str) == Some(entry.group))
+        .collect();
+    objects.extend(shared);
+    objects.extend(yaml::parse(&rbac::core_role(entry.provider))?);
+    if entry.provider == Provider::Infrastructure {
+        objects.extend(yaml::parse(&read(root, "deploy/rbac/cluster_autoscaler_role.yaml")?)?);
+    }
+    for object in &mut objects {
+        label(object, entry.label);
+    }
+    // clusterctl sorts by kind itself; a stable order of our own makes two releases comparable.
+    objects.sort_by_key(|object| {
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+        (rank(&text("/kind")), text("/metadata/name"))
+    });
+    yaml::documents(&objects)
+}
+
+fn rank(kind: &str) -> u8 {
+    match kind {
+        "Namespace" => 0,
+        "CustomResourceDefinition" => 1,
+        "ServiceAccount" => 2,
+        "Role" | "ClusterRole" => 3,
+        "RoleBinding" | "ClusterRoleBinding" => 4,
+        _ => 5,
+    }
+}
+
+/// Gives the objects, and whatever refers to them by name, the provider's prefix.
+fn rename(objects: &mut [Value], prefix: &str) {
+    let names: BTreeMap<String, String> = objects
+        .iter()
+        .filter_map(|object| object.pointer("/metadata/name")?.as_str())
+        .filter_map(|name| Some((name.to_owned(), format!("{prefix}{}", name.strip_prefix("foo-")?))))
+        .collect();
+    for object in objects {
+        replace(object, &names);
+    }
+}
+
+fn replace(value: &mut Value, names: &BTreeMap<String, String>) {
+    match value {
+        Value::String(text) => {
+            if let Some(new) = names.get(text) {
+                text.clone_from(new);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, names)),
+        Value::Object(map) => map.values_mut().for_each(|item| replace(item, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What a release has and `kubectl apply -k` cannot have: the provider's controllers, its image, clusterctl's variables.
+fn adapt(object: &mut Value, entry: &Entry, image: &str) {
+    match object.get("kind").and_then(Value::as_str) {
+        Some("ServiceAccount") if entry.provider == Provider::Infrastructure => {
+            if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+                // IAM roles for service accounts; empty means none. The default is a pair of quotes because clusterctl
+                // takes an empty default for none at all and then insists on a value.
+                metadata.insert(
+                    "annotations".to_owned(),
+                    json!({"eks.amazonaws.com/role-arn": "${FOO_IAM_ROLE_ARN:=''}"}),
+                );
+            }
+        }
+        Some("Deployment") => {
+            let path = "/spec/template/spec/containers/0";
+            let Some(container) = object.pointer_mut(path).and_then(Value::as_object_mut) else { return };
+            container.insert("image".to_owned(), json!(image));
+            container.insert("imagePullPolicy".to_owned(), json!("IfNotPresent"));
+            if entry.provider == Provider::ControlPlane {
+                // It talks to Kubernetes only.
+                container.remove("envFrom");
+            }
+            let flags: Vec<&str> = entry.controllers.iter().map(|controller| controller.flag()).collect();
+            if let Some(args) = container.get_mut("args").and_then(Value::as_array_mut) {
+                args.push(json!(format!("--controllers={}", flags.join(","))));
+                args.push(json!("--log-format=${FOO_LOG_FORMAT:=json}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn label(object: &mut Value, provider: &str) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let labels = metadata.entry("labels").or_insert_with(|| json!({}));
+    if let Some(labels) = labels.as_object_mut() {
+        labels.insert("cluster.x-k8s.io/provider".to_owned(), json!(provider));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn objects(entry: &Entry) -> Vec<Value> {
+        yaml::parse(&components(&crate::root(), entry, "v0.1.0", IMAGE).unwrap()).unwrap()
+    }
+
+    fn of_kind<'a>(objects: &'a [Value], kind: &str) -> Vec<&'a Value> {
+        objects.iter().filter(|object| object["kind"] == kind).collect()
+    }
+
+    #[test]
+    fn both_providers_together_have_every_crd_once() {
+        let mut names: Vec<String> = ENTRIES
+            .iter()
+            .flat_map(|entry| {
+                of_kind(&objects(entry), "CustomResourceDefinition")
+                    .iter()
+                    .map(|crd| crd["metadata"]["name"].as_str().unwrap().to_owned())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let mut expected: Vec<String> =
+            foo_api::crds().into_iter().map(|crd| crd.metadata.name.unwrap()).collect();
+        names.sort();
+        expected.sort();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn the_providers_share_no_object() {
+        let ids = |entry: &Entry| -> Vec<String> {
+            objects(entry).iter().map(|o| format!("{} {}", o["kind"], o["metadata"]["name"])).collect()
+        };
+        let (infrastructure, control_plane) = (ids(&ENTRIES[0]), ids(&ENTRIES[1]));
+        assert!(
+            infrastructure.iter().all(|id| !control_plane.contains(id)),
+            "{infrastructure:?} {control_plane:?}"
+        );
+    }
+
+    #[test]
+    fn references_between_objects_lead_somewhere() {
+        for entry in &ENTRIES {
+            let objects = objects(entry);
+            let there = |kind: &Value, name: &Value| {
+                objects.iter().any(|o| o["kind"] == *kind && o["metadata"]["name"] == *name)
+            };
+            let bindings =
+                [of_kind(&objects, "ClusterRoleBinding"), of_kind(&objects, "RoleBinding")].concat();
+            assert_eq!(bindings.len(), 2);
+            for binding in bindings {
+                assert!(there(&binding["roleRef"]["kind"], &binding["roleRef"]["name"]), "{binding}");
+                let subject = &binding["subjects"][0];
+                assert!(
+                    there(&subject["kind"], &subject["name"])
+                        && there(&json!("Namespace"), &subject["namespace"])
+                );
+            }
+            let deployments = of_kind(&objects, "Deployment");
+            assert_eq!(deployments.len(), 1);
+            let pod = &deployments[0]["spec"]["template"]["spec"];
+            assert!(there(&json!("ServiceAccount"), &pod["serviceAccountName"]));
+            assert_eq!(
+                deployments[0]["spec"]["selector"]["matchLabels"],
+                deployments[0]["spec"]["template"]["metadata"]["labels"]
+            );
+            let namespace = &of_kind(&objects, "Namespace")[0]["metadata"]["name"];
+            for object in &objects {
+                let own = &object["metadata"]["namespace"];
+                assert!(own.is_null() || own == namespace, "{object}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_manager_runs_with_nothing_it_does_not_need() {
+        for entry in &ENTRIES {
+            let objects = objects(entry);
+            let pod = &of_kind(&objects, "Deployment")[0]["spec"]["template"]["spec"];
+            let container = &pod["containers"][0];
+            // clusterctl looks for this name.
+            assert_eq!(container["name"], "manager");
+            assert_eq!(container["image"], format!("{IMAGE}:v0.1.0"));
+            assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+            assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault");
+            let security = &container["securityContext"];
+            assert_eq!(security["readOnlyRootFilesystem"], true);
+            assert_eq!(security["allowPrivilegeEscalation"], false);
+            assert_eq!(security["capabilities"]["drop"], json!(["ALL"]));
+        }
+    }
+
+    #[test]
+    fn dollars_are_variables_or_ends_of_patterns() {
+        for entry in &ENTRIES {
+            let text = components(&crate::root(), entry, "v0.1.0", IMAGE).unwrap();
+            let variables: Vec<&str> =
+                text.split("${").skip(1).filter_map(|rest| rest.split([':', '}']).next()).collect();
+            assert!(variables.iter().all(|name| name.starts_with("FOO_")), "{variables:?}");
+            assert!(!text.contains("$$"));
+        }
+    }
+
+    #[test]
+    fn the_same_version_gives_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let release = |name: &str| -> Vec<Vec<u8>> {
+            let paths = write(&crate::root(), "v0.1.0", IMAGE, &folder.path().join(name)).unwrap();
+            assert_eq!(paths.len(), 5);
+            paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+        };
+        assert_eq!(release("a"), release("b"));
+    }
+
+    #[test]
+    fn versions_that_clusterctl_would_refuse_are_refused() {
+        let check = |version: &str, expected: bool| {
+            assert_eq!(check_version(&crate::root(), version).is_ok(), expected, "{version}");
+        };
+        check("v0.1.0", true);
+        check("v0.1.7-rc.1", true);
+        check("0.1.0", false);
+        check("v0.1", false);
+        check("v9.9.0", false);
+    }
+}

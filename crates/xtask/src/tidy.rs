@@ -1,0 +1,246 @@
+//! `cargo xtask tidy`: what no compiler checks.
+//!
+//! Each check is a function from a file to sentences; only [`check`] reads the disk.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use std::path::Path;
+use std::process::Command;
+
+/// Longest file that still is read in one sitting, in lines; longer ones are mentioned, not refused.
+const LONG: usize = 600;
+
+/// Words that stand for work that was not done. Spelled in two parts so that this file does not contain them.
+const UNFINISHED: [&str; 5] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("todo", "!("),
+    concat!("unimplemented", "!("),
+    concat!("#[ig", "nore"),
+];
+
+/// Beginnings of paths that exist on somebody's machine only.
+const MACHINE_PATHS: [&str; 4] =
+    [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
+
+struct File {
+    path: String,
+    text: String,
+}
+
+/// Fails with every finding; warnings are printed only.
+pub fn check(root: &Path) -> Result<()> {
+    let files = files(root)?;
+    let mut findings = Vec::new();
+    for file in &files {
+        findings.extend(unfinished(file));
+        findings.extend(machine_paths(file));
+        findings.extend(spaces(file));
+        findings.extend(links(file, &|path| root.join(path).exists()));
+        findings.extend(lints(file));
+        if let Some(warning) = long(file) {
+            println!("warning: {warning}");
+        }
+    }
+    findings.extend(toolchains(&files));
+    if findings.is_empty() {
+        println!("{} files are tidy", files.len());
+        return Ok(());
+    }
+    bail!("not tidy:\n  {}", findings.join("\n  "))
+}
+
+/// Every text file that is, or would be, committed.
+fn files(root: &Path) -> Result<Vec<File>> {
+    let output = Command::new("git")
+        .current_dir(root)
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .output()
+        .context("running git ls-files")?;
+    ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
+    let list = String::from_utf8(output.stdout).context("a file name that is not UTF-8")?;
+    let mut files = Vec::new();
+    for path in list.split('\0').filter(|path| !path.is_empty()) {
+        // Not there: deleted but not committed. Not UTF-8: no text.
+        if let Ok(text) = std::fs::read_to_string(root.join(path)) {
+            files.push(File { path: path.to_owned(), text });
+        }
+    }
+    Ok(files)
+}
+
+impl File {
+    fn ends_with(&self, extensions: &[&str]) -> bool {
+        Path::new(&self.path).extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted))
+    }
+
+    fn is_code(&self) -> bool {
+        self.ends_with(&["rs", "sh", "go", "toml", "yaml", "yml"]) || !self.path.contains('.')
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+}
+
+fn unfinished(file: &File) -> Vec<String> {
+    if !file.is_code() {
+        return Vec::new();
+    }
+    let found = file.lines().flat_map(|(number, line)| {
+        UNFINISHED.iter().filter(move |word| line.contains(**word)).map(move |word| (number, word))
+    });
+    found.map(|(number, word)| format!("{}:{number}: {word}", file.path)).collect()
+}
+
+fn machine_paths(file: &File) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (number, line) in file.lines() {
+        for start in MACHINE_PATHS {
+            // `./home/` or `x/work/` are parts of other paths.
+            let absolute = line.match_indices(start).any(|(at, _)| {
+                !line
+                    .get(..at)
+                    .and_then(|before| before.chars().last())
+                    .is_some_and(|c| c.is_alphanumeric() || "._-}/".contains(c))
+            });
+            if absolute {
+                findings.push(format!("{}:{number}: a path of one machine ({start}…)", file.path));
+            }
+        }
+    }
+    findings
+}
+
+fn spaces(file: &File) -> Vec<String> {
+    let mut findings: Vec<String> = file
+        .lines()
+        .filter(|(_, line)| line.trim_end() != *line)
+        .map(|(number, _)| format!("{}:{number}: trailing space", file.path))
+        .collect();
+    if !file.text.is_empty() && !file.text.ends_with('\n') {
+        findings.push(format!("{}: no newline at the end", file.path));
+    }
+    findings
+}
+
+fn long(file: &File) -> Option<String> {
+    let lines = file.text.lines().count();
+    (file.ends_with(&["rs", "sh"]) && lines > LONG).then(|| format!("{} has {lines} lines", file.path))
+}
+
+/// Relative links of Markdown files: `[text](path#anchor)`. Anchors are not followed.
+fn links(file: &File, exists: &dyn Fn(&Path) -> bool) -> Vec<String> {
+    if !file.ends_with(&["md"]) {
+        return Vec::new();
+    }
+    let folder = Path::new(&file.path).parent().unwrap_or_else(|| Path::new(""));
+    let mut findings = Vec::new();
+    let mut code = false;
+    for (number, line) in file.lines() {
+        if line.trim_start().starts_with("```") {
+            code = !code;
+        }
+        for target in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = target.split('#').next().unwrap_or_default();
+            if !code
+                && !path.is_empty()
+                && !path.contains("://")
+                && !path.starts_with("mailto:")
+                && !exists(&folder.join(path))
+            {
+                findings.push(format!("{}:{number}: link to {path}, which is not there", file.path));
+            }
+        }
+    }
+    findings
+}
+
+/// Every crate takes the workspace's lints.
+fn lints(file: &File) -> Vec<String> {
+    if !file.path.ends_with("/Cargo.toml") {
+        return Vec::new();
+    }
+    let inherits = toml::from_str::<toml::Table>(&file.text)
+        .ok()
+        .and_then(|manifest| manifest.get("lints")?.get("workspace")?.as_bool());
+    if inherits == Some(true) {
+        Vec::new()
+    } else {
+        vec![format!("{}: no [lints] workspace = true", file.path)]
+    }
+}
+
+/// The image is built with the toolchain that everything is tested with.
+fn toolchains(files: &[File]) -> Vec<String> {
+    let find = |path: &str| files.iter().find(|file| file.path == path);
+    let (Some(pin), Some(image)) = (find("rust-toolchain.toml"), find("Dockerfile")) else {
+        return Vec::new();
+    };
+    let channel = toml::from_str::<toml::Table>(&pin.text)
+        .ok()
+        .and_then(|pin| Some(pin.get("toolchain")?.get("channel")?.as_str()?.to_owned()));
+    match channel {
+        Some(version) if image.text.contains(&format!("rust:{version}-")) => Vec::new(),
+        version => {
+            vec![format!("Dockerfile: not built with the pinned toolchain {}", version.unwrap_or_default())]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> File {
+        File { path: path.into(), text: text.into() }
+    }
+
+    #[test]
+    fn unfinished_work_is_found_in_code_and_not_in_prose() {
+        let text = format!("fine\n// {} later\n", UNFINISHED[0]);
+        assert_eq!(unfinished(&file("a/b.rs", &text)).len(), 1);
+        assert_eq!(unfinished(&file("Makefile", &text)).len(), 1);
+        assert!(unfinished(&file("docs/a.md", &text)).is_empty());
+    }
+
+    #[test]
+    fn paths_of_one_machine_are_found_and_parts_of_other_paths_are_not() {
+        let check = |line: String, expected: usize| {
+            assert_eq!(machine_paths(&file("a", &line)).len(), expected, "{line}");
+        };
+        check(format!("cd {}main\n", MACHINE_PATHS[0]), 1);
+        check(format!("\"{}.cargo\"\n", MACHINE_PATHS[1]), 1);
+        check(format!("dir{}x ${{A}}{}x\n", MACHINE_PATHS[0], MACHINE_PATHS[1]), 0);
+    }
+
+    #[test]
+    fn trailing_spaces_and_missing_newlines_are_found() {
+        assert_eq!(spaces(&file("a", "x \ny\n")).len(), 1);
+        assert_eq!(spaces(&file("a", "x")).len(), 1);
+        assert!(spaces(&file("a", "x\n\ny\n")).is_empty());
+    }
+
+    #[test]
+    fn links_are_relative_to_their_file() {
+        let exists = |path: &Path| path == Path::new("docs/b.md");
+        let text = "[a](b.md#x) [b](c.md) [c](https://example.com) [d](#here)\n```\n[e](f.md)\n```\n";
+        assert_eq!(
+            links(&file("docs/a.md", text), &exists),
+            ["docs/a.md:1: link to c.md, which is not there"]
+        );
+    }
+
+    #[test]
+    fn crates_inherit_the_lints() {
+        assert!(lints(&file("crates/a/Cargo.toml", "[lints]\nworkspace = true\n")).is_empty());
+        assert_eq!(lints(&file("crates/a/Cargo.toml", "[package]\n")).len(), 1);
+        assert!(lints(&file("Cargo.toml", "")).is_empty());
+    }
+
+    #[test]
+    fn the_image_is_built_with_the_pinned_toolchain() {
+        let pin = || file("rust-toolchain.toml", "[toolchain]\nchannel = \"1.2.3\"\n");
+        assert!(toolchains(&[pin(), file("Dockerfile", "FROM rust:1.2.3-alpine\n")]).is_empty());
+        assert_eq!(toolchains(&[pin(), file("Dockerfile", "FROM rust:1.2.4-alpine\n")]).len(), 1);
+    }
+}
