@@ -1,0 +1,163 @@
+//! The real clusterctl takes the release folder: file names, metadata, images, variables, and the cluster template.
+
+#![expect(
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests: what is not as expected is a failure"
+)]
+
+mod common;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const VERSION: &str = "v0.1.0";
+
+struct Release {
+    folder: TempDir,
+}
+
+impl Release {
+    fn new() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let release = folder.path().join("release");
+        xtask::release::write(&xtask::root(), VERSION, xtask::release::IMAGE, &release)?;
+        let provider = |label: &str, kind: &str, file: &str| json!({"name": "foo", "type": kind, "url": release.join(label).join(VERSION).join(file)});
+        let config = json!({"providers": [
+            provider("infrastructure-foo", "InfrastructureProvider", "infrastructure-components.yaml"),
+            provider("control-plane-foo", "ControlPlaneProvider", "control-plane-components.yaml"),
+        ]});
+        std::fs::write(folder.path().join("clusterctl.yaml"), config.to_string())?;
+        Ok(Self { folder })
+    }
+
+    /// Runs clusterctl with no network and no management cluster; returns the documents it prints.
+    fn clusterctl(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Vec<Value>> {
+        let folder: &Path = self.folder.path();
+        let output = Command::new(common::tools().join("clusterctl"))
+            .args(arguments)
+            .arg("--config")
+            .arg(folder.join("clusterctl.yaml"))
+            .env_clear()
+            .envs([("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"), ("GOPROXY", "off")])
+            .env("HOME", folder)
+            .env("XDG_CONFIG_HOME", folder)
+            .envs(variables.iter().copied())
+            .output()
+            .context("running clusterctl")?;
+        ensure!(
+            output.status.success(),
+            "clusterctl {arguments:?}:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let text = String::from_utf8(output.stdout)?;
+        serde_saphyr::from_multiple(&text).context("reading what clusterctl printed")
+    }
+}
+
+fn named<'a>(objects: &'a [Value], kind: &str, name: &str) -> &'a Value {
+    objects
+        .iter()
+        .find(|object| object["kind"] == kind && object["metadata"]["name"] == name)
+        .unwrap_or_else(|| panic!("no {kind} {name}"))
+}
+
+#[test]
+fn both_providers_install_without_any_variable_set() -> Result<()> {
+    let release = Release::new()?;
+    let infrastructure =
+        release.clusterctl(&["generate", "provider", "--infrastructure", "foo:v0.1.0"], &[])?;
+    let manager = named(&infrastructure, "Deployment", "foo-controller-manager");
+    assert_eq!(manager["metadata"]["namespace"], "foo-system");
+    assert_eq!(manager["metadata"]["labels"]["cluster.x-k8s.io/provider"], "infrastructure-foo");
+    let account = named(&infrastructure, "ServiceAccount", "foo-manager");
+    assert_eq!(account["metadata"]["annotations"]["eks.amazonaws.com/role-arn"], "");
+    let control_plane =
+        release.clusterctl(&["generate", "provider", "--control-plane", "foo:v0.1.0"], &[])?;
+    let manager = named(&control_plane, "Deployment", "foo-control-plane-controller-manager");
+    assert_eq!(manager["metadata"]["namespace"], "foo-control-plane-system");
+    Ok(())
+}
+
+/// clusterctl replaces variables in everything, the patterns of our schemas included.
+#[test]
+fn crds_come_out_of_clusterctl_as_they_went_in() -> Result<()> {
+    let release = Release::new()?;
+    for (flag, group) in
+        [("--infrastructure", "infrastructure.foo.com"), ("--control-plane", "controlplane.foo.com")]
+    {
+        let objects = release.clusterctl(&["generate", "provider", flag, "foo:v0.1.0"], &[])?;
+        for crd in foo_api::crds().iter().filter(|crd| crd.spec.group == group) {
+            let out =
+                named(&objects, "CustomResourceDefinition", crd.metadata.name.as_deref().unwrap_or_default());
+            for part in ["spec", "status"] {
+                let path = format!("/spec/versions/0/schema/openAPIV3Schema/properties/{part}");
+                let ours = serde_json::to_value(crd)?;
+                // Through text, as whole numbers may be written with and without a fraction.
+                let text = |value: Option<&Value>| {
+                    value.map(|v| v.to_string().replace(".0,", ",").replace(".0}", "}"))
+                };
+                assert_eq!(text(out.pointer(&path)), text(ours.pointer(&path)));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_role_can_be_given_to_the_manager() -> Result<()> {
+    let arn = "arn:aws:iam::123456789012:role/foo";
+    let objects = Release::new()?.clusterctl(
+        &["generate", "provider", "--infrastructure", "foo:v0.1.0"],
+        &[("FOO_IAM_ROLE_ARN", arn)],
+    )?;
+    let account = named(&objects, "ServiceAccount", "foo-manager");
+    assert_eq!(account["metadata"]["annotations"]["eks.amazonaws.com/role-arn"], arn);
+    Ok(())
+}
+
+/// And what it makes can be read by our own types.
+#[test]
+fn the_cluster_template_makes_a_cluster_with_a_pool() -> Result<()> {
+    let objects = Release::new()?.clusterctl(
+        &[
+            "generate",
+            "cluster",
+            "c1",
+            "--infrastructure",
+            "foo:v0.1.0",
+            "--kubernetes-version",
+            "v1.36.3",
+            "--worker-machine-count",
+            "3",
+            "--target-namespace",
+            "team-a",
+        ],
+        &[
+            ("AWS_REGION", "eu-central-1"),
+            ("FOO_SUBNETS", "[{id: subnet-0a}, {id: subnet-0b}]"),
+            ("FOO_AMI_ID", "ami-0a"),
+            ("FOO_INSTANCE_PROFILE", "nodes"),
+            ("FOO_KUBECONFIG_SECRET", "c1-external"),
+            ("FOO_BOOTSTRAP_SECRET", "c1-bootstrap"),
+        ],
+    )?;
+    assert!(objects.iter().all(|object| object["metadata"]["namespace"] == "team-a"));
+    let cluster: foo_api::FooCluster = serde_json::from_value(named(&objects, "FooCluster", "c1").clone())?;
+    assert_eq!(cluster.spec.network.subnets.len(), 2);
+    let pool: foo_api::FooMachinePool =
+        serde_json::from_value(named(&objects, "FooMachinePool", "c1-workers").clone())?;
+    assert_eq!((pool.spec.max_size, pool.spec.ssh_key_name), (Some(100), None));
+    let control_plane: foo_api::FooControlPlane =
+        serde_json::from_value(named(&objects, "FooControlPlane", "c1").clone())?;
+    assert_eq!(control_plane.spec.external.kubeconfig_secret_ref.name, "c1-external");
+    let machine_pool: foo_api::capi::MachinePool =
+        serde_json::from_value(named(&objects, "MachinePool", "c1-workers").clone())?;
+    assert_eq!(machine_pool.spec.replicas, Some(3));
+    let reference = machine_pool.spec.template.spec.infrastructure_ref;
+    assert_eq!((reference.kind.as_str(), reference.name.as_str()), ("FooMachinePool", "c1-workers"));
+    Ok(())
+}
