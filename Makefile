@@ -1,0 +1,72 @@
+# Thin on purpose: the work is in cargo, crates/xtask and hack/. `make help` lists the targets.
+#
+# One cargo at a time: rustc needs about 8 GB for aws-sdk-ec2 alone.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+VERSION ?= v0.1.0
+bin := $(or $(CARGO_TARGET_DIR),target)/debug
+
+# All programs, with exactly the dependencies that `cargo test --workspace` uses. Cargo takes the features of
+# development dependencies into account as soon as one test target is asked for, so a small one is: without it the demo
+# and the tests would compile the AWS SDK twice.
+build_programs := cargo build --workspace --bins --test golden
+
+# $(call timed,what,command): says what is going on and how long it took.
+timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
+
+.PHONY: help demo test check bench release tools build clean prerequisites components
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: tools build ## Play the main job on real components and a simulated AWS; ONCE=1 checks every step and ends
+	@$(bin)/xtask release --version $(VERSION) --out dist >/dev/null
+	@$(bin)/foo-demo $(if $(ONCE),--once)
+
+test: tools build ## Every test, once; the last line is the total
+	@$(bin)/xtask test
+
+check: prerequisites components ## Formatting, lints, licences, generated files, tidiness
+	$(call timed,formatting,cargo fmt --all --check)
+	$(call timed,lints,cargo clippy --workspace --all-targets -- --deny warnings)
+	$(call timed,checks,cargo build --quiet --package xtask; \
+	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy)
+
+bench: tools build ## Calls, writes, memory and latency, printed
+	@cargo run --package foo-scale --bin foo-bench
+
+release: prerequisites ## The folder that clusterctl installs from: dist/ (VERSION=v0.1.0)
+	@cargo run --quiet --package xtask -- release --version $(VERSION) --out dist
+
+tools: prerequisites ## Build the real components that tests and demo run (8 minutes once, then seconds)
+	$(call timed,development tools,hack/tools/build.sh)
+
+build: prerequisites ## Build all programs
+	$(call timed,building,$(build_programs))
+
+clean: ## Remove what was built, except the tools in hack/tools/bin
+	cargo clean
+	rm -rf dist
+
+prerequisites:
+	@missing=; \
+	for program in cargo cc git go openssl; do \
+	    command -v $$program >/dev/null || missing="$$missing $$program"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	    echo "not installed:$$missing" >&2; \
+	    echo "Needed: Rust by rustup (https://rustup.rs), Go 1.26 (https://go.dev/doc/install), a C compiler, git," >&2; \
+	    echo "openssl, make. On Debian: apt-get install build-essential git openssl" >&2; \
+	    exit 1; \
+	fi
+
+# rust-toolchain.toml asks for both; a toolchain that was installed before without them is completed here.
+components:
+	@for component in fmt:rustfmt clippy:clippy; do \
+	    cargo $${component%%:*} --version >/dev/null 2>&1 || rustup component add $${component##*:}; \
+	done
