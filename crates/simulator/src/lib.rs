@@ -1,1 +1,44 @@
 //! An AWS in one process: Auto Scaling and EC2 state machines on a virtual clock, served over the AWS wire protocol.
+//!
+//! It refuses what AWS refuses, with AWS's error codes, and takes the time AWS takes.
+//!
+//! * [`core`]: the state of a region and its laws; pure, stepped by calls and by time.
+//! * `wire`: AWS's query protocols, so that any SDK can talk to it.
+//! * [`SimCloud`]: the same core behind the `foo_cloud` traits, without SDK and HTTP.
+//! * `world`: what stands before each call: clock, faults, throttling, counts.
+//! * `control`: all of that as JSON over HTTP, under `/_sim/`.
+//!
+//! ```
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+//! # runtime.block_on(async {
+//! use foo_simulator::{Simulator, SimulatorConfig};
+//!
+//! let aws = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+//! println!("AWS_ENDPOINT_URL={}", aws.endpoint());
+//! aws.step(std::time::Duration::from_secs(60));
+//! assert!(aws.region("eu-central-1").in_service_instances().is_empty());
+//! # });
+//! ```
+
+mod calls;
+mod clock;
+mod config;
+mod control;
+pub mod core;
+mod faults;
+mod server;
+mod service;
+mod sim_cloud;
+mod simulator;
+mod throttle;
+mod wire;
+mod world;
+
+pub use calls::{CallCount, CallRecord};
+pub use clock::{Pace, STEPPED_START};
+pub use config::{DEFAULT_ACCOUNT, DEFAULT_REGION, SimulatorConfig};
+pub use faults::{Fault, FaultRule};
+pub use service::Service;
+pub use sim_cloud::SimCloud;
+pub use simulator::{Handle, NodeInstance, RegionHandle, Simulator};
+pub use throttle::{BucketSize, Ec2Throttling, Throttling};

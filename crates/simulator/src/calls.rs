@@ -1,0 +1,82 @@
+//! Who called what, how often, with which outcome.
+
+use crate::faults::CallHead;
+use crate::service::Service;
+use foo_cloud::model::Timestamp;
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Single calls kept for reading.
+const RECENT: usize = 1_000;
+
+/// Number of calls of one action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CallCount {
+    /// All of them, refused ones included.
+    pub calls: u64,
+    /// Those that were refused or lost.
+    pub failures: u64,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CallRecord {
+    /// When, in virtual time.
+    pub at: Timestamp,
+    /// Who called.
+    pub caller: String,
+    /// In which region.
+    pub region: String,
+    /// Which service.
+    pub service: Service,
+    /// Which action.
+    pub action: String,
+    /// `OK`, an error code, or `Dropped…`.
+    pub outcome: String,
+}
+
+/// All calls since the start or the last reset.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls {
+    counts: BTreeMap<(Service, String), CallCount>,
+    recent: VecDeque<CallRecord>,
+}
+
+impl Calls {
+    pub(crate) fn record(&mut self, at: Timestamp, call: &CallHead<'_>, outcome: &str) {
+        let count = self.counts.entry((call.service, call.action.to_owned())).or_default();
+        count.calls += 1;
+        count.failures += u64::from(outcome != "OK");
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(CallRecord {
+            at,
+            caller: call.caller.to_owned(),
+            region: call.region.to_owned(),
+            service: call.service,
+            action: call.action.to_owned(),
+            outcome: outcome.to_owned(),
+        });
+    }
+
+    pub(crate) fn counts(&self) -> BTreeMap<(Service, String), CallCount> {
+        self.counts.clone()
+    }
+
+    pub(crate) fn count(&self, action: &str) -> u64 {
+        self.counts.iter().filter(|((_, name), _)| name == action).map(|(_, count)| count.calls).sum()
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.counts.values().map(|count| count.calls).sum()
+    }
+
+    pub(crate) fn recent(&self) -> Vec<CallRecord> {
+        self.recent.iter().cloned().collect()
+    }
+
+    pub(crate) fn reset(&mut self) {
+        *self = Self::default();
+    }
+}

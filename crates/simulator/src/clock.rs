@@ -1,0 +1,86 @@
+//! The virtual clock: real time times a factor, or moved by hand.
+
+use foo_cloud::model::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// 2026-01-01T00:00:00Z: where a stepped clock starts, so that runs can be compared.
+pub const STEPPED_START: Timestamp = Timestamp(1_767_225_600_000);
+
+/// How virtual time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum Pace {
+    /// Real time times `factor`.
+    Scaled {
+        /// Virtual seconds per real second.
+        factor: f64,
+    },
+    /// Only when it is moved.
+    Stepped,
+}
+
+/// A clock at a place in virtual time.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    pace: Pace,
+    base: Timestamp,
+    since: Instant,
+}
+
+impl Clock {
+    pub(crate) fn new(pace: Pace, start: Timestamp) -> Self {
+        Self { pace, base: start, since: Instant::now() }
+    }
+
+    /// Virtual time.
+    pub(crate) fn now(&self) -> Timestamp {
+        match self.pace {
+            Pace::Stepped => self.base,
+            Pace::Scaled { factor } => self.base.plus(scaled(self.since.elapsed(), factor)),
+        }
+    }
+
+    pub(crate) fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Moves virtual time on.
+    pub(crate) fn step(&mut self, by: Duration) {
+        self.base = self.base.plus(by);
+    }
+
+    /// Changes how time passes from now on.
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.base = self.now();
+        self.since = Instant::now();
+        self.pace = pace;
+    }
+}
+
+/// Factors that make no sense (negative, not a number, too large) leave time as it is.
+fn scaled(real: Duration, factor: f64) -> Duration {
+    Duration::try_from_secs_f64(real.as_secs_f64() * factor).unwrap_or(real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stepped_clock_moves_only_by_hand() {
+        let mut clock = Clock::new(Pace::Stepped, STEPPED_START);
+        assert_eq!(clock.now(), STEPPED_START);
+        clock.step(Duration::from_secs(5));
+        assert_eq!(clock.now(), Timestamp(STEPPED_START.0 + 5_000));
+    }
+
+    #[test]
+    fn a_scaled_clock_runs_faster_and_can_be_moved_too() {
+        let mut clock = Clock::new(Pace::Scaled { factor: 1000.0 }, STEPPED_START);
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(clock.now() >= STEPPED_START.plus(Duration::from_secs(5)));
+        clock.step(Duration::from_hours(1));
+        assert!(clock.now() >= STEPPED_START.plus(Duration::from_hours(1)));
+    }
+}

@@ -1,0 +1,70 @@
+//! What a simulator is started with.
+
+use crate::clock::{Pace, STEPPED_START};
+use crate::core::Settings;
+use crate::throttle::Throttling;
+use foo_cloud::model::Timestamp;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How a simulator starts. Everything in it can be changed while it runs, except seed, account and address.
+#[derive(Clone, Debug)]
+pub struct SimulatorConfig {
+    /// Seed of ids, delays and choices.
+    pub seed: u64,
+    /// How time passes.
+    pub pace: Pace,
+    /// Where virtual time starts.
+    pub start: Timestamp,
+    /// How regions behave.
+    pub settings: Settings,
+    /// How calls are throttled.
+    pub throttling: Throttling,
+    /// The account: 12 digits.
+    pub account: String,
+    /// Regions that exist from the start; others appear when they are first used.
+    pub regions: Vec<String>,
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+}
+
+/// The account of a simulator that is not told otherwise.
+pub const DEFAULT_ACCOUNT: &str = "123456789012";
+/// The region of a simulator that is not told otherwise.
+pub const DEFAULT_REGION: &str = "eu-central-1";
+
+impl Default for SimulatorConfig {
+    /// Real time, AWS-like delays and throttling, a free port on the loopback interface.
+    fn default() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            seed: 1,
+            pace: Pace::Scaled { factor: 1.0 },
+            start: Timestamp(i64::try_from(now.as_millis()).unwrap_or(0)),
+            settings: Settings::default(),
+            throttling: Throttling::default(),
+            account: DEFAULT_ACCOUNT.to_owned(),
+            regions: vec![DEFAULT_REGION.to_owned()],
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        }
+    }
+}
+
+impl SimulatorConfig {
+    /// For tests: time moves only by hand and starts at a fixed moment; no throttling, whose buckets would never
+    /// refill.
+    pub fn stepped() -> Self {
+        Self { pace: Pace::Stepped, start: STEPPED_START, throttling: Throttling::OFF, ..Self::default() }
+    }
+
+    /// For tests and demos in real time: `factor` virtual seconds pass in each real one; no throttling.
+    pub fn scaled(factor: f64) -> Self {
+        Self { pace: Pace::Scaled { factor }, throttling: Throttling::OFF, ..Self::default() }
+    }
+
+    /// The same with another seed.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+}

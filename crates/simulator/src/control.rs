@@ -1,0 +1,227 @@
+//! The control API: what tests and people do to the simulated world, as JSON over HTTP under `/_sim/`.
+//!
+//! | method and path | what |
+//! |---|---|
+//! | GET `/_sim/health` | answers when the simulator does |
+//! | GET `/_sim/state` | everything |
+//! | GET, POST `/_sim/clock` | `{"now","pace"}`; `{"step_seconds":n}`, `{"factor":x}` or `{"stepped":true}` |
+//! | GET, POST, DELETE `/_sim/faults` | the rules; add one ([`FaultRule`]); remove all |
+//! | DELETE `/_sim/faults/<n>` | remove one |
+//! | GET, DELETE `/_sim/calls` | counts by action, total and the latest calls; reset |
+//! | GET, PUT `/_sim/throttling` | [`Throttling`] |
+//! | GET `/_sim/regions/<r>/state` | everything in a region |
+//! | GET `/_sim/regions/<r>/groups`, `/groups/<name>`, `/activities/<group>` | groups; the diary of one |
+//! | GET `/_sim/regions/<r>/instances`, `/nodes` | all instances; those that run, as kubelets |
+//! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
+//! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
+//! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
+//! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
+//! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
+
+use crate::clock::Pace;
+use crate::core::catalogue::Boot;
+use crate::core::error::AwsResult;
+use crate::faults::FaultRule;
+use crate::simulator::{RegionHandle, Simulator};
+use crate::throttle::Throttling;
+use foo_cloud::model::InstanceId;
+use http::{Method, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Where the control API begins.
+pub(crate) const PREFIX: &str = "/_sim/";
+
+/// An answer of the control API.
+pub(crate) struct ControlAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) body: String,
+}
+
+/// Why a request cannot be answered.
+enum Refusal {
+    NotFound,
+    Bad(String),
+}
+
+type Outcome = Result<Value, Refusal>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockChange {
+    step_seconds: Option<f64>,
+    factor: Option<f64>,
+    stepped: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CapacityChange {
+    zone: String,
+    instance_type: String,
+    limit: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ImageChange {
+    boots: Option<Boot>,
+    available: Option<bool>,
+}
+
+/// Answers a control request.
+pub(crate) fn answer(simulator: &Simulator, method: &Method, path: &str, body: &[u8]) -> ControlAnswer {
+    let decoded = url_decode(path.strip_prefix(PREFIX).unwrap_or_default());
+    let segments: Vec<&str> = decoded.iter().map(String::as_str).collect();
+    let outcome = match segments.as_slice() {
+        ["regions", region, rest @ ..] => of_region(&simulator.region(region), method, rest, body),
+        rest => of_all(simulator, method, rest, body),
+    };
+    match outcome {
+        Ok(value) => ControlAnswer { status: StatusCode::OK, body: value.to_string() },
+        Err(Refusal::NotFound) => ControlAnswer {
+            status: StatusCode::NOT_FOUND,
+            body: json!({ "error": format!("there is no {method} {path}") }).to_string(),
+        },
+        Err(Refusal::Bad(message)) => {
+            ControlAnswer { status: StatusCode::BAD_REQUEST, body: json!({ "error": message }).to_string() }
+        }
+    }
+}
+
+/// The segments of a path, percent-decoded.
+fn url_decode(path: &str) -> Vec<String> {
+    path.split('/')
+        .map(|segment| {
+            // A form parser decodes percent signs; plus signs, which it takes for spaces, are protected first.
+            let protected = segment.replace('+', "%2B").replace(['&', '='], "");
+            url::form_urlencoded::parse(protected.as_bytes())
+                .next()
+                .map(|(name, _)| name.into_owned())
+                .unwrap_or_default()
+        })
+        .collect()
+}
+
+fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+    match (method.as_str(), path) {
+        ("GET", ["health"]) => Ok(json!({ "ok": true })),
+        ("GET", ["state"]) => Ok(simulator.state()),
+        ("GET", ["clock"]) => Ok(clock(simulator)),
+        ("POST", ["clock"]) => {
+            let change: ClockChange = parse(body)?;
+            if let Some(factor) = change.factor {
+                simulator.set_pace(Pace::Scaled { factor });
+            }
+            if change.stepped == Some(true) {
+                simulator.set_pace(Pace::Stepped);
+            }
+            if let Some(seconds) = change.step_seconds {
+                let by =
+                    Duration::try_from_secs_f64(seconds).map_err(|error| Refusal::Bad(error.to_string()))?;
+                simulator.step(by);
+            }
+            Ok(clock(simulator))
+        }
+        ("GET", ["faults"]) => Ok(simulator
+            .faults()
+            .into_iter()
+            .map(|(number, rule)| json!({ "number": number, "rule": rule }))
+            .collect()),
+        ("POST", ["faults"]) => {
+            let rule: FaultRule = parse(body)?;
+            Ok(json!({ "number": simulator.add_fault(rule) }))
+        }
+        ("DELETE", ["faults"]) => {
+            simulator.clear_faults();
+            Ok(json!({}))
+        }
+        ("DELETE", ["faults", number]) => {
+            let number = number.parse().map_err(|_| Refusal::NotFound)?;
+            if simulator.remove_fault(number) { Ok(json!({})) } else { Err(Refusal::NotFound) }
+        }
+        ("GET", ["calls"]) => Ok(calls(simulator)),
+        ("DELETE", ["calls"]) => {
+            simulator.reset_calls();
+            Ok(json!({}))
+        }
+        ("GET", ["throttling"]) => value_of(simulator.throttling()),
+        ("PUT", ["throttling"]) => {
+            let throttling: Throttling = parse(body)?;
+            simulator.set_throttling(throttling);
+            value_of(throttling)
+        }
+        ("GET", ["regions"]) => value_of(simulator.region_names()),
+        _ => Err(Refusal::NotFound),
+    }
+}
+
+fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+    match (method.as_str(), path) {
+        ("GET", ["state"]) => Ok(region.state()),
+        ("GET", ["groups"]) => value_of(region.groups()),
+        ("GET", ["groups", name]) => region.group(name).map_or(Err(Refusal::NotFound), value_of),
+        ("GET", ["activities", group]) => value_of(region.activities(group)),
+        ("GET", ["instances"]) => value_of(region.instances()),
+        ("GET", ["nodes"]) => value_of(region.in_service_instances()),
+        ("POST", ["instances", id, "kill"]) => done(region.kill_instance(&InstanceId::from(*id))),
+        ("PUT", ["capacity"]) => {
+            let change: CapacityChange = parse(body)?;
+            done(region.set_capacity_limit(&change.zone, &change.instance_type, change.limit))
+        }
+        ("PATCH", ["images", id]) => {
+            let change: ImageChange = parse(body)?;
+            if let Some(boots) = change.boots {
+                done(region.set_image_boot(id, boots))?;
+            }
+            if let Some(available) = change.available {
+                done(region.set_image_available(id, available))?;
+            }
+            Ok(json!({}))
+        }
+        ("PUT", ["images"]) => done(region.put_image(parse(body)?)),
+        ("PUT", ["types"]) => done(region.put_instance_type(parse(body)?)),
+        ("PUT", ["vpcs"]) => done(region.put_vpc(parse(body)?)),
+        ("PUT", ["subnets"]) => done(region.put_subnet(parse(body)?)),
+        ("PUT", ["security-groups"]) => done(region.put_security_group(parse(body)?)),
+        ("GET", ["settings"]) => value_of(region.settings()),
+        ("PATCH", ["settings"]) => {
+            // Settings that are not named stay: the change is laid over their JSON form.
+            let change: serde_json::Map<String, Value> = parse(body)?;
+            let mut merged = value_of(region.settings())?;
+            if let Some(merged) = merged.as_object_mut() {
+                merged.extend(change);
+            }
+            let settings = serde_json::from_value(merged).map_err(|error| Refusal::Bad(error.to_string()))?;
+            done(region.change_settings(|current| *current = settings))
+        }
+        _ => Err(Refusal::NotFound),
+    }
+}
+
+fn clock(simulator: &Simulator) -> Value {
+    json!({ "now": simulator.now(), "pace": simulator.pace(), "next_due": simulator.next_due() })
+}
+
+fn calls(simulator: &Simulator) -> Value {
+    let counts: serde_json::Map<String, Value> = simulator
+        .call_counts()
+        .into_iter()
+        .map(|((service, action), count)| (format!("{}:{action}", service.name()), json!(count)))
+        .collect();
+    json!({ "total": simulator.total_calls(), "counts": counts, "recent": simulator.recent_calls() })
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body).map_err(|error| Refusal::Bad(error.to_string()))
+}
+
+fn value_of(value: impl serde::Serialize) -> Outcome {
+    serde_json::to_value(value).map_err(|error| Refusal::Bad(error.to_string()))
+}
+
+fn done(result: AwsResult<()>) -> Outcome {
+    result.map(|()| json!({})).map_err(|error| Refusal::Bad(error.to_string()))
+}

@@ -1,0 +1,189 @@
+//! Instance types and images: what can be launched. Numbers from AWS's instance type pages; no prices, no network figures.
+
+use foo_cloud::model::{ImageId, InstanceType};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One instance type (EC2 API Reference, InstanceTypeInfo).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeInfo {
+    /// Its name.
+    pub name: InstanceType,
+    /// Default vCPUs.
+    pub vcpus: u32,
+    /// Default cores.
+    pub cores: u32,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// `x86_64` or `arm64`.
+    pub architecture: String,
+    /// Accelerators.
+    pub gpu: Option<GpuInfo>,
+    /// Local disks, if it has any.
+    pub disks: Option<DiskInfo>,
+    /// Whether it can burst (the t families).
+    pub burstable: bool,
+}
+
+/// The GPUs of an instance type: all are alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuInfo {
+    /// Model (`A10G`).
+    pub name: String,
+    /// `NVIDIA`.
+    pub manufacturer: String,
+    /// How many.
+    pub count: u32,
+    /// Memory of each in MiB.
+    pub memory_mib: u32,
+}
+
+/// The instance store of an instance type: all disks are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskInfo {
+    /// How many.
+    pub count: u32,
+    /// Size of each in GB.
+    pub size_gb: u64,
+}
+
+/// One image (EC2 API Reference, Image).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Its id.
+    pub id: ImageId,
+    /// Its name.
+    pub name: String,
+    /// `x86_64` or `arm64`.
+    pub architecture: String,
+    /// Device of the root volume.
+    pub root_device: String,
+    /// Size of the root volume in GiB.
+    pub root_gib: u32,
+    /// Account that owns it.
+    pub owner: String,
+    /// When it was made, ISO 8601.
+    pub created: String,
+    /// Whether it can be launched.
+    pub available: bool,
+    /// Whether instances made from it get as far as running a kubelet: test beds read it, EC2 does not.
+    pub boots: Boot,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// What becomes of an instance after EC2 reports it `running`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Boot {
+    /// Its node joins.
+    #[default]
+    Succeeds,
+    /// Its operating system or bootstrap fails: EC2 and Auto Scaling see a healthy instance, no node ever joins.
+    Fails,
+}
+
+/// The x86_64 image of the default region.
+pub const IMAGE_X86_64: &str = "ami-0a000000000000001";
+/// The arm64 image of the default region.
+pub const IMAGE_ARM64: &str = "ami-0a000000000000002";
+/// A newer x86_64 image of the default region.
+pub const IMAGE_X86_64_NEWER: &str = "ami-0a000000000000003";
+/// A newer arm64 image of the default region.
+pub const IMAGE_ARM64_NEWER: &str = "ami-0a000000000000004";
+
+/// The images every region starts with.
+pub(crate) fn default_images(owner: &str) -> BTreeMap<ImageId, Image> {
+    [
+        (IMAGE_X86_64, "foo-node-v1.33.0-x86_64", "x86_64", "2026-01-05T09:00:00.000Z"),
+        (IMAGE_ARM64, "foo-node-v1.33.0-arm64", "arm64", "2026-01-05T09:00:00.000Z"),
+        (IMAGE_X86_64_NEWER, "foo-node-v1.34.0-x86_64", "x86_64", "2026-02-02T09:00:00.000Z"),
+        (IMAGE_ARM64_NEWER, "foo-node-v1.34.0-arm64", "arm64", "2026-02-02T09:00:00.000Z"),
+    ]
+    .into_iter()
+    .map(|(id, name, architecture, created)| {
+        let image = Image {
+            id: ImageId::new(id),
+            name: name.to_owned(),
+            architecture: architecture.to_owned(),
+            root_device: "/dev/xvda".to_owned(),
+            root_gib: 20,
+            owner: owner.to_owned(),
+            created: created.to_owned(),
+            available: true,
+            boots: Boot::Succeeds,
+            tags: BTreeMap::new(),
+        };
+        (image.id.clone(), image)
+    })
+    .collect()
+}
+
+/// vCPUs, cores, memory in GiB, architecture.
+type Row = (&'static str, u32, u32, u64, &'static str);
+
+const PLAIN: [Row; 14] = [
+    ("m7i.large", 2, 1, 8, "x86_64"),
+    ("m7i.xlarge", 4, 2, 16, "x86_64"),
+    ("m7i.2xlarge", 8, 4, 32, "x86_64"),
+    ("m6i.large", 2, 1, 8, "x86_64"),
+    ("m5.large", 2, 1, 8, "x86_64"),
+    ("m7g.large", 2, 2, 8, "arm64"),
+    ("m7g.xlarge", 4, 4, 16, "arm64"),
+    ("c7i.large", 2, 1, 4, "x86_64"),
+    ("c7i.xlarge", 4, 2, 8, "x86_64"),
+    ("c7g.large", 2, 2, 4, "arm64"),
+    ("r7i.large", 2, 1, 16, "x86_64"),
+    ("r7g.large", 2, 2, 16, "arm64"),
+    ("t3.medium", 2, 1, 4, "x86_64"),
+    ("t4g.medium", 2, 2, 4, "arm64"),
+];
+
+/// The instance types every region starts with.
+pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
+    let plain = PLAIN.into_iter().map(|(name, vcpus, cores, gib, architecture)| TypeInfo {
+        name: InstanceType::new(name),
+        vcpus,
+        cores,
+        memory_mib: gib * 1024,
+        architecture: architecture.to_owned(),
+        gpu: None,
+        disks: None,
+        burstable: name.starts_with('t'),
+    });
+    let nvidia = |name: &str, count, memory_mib| {
+        Some(GpuInfo { name: name.to_owned(), manufacturer: "NVIDIA".to_owned(), count, memory_mib })
+    };
+    let special = [
+        TypeInfo {
+            name: InstanceType::new("m6id.large"),
+            vcpus: 2,
+            cores: 1,
+            memory_mib: 8 * 1024,
+            architecture: "x86_64".to_owned(),
+            gpu: None,
+            disks: Some(DiskInfo { count: 1, size_gb: 118 }),
+            burstable: false,
+        },
+        TypeInfo {
+            name: InstanceType::new("g5.xlarge"),
+            vcpus: 4,
+            cores: 2,
+            memory_mib: 16 * 1024,
+            architecture: "x86_64".to_owned(),
+            gpu: nvidia("A10G", 1, 22_888),
+            disks: Some(DiskInfo { count: 1, size_gb: 250 }),
+            burstable: false,
+        },
+        TypeInfo {
+            name: InstanceType::new("p4d.24xlarge"),
+            vcpus: 96,
+            cores: 48,
+            memory_mib: 1152 * 1024,
+            architecture: "x86_64".to_owned(),
+            gpu: nvidia("A100", 8, 40_960),
+            disks: Some(DiskInfo { count: 8, size_gb: 1000 }),
+            burstable: false,
+        },
+    ];
+    plain.chain(special).map(|info| (info.name.clone(), info)).collect()
+}

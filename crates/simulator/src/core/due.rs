@@ -1,0 +1,58 @@
+//! What will happen by itself, and when: the only source of change besides calls. Nothing is ever scanned for.
+
+use foo_cloud::model::{GroupName, InstanceId, Timestamp};
+use std::collections::BTreeMap;
+
+/// Something that happens at its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// EC2: pending → running.
+    Running(InstanceId),
+    /// Auto Scaling: the launch is over; Pending → InService, if it went well.
+    Launched(InstanceId),
+    /// EC2: shutting-down → terminated.
+    Ended(InstanceId),
+    /// Auto Scaling: the termination is over; the instance leaves its group.
+    Left(InstanceId),
+    /// EC2 no longer shows a terminated instance.
+    Forgotten(InstanceId),
+    /// The group's next health check looks at this member.
+    HealthCheck(InstanceId),
+    /// EnteringStandby → Standby.
+    StoodBy(InstanceId),
+    /// Detaching → gone from the group.
+    Detached(InstanceId),
+    /// The group of that name compares desired with actual capacity.
+    Evaluate(GroupName),
+    /// The group of that name and serial number disappears.
+    GroupGone(GroupName, u64),
+}
+
+/// Events by time; those of one moment in the order they were scheduled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Due {
+    queue: BTreeMap<(Timestamp, u64), Event>,
+    serial: u64,
+}
+
+impl Due {
+    /// Schedules an event.
+    pub(crate) fn at(&mut self, when: Timestamp, event: Event) {
+        self.serial = self.serial.wrapping_add(1);
+        self.queue.insert((when, self.serial), event);
+    }
+
+    /// Takes the next event that is due at `now`.
+    pub(crate) fn take(&mut self, now: Timestamp) -> Option<(Timestamp, Event)> {
+        let ((when, _), _) = self.queue.first_key_value()?;
+        if *when > now {
+            return None;
+        }
+        self.queue.pop_first().map(|((when, _), event)| (when, event))
+    }
+
+    /// When the next event is due.
+    pub(crate) fn next(&self) -> Option<Timestamp> {
+        self.queue.first_key_value().map(|((when, _), _)| *when)
+    }
+}

@@ -1,0 +1,104 @@
+//! EC2 instances: pending → running → shutting-down → terminated, and gone an hour later.
+
+use foo_cloud::InstanceState;
+use foo_cloud::model::{
+    GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, SecurityGroupId, SubnetId,
+    TemplateVersion, Timestamp, Zone,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+/// An instance as EC2 sees it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ec2Instance {
+    /// Its id.
+    pub id: InstanceId,
+    /// Its state.
+    pub state: InstanceState,
+    /// Its type.
+    pub instance_type: InstanceType,
+    /// Its image.
+    pub image: ImageId,
+    /// `x86_64` or `arm64`.
+    pub architecture: String,
+    /// Its subnet.
+    pub subnet: SubnetId,
+    /// Its VPC.
+    pub vpc: String,
+    /// Its zone.
+    pub zone: Zone,
+    /// Its addresses; EC2 takes them away when the instance ends.
+    pub addresses: Option<Addresses>,
+    /// When it was launched.
+    pub launched: Timestamp,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// The template and version it was made from.
+    pub template: Option<(LaunchTemplateId, TemplateVersion)>,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+    /// How it is paid for.
+    pub market: Market,
+    /// The group it is a member of.
+    pub group: Option<GroupName>,
+    /// Its security groups.
+    pub security_groups: Vec<SecurityGroupId>,
+    /// Name or ARN of its instance profile.
+    pub instance_profile: Option<String>,
+    /// Its SSH key pair.
+    pub key_name: Option<String>,
+    /// Its reservation.
+    pub reservation: String,
+    /// Why it ended: code and text (EC2 API Reference, StateReason).
+    pub reason: Option<(String, String)>,
+}
+
+/// Addresses and names of an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Addresses {
+    /// Private address.
+    pub private: Ipv4Addr,
+    /// Private DNS name: what the Node is called.
+    pub private_dns: String,
+    /// Public address and name, in public subnets.
+    pub public: Option<(Ipv4Addr, String)>,
+}
+
+/// How an instance is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Market {
+    /// On demand.
+    OnDemand,
+    /// Spot.
+    Spot,
+}
+
+impl Addresses {
+    /// The names that EC2 gives to addresses in a region (VPC User Guide, "DNS hostnames for your VPC").
+    pub(crate) fn in_region(region: &str, private: Ipv4Addr, public: Option<Ipv4Addr>) -> Self {
+        let dashed = |address: Ipv4Addr| address.to_string().replace('.', "-");
+        let (inner, outer) = if region == "us-east-1" {
+            ("ec2.internal".to_owned(), "compute-1.amazonaws.com".to_owned())
+        } else {
+            (format!("{region}.compute.internal"), format!("{region}.compute.amazonaws.com"))
+        };
+        Self {
+            private,
+            private_dns: format!("ip-{}.{inner}", dashed(private)),
+            public: public.map(|address| (address, format!("ec2-{}.{outer}", dashed(address)))),
+        }
+    }
+}
+
+/// EC2's number and name of a state (EC2 API Reference, InstanceState).
+pub fn state_code(state: InstanceState) -> (u16, &'static str) {
+    match state {
+        InstanceState::Pending => (0, "pending"),
+        InstanceState::Running => (16, "running"),
+        InstanceState::ShuttingDown => (32, "shutting-down"),
+        InstanceState::Terminated => (48, "terminated"),
+        InstanceState::Stopping => (64, "stopping"),
+        InstanceState::Stopped => (80, "stopped"),
+    }
+}

@@ -1,0 +1,119 @@
+//! Launch template data: kept whole as it came, plus the few parts a launch needs.
+
+use crate::core::document::Document;
+use crate::core::error::{AwsError, AwsResult};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use foo_cloud::model::{ImageId, InstanceType, SecurityGroupId, SubnetId};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Most user data EC2 takes, in bytes before base64 (EC2 User Guide, "Run commands at launch").
+pub const USER_DATA_LIMIT: usize = 16_384;
+
+/// The data of one launch template version. Names are those of EC2's answers (`imageId`, `securityGroupIdSet`, …).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaunchData {
+    /// All of it.
+    pub document: Document,
+}
+
+impl LaunchData {
+    /// Checks what EC2 checks when a version is made: that there is something, and user data's form and size.
+    pub fn new(document: Document) -> AwsResult<Self> {
+        if document.is_empty() {
+            return Err(AwsError::missing("LaunchTemplateData"));
+        }
+        let data = Self { document };
+        if let Some(text) = data.document.get_text(&["userData"]) {
+            // (A): EC2 documents the limit, not the code that a template beyond it gets.
+            let malformed = |message: &str| AwsError::new("InvalidUserData.Malformed", message);
+            let bytes =
+                STANDARD.decode(text).map_err(|_| malformed("Invalid BASE64 encoding of user data."))?;
+            if bytes.len() > USER_DATA_LIMIT {
+                return Err(malformed(&format!("User data is limited to {USER_DATA_LIMIT} bytes")));
+            }
+        }
+        Ok(data)
+    }
+
+    /// The image, if it names one.
+    pub fn image(&self) -> Option<ImageId> {
+        self.document.get_text(&["imageId"]).map(ImageId::from)
+    }
+
+    /// The instance type, if it names one.
+    pub fn instance_type(&self) -> Option<InstanceType> {
+        self.document.get_text(&["instanceType"]).map(InstanceType::from)
+    }
+
+    /// The security groups: of the first network interface, else of the instance.
+    pub fn security_groups(&self) -> Vec<SecurityGroupId> {
+        let of_interface =
+            self.first_interface().map(|interface| interface.get_texts(&["groupSet"])).unwrap_or_default();
+        let all = if of_interface.is_empty() {
+            self.document.get_texts(&["securityGroupIdSet"])
+        } else {
+            of_interface
+        };
+        all.into_iter().map(SecurityGroupId::from).collect()
+    }
+
+    /// The subnet of the first network interface. A group's own subnets win over it.
+    pub fn subnet(&self) -> Option<SubnetId> {
+        self.first_interface()?.get_text(&["subnetId"]).map(SubnetId::from)
+    }
+
+    /// Whether the first network interface asks for a public address; `None` leaves it to the subnet.
+    pub fn public_address(&self) -> Option<bool> {
+        self.first_interface()?.get_text(&["associatePublicIpAddress"]).map(|text| text == "true")
+    }
+
+    /// Whether it asks for spot instances.
+    pub fn is_spot(&self) -> bool {
+        self.document.get_text(&["instanceMarketOptions", "marketType"]) == Some("spot")
+    }
+
+    /// Name or ARN of the instance profile.
+    pub fn instance_profile(&self) -> Option<&str> {
+        let profile = |part| self.document.get_text(&["iamInstanceProfile", part]);
+        profile("name").or_else(|| profile("arn"))
+    }
+
+    /// The SSH key pair.
+    pub fn key_name(&self) -> Option<&str> {
+        self.document.get_text(&["keyName"])
+    }
+
+    /// The tags for resources of a kind (`instance`, `volume`).
+    pub fn tags_for(&self, resource: &str) -> BTreeMap<String, String> {
+        self.document
+            .get_list(&["tagSpecificationSet"])
+            .iter()
+            .filter(|spec| spec.get_text(&["resourceType"]) == Some(resource))
+            .flat_map(|spec| spec.get_list(&["tagSet"]))
+            .filter_map(|tag| {
+                Some((
+                    tag.get_text(&["key"])?.to_owned(),
+                    tag.get_text(&["value"]).unwrap_or_default().to_owned(),
+                ))
+            })
+            .collect()
+    }
+
+    /// This data laid over that of a source version: each top-level part given here replaces the source's
+    /// (EC2 API Reference, CreateLaunchTemplateVersion, SourceVersion).
+    pub fn over(self, source: &Self) -> Self {
+        let mut document = source.document.clone();
+        if let Document::Map(entries) = self.document {
+            for (name, value) in entries {
+                document.set(&name, value);
+            }
+        }
+        Self { document }
+    }
+
+    fn first_interface(&self) -> Option<&Document> {
+        self.document.get_list(&["networkInterfaceSet"]).first()
+    }
+}

@@ -1,0 +1,6 @@
+//! EC2: instances and launch templates. It knows nothing of groups beyond the name of the group an instance is in.
+
+pub mod instances;
+pub mod launch_data;
+pub mod tags;
+pub mod templates;

@@ -1,0 +1,61 @@
+//! What AWS answers when it refuses: a code, a text and an HTTP status. The codes are AWS's own.
+
+use std::fmt::Display;
+
+/// A refusal in AWS's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct AwsError {
+    /// AWS's error code (`ValidationError`).
+    pub code: String,
+    /// AWS's text.
+    pub message: String,
+    /// HTTP status of the answer.
+    pub status: u16,
+}
+
+/// Result of an operation of the simulated AWS.
+pub type AwsResult<T> = Result<T, AwsError>;
+
+impl AwsError {
+    /// A refusal with status 400.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), status: 400 }
+    }
+
+    /// The same with another HTTP status.
+    pub fn status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// `ValidationError`, Auto Scaling's code for nearly everything it does not like.
+    pub fn validation(message: impl Into<String>) -> Self {
+        Self::new("ValidationError", message)
+    }
+
+    /// EC2's code for a value out of range or of the wrong form.
+    pub fn invalid_value(message: impl Into<String>) -> Self {
+        Self::new("InvalidParameterValue", message)
+    }
+
+    /// EC2's code for a parameter that must be there.
+    pub fn missing(parameter: impl Display) -> Self {
+        Self::new("MissingParameter", format!("The request must contain the parameter {parameter}"))
+    }
+
+    /// Auto Scaling's answer for a group that does not exist.
+    pub fn no_group(name: impl Display) -> Self {
+        Self::validation(format!("AutoScalingGroup name not found - AutoScalingGroup '{name}' not found"))
+    }
+
+    /// Auto Scaling's answer for an instance that is in no group.
+    pub fn no_member(id: impl Display) -> Self {
+        Self::validation(format!("Instance Id not found - No managed instance found for instance ID: {id}"))
+    }
+
+    /// The code for a paging token that this service did not give out.
+    pub fn bad_token() -> Self {
+        Self::new("InvalidNextToken", "The token 'NextToken' is not valid.")
+    }
+}

@@ -1,0 +1,86 @@
+//! How a member leaves: Terminating → gone, with EC2's shutting-down → terminated beside it.
+
+use crate::core::due::Event;
+use crate::core::region::{ActivityEntry, Region};
+use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState};
+use std::time::Duration;
+
+/// What the launching activity of an instance says that died before it was in service.
+const DIED_WHILE_LAUNCHING: &str = "Instance became unhealthy while waiting for instance to be in InService state. \
+                                    Termination Reason: Client.UserInitiatedShutdown: User initiated shutdown";
+
+impl Region {
+    /// Begins the terminating transition of a member and returns the serial number of its activity. `None` if it is
+    /// no member or already on its way out.
+    pub(crate) fn begin_leaving(&mut self, name: &GroupName, id: &InstanceId, cause: &str) -> Option<u64> {
+        let member = self.groups.get(name)?.members.get(id)?;
+        if member.lifecycle.is_leaving() {
+            return None;
+        }
+        let (launching, details) = (member.activity, self.details_of(id));
+        if matches!(member.lifecycle, LifecycleState::Pending) {
+            let message = "The instance was terminated before it was in service.".to_owned();
+            self.end_activity(name, launching, ActivityStatus::Cancelled, Some(message));
+        }
+        let serial = self.begin_activity(
+            name,
+            ActivityEntry {
+                description: format!("Terminating EC2 instance: {id}"),
+                cause: cause.to_owned(),
+                status: ActivityStatus::InProgress,
+                message: None,
+                details,
+            },
+        );
+        if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {
+            member.lifecycle = LifecycleState::Terminating;
+            member.activity = Some(serial);
+        }
+        self.end_member(id);
+        Some(serial)
+    }
+
+    /// The last part of the transition: the instance is shut down, and leaves its group when it has ended.
+    fn end_member(&mut self, id: &InstanceId) {
+        let reason =
+            ("Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown");
+        let ends = self.shut_down(id, reason).unwrap_or(self.now);
+        // An instance that ended before its group noticed takes a moment to be removed all the same.
+        let leaves = ends.max(self.now.plus(Duration::from_secs(1)));
+        self.due.at(leaves, Event::Left(id.clone()));
+    }
+
+    pub(crate) fn finish_termination(&mut self, id: &InstanceId) {
+        let Some(name) = self.group_of(id) else { return };
+        let Some(group) = self.groups.get_mut(&name) else { return };
+        if !group.members.get(id).is_some_and(|member| member.lifecycle.is_leaving()) {
+            return;
+        }
+        let activity = group.members.remove(id).and_then(|member| member.activity);
+        if let Some(instance) = self.instances.get_mut(id) {
+            instance.group = None;
+        }
+        self.end_activity(&name, activity, ActivityStatus::Successful, None);
+        self.wake(&name, self.now);
+    }
+
+    /// A member whose instance died while it was launching: the launch is called off, the member leaves.
+    pub(crate) fn call_off_launch(&mut self, name: &GroupName, id: &InstanceId, activity: Option<u64>) {
+        self.end_activity(name, activity, ActivityStatus::Cancelled, Some(DIED_WHILE_LAUNCHING.to_owned()));
+        let cause = format!(
+            "At {} an instance was taken out of service in response to an EC2 health check indicating it has been \
+             terminated or stopped.",
+            crate::core::time::iso_seconds(self.now)
+        );
+        self.begin_leaving(name, id, &cause);
+        self.wake(name, self.now);
+    }
+
+    /// An activity's details of an instance: subnet and zone, as JSON.
+    pub(crate) fn details_of(&self, id: &InstanceId) -> String {
+        self.instances
+            .get(id)
+            .map(|it| format!(r#"{{"Subnet ID":"{}","Availability Zone":"{}"}}"#, it.subnet, it.zone))
+            .unwrap_or_default()
+    }
+}

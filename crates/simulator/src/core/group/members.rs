@@ -1,0 +1,131 @@
+//! Calls that concern single members: termination, protection, health.
+
+use super::activity::Activity;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use crate::core::settings::RepeatedTermination;
+use crate::core::time::iso_seconds;
+use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
+
+/// Ids that SetInstanceProtection takes (Auto Scaling API Reference).
+pub const PROTECTION_LIMIT: usize = 50;
+
+/// Whether a health report respects the group's grace period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GracePeriod {
+    /// Within it the report has no effect.
+    Respected,
+    /// It counts at once.
+    Ignored,
+}
+
+impl Region {
+    /// TerminateInstanceInAutoScalingGroup: ends a member whether or not it is protected, and whether or not the
+    /// Terminate process is suspended **(A: the last)**.
+    pub fn terminate_member(&mut self, id: &InstanceId, decrement: Decrement) -> AwsResult<Activity> {
+        let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
+        let group = self.groups.get(&name).ok_or_else(|| AwsError::no_member(id))?;
+        let member = group.members.get(id).ok_or_else(|| AwsError::no_member(id))?;
+        if member.lifecycle.is_leaving() {
+            let activity =
+                member.activity.and_then(|serial| self.activities.get(&name)?.get(serial).cloned());
+            return match (self.settings.repeated_termination, activity) {
+                (RepeatedTermination::Accepted, Some(activity)) => Ok(activity),
+                (RepeatedTermination::Accepted, None) => Err(AwsError::no_member(id)),
+                (RepeatedTermination::Refused, _) => Err(AwsError::new(
+                    "ScalingActivityInProgress",
+                    format!("Instance {id} is already being terminated."),
+                )),
+            };
+        }
+        let (sizes, counted) = (group.sizes, member.lifecycle.is_capacity());
+        let shrinks = decrement == Decrement::Shrink && counted;
+        if shrinks && sizes.desired <= sizes.min {
+            return Err(AwsError::validation(format!(
+                "Currently, desiredSize equals minSize ({}). Terminating instance without replacement will violate \
+                 group's min size constraint. Either set shouldDecrementDesiredCapacity flag to false or lower \
+                 group's min size.",
+                sizes.min
+            )));
+        }
+        let mut cause = format!(
+            "At {} instance {id} was taken out of service in response to a user request",
+            iso_seconds(self.now)
+        );
+        if shrinks {
+            let (from, to) = (sizes.desired, sizes.desired.saturating_sub(1));
+            cause.push_str(&format!(", shrinking the capacity from {from} to {to}"));
+            if let Some(group) = self.groups.get_mut(&name) {
+                group.sizes.desired = to;
+            }
+        }
+        cause.push('.');
+        let serial = self.begin_leaving(&name, id, &cause).ok_or_else(|| AwsError::no_member(id))?;
+        self.wake_soon(&name);
+        self.activities
+            .get(&name)
+            .and_then(|log| log.get(serial))
+            .cloned()
+            .ok_or_else(|| AwsError::no_member(id))
+    }
+
+    /// SetInstanceProtection. All or nothing: an id that is no member refuses the whole call.
+    pub fn set_protection(
+        &mut self,
+        name: &GroupName,
+        ids: &[InstanceId],
+        wanted: Protection,
+    ) -> AwsResult<()> {
+        let group = self.living_group(name)?;
+        if ids.len() > PROTECTION_LIMIT {
+            return Err(AwsError::validation(format!(
+                "You can specify a maximum of {PROTECTION_LIMIT} instances in one request."
+            )));
+        }
+        if ids.is_empty() {
+            return Err(AwsError::validation("At least one instance ID is required."));
+        }
+        for id in ids {
+            match group.members.get(id).map(|member| &member.lifecycle) {
+                None => {
+                    return Err(AwsError::validation(format!(
+                        "The instance {id} is not part of Auto Scaling group {name}."
+                    )));
+                }
+                // (A): AWS documents that only instances in service or pending can be protected, not the text.
+                Some(lifecycle) if lifecycle.is_leaving() => {
+                    return Err(AwsError::validation(format!(
+                        "The instance {id} is not in InService or EnteringStandby or Standby."
+                    )));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(group) = self.groups.get_mut(name) {
+            for id in ids {
+                if let Some(member) = group.members.get_mut(id) {
+                    member.protection = wanted;
+                }
+            }
+        }
+        self.wake_soon(name);
+        Ok(())
+    }
+
+    /// SetInstanceHealth.
+    pub fn set_health(&mut self, id: &InstanceId, health: Health, grace: GracePeriod) -> AwsResult<()> {
+        let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
+        let now = self.now;
+        let group = self.groups.get_mut(&name).ok_or_else(|| AwsError::no_member(id))?;
+        let (grace_period, suspended) = (group.settings.grace, group.is_suspended(Process::HealthCheck));
+        let member = group.members.get_mut(id).ok_or_else(|| AwsError::no_member(id))?;
+        let too_young = grace == GracePeriod::Respected && now < member.launched.plus(grace_period);
+        // A report by hand counts even while the group's own checks are suspended.
+        let _ = suspended;
+        if member.lifecycle == LifecycleState::InService && !(too_young && health == Health::Unhealthy) {
+            member.health = health;
+            self.wake_soon(&name);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! Auto Scaling: groups and what they do by themselves.
+//!
+//! [`evaluate`] compares desired with actual capacity; [`launch`], [`scale_in`] and [`leave`] carry out what follows;
+//! [`operations`] are the calls that change a group as a whole, [`members`] those that concern single instances.
+
+pub mod activity;
+mod evaluate;
+mod launch;
+mod leave;
+pub mod members;
+pub mod membership;
+pub mod model;
+pub mod operations;
+pub mod processes;
+mod scale_in;
+pub mod source;
+pub mod tags;

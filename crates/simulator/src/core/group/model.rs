@@ -1,0 +1,208 @@
+//! What a group is: its settings, its members, its troubles.
+
+use crate::core::document::Document;
+use crate::core::ec2::instances::Market;
+use foo_cloud::model::{
+    GroupName, GroupStatus, Health, InstanceId, InstanceType, LaunchTemplateId, LifecycleState, Process,
+    Protection, Sizes, SubnetId, TemplateVersion, Timestamp, Zone,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// An Auto Scaling group.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// Its name.
+    pub name: GroupName,
+    /// Tells groups of one name apart that existed one after the other.
+    pub serial: u64,
+    /// Its ARN.
+    pub arn: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Minimum, maximum, desired.
+    pub sizes: Sizes,
+    /// What it launches.
+    pub source: LaunchSource,
+    /// Its subnets, in the order they were given.
+    pub subnets: Vec<SubnetId>,
+    /// The zones of the subnets, sorted.
+    pub zones: Vec<Zone>,
+    /// Whether new instances are protected from scale-in.
+    pub new_instances: Protection,
+    /// Suspended processes.
+    pub suspended: std::collections::BTreeSet<Process>,
+    /// Its tags.
+    pub tags: BTreeMap<String, GroupTag>,
+    /// Everything else.
+    pub settings: GroupSettings,
+    /// Whether it is being deleted.
+    pub status: GroupStatus,
+    /// Its members.
+    pub members: BTreeMap<InstanceId, Member>,
+    /// Failed launches, by zone; those for which no zone is to blame under `None`.
+    #[serde(skip)]
+    pub(crate) troubles: BTreeMap<Option<Zone>, Trouble>,
+    /// Until when SetDesiredCapacity with HonorCooldown is refused.
+    pub cooldown_until: Timestamp,
+    /// The last change of desired capacity, in the words that activities begin with.
+    pub change: String,
+    /// The desired capacity for which an activity already says that protected instances stand in the way.
+    #[serde(skip)]
+    pub(crate) complained: Option<u32>,
+    /// When it will next compare desired with actual capacity.
+    #[serde(skip)]
+    pub(crate) wakes_at: Option<Timestamp>,
+}
+
+/// What a group launches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum LaunchSource {
+    /// One launch template.
+    Template(TemplateRef),
+    /// A mixed instances policy.
+    Mixed(MixedPolicy),
+}
+
+/// A launch template as a group refers to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TemplateRef {
+    /// Its id.
+    pub id: LaunchTemplateId,
+    /// Its name.
+    pub name: String,
+    /// A number, `$Latest` or `$Default`: resolved at each launch.
+    pub version: String,
+}
+
+/// A mixed instances policy (Auto Scaling API Reference, MixedInstancesPolicy).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MixedPolicy {
+    /// The template.
+    pub template: TemplateRef,
+    /// Types to choose from, by priority; empty means the template's own.
+    pub overrides: Vec<Override>,
+    /// How many instances, at least, are on demand.
+    pub on_demand_base: u32,
+    /// Percentage of on-demand instances above the base.
+    pub on_demand_percentage: u32,
+    /// The whole InstancesDistribution, as it was given.
+    pub distribution: Document,
+}
+
+/// One override of a mixed instances policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Override {
+    /// The type; overrides by requirements have none and cannot be launched here.
+    pub instance_type: Option<InstanceType>,
+    /// Its own template.
+    pub template: Option<TemplateRef>,
+    /// The whole override, as it was given.
+    pub document: Document,
+}
+
+/// A tag of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GroupTag {
+    /// Its value.
+    pub value: String,
+    /// PropagateAtLaunch.
+    pub propagate: bool,
+}
+
+/// Settings that the state machine reads now and then, and those it only stores.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GroupSettings {
+    /// DefaultCooldown.
+    pub cooldown: Duration,
+    /// HealthCheckGracePeriod.
+    pub grace: Duration,
+    /// HealthCheckType.
+    pub health_check_type: String,
+    /// TerminationPolicies.
+    pub termination_policies: Vec<String>,
+    /// DeletionProtection.
+    pub deletion_protection: String,
+    /// What is given back as it came, by AWS's name.
+    pub stored: BTreeMap<String, Document>,
+}
+
+/// A member of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Member {
+    /// Its id.
+    pub id: InstanceId,
+    /// Its zone.
+    pub zone: Zone,
+    /// Its type.
+    pub instance_type: InstanceType,
+    /// Where it stands in its life.
+    pub lifecycle: LifecycleState,
+    /// What the group thinks of its health.
+    pub health: Health,
+    /// Whether scale-in may pick it.
+    pub protection: Protection,
+    /// Id, name and version of the template it was launched with.
+    pub template: Option<(LaunchTemplateId, String, TemplateVersion)>,
+    /// How it is paid for.
+    pub market: Market,
+    /// When it was launched.
+    pub launched: Timestamp,
+    /// The activity that launches or ends it.
+    #[serde(skip)]
+    pub(crate) activity: Option<u64>,
+}
+
+/// A series of failed launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) failures: u32,
+    pub(crate) until: Timestamp,
+}
+
+impl Group {
+    /// Whether a process is suspended.
+    pub fn is_suspended(&self, process: Process) -> bool {
+        self.suspended.contains(&process)
+    }
+
+    /// Whether it is being deleted.
+    pub fn is_deleting(&self) -> bool {
+        self.status == GroupStatus::Deleting
+    }
+
+    /// How many instances desired capacity counts.
+    pub fn capacity(&self) -> u32 {
+        u32::try_from(self.members.values().filter(|member| member.lifecycle.is_capacity()).count())
+            .unwrap_or(u32::MAX)
+    }
+
+    /// The template all launches begin with.
+    pub fn template(&self) -> &TemplateRef {
+        match &self.source {
+            LaunchSource::Template(template) => template,
+            LaunchSource::Mixed(policy) => &policy.template,
+        }
+    }
+
+    /// VPCZoneIdentifier: the subnets with commas between.
+    pub fn subnet_list(&self) -> String {
+        self.subnets.iter().map(SubnetId::as_str).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl Default for GroupSettings {
+    /// AWS's defaults (Auto Scaling API Reference, CreateAutoScalingGroup). The console's grace period of 300 s is the
+    /// console's only; the API's default is 0.
+    fn default() -> Self {
+        Self {
+            cooldown: Duration::from_mins(5),
+            grace: Duration::ZERO,
+            health_check_type: "EC2".to_owned(),
+            termination_policies: vec!["Default".to_owned()],
+            deletion_protection: "none".to_owned(),
+            stored: BTreeMap::new(),
+        }
+    }
+}

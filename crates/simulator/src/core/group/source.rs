@@ -1,0 +1,198 @@
+//! What a group launches: how callers say it, how it is checked, and what a launch makes of it.
+
+use super::model::{LaunchSource, MixedPolicy, Override, TemplateRef};
+use crate::core::catalogue::Image;
+use crate::core::document::Document;
+use crate::core::ec2::launch_data::LaunchData;
+use crate::core::ec2::templates::{TemplateKey, Version};
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use crate::core::settings::TemplateCheck;
+use foo_cloud::model::InstanceType;
+use std::sync::Arc;
+
+/// How a caller refers to a template: which, and the version's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateSpec {
+    /// Which template.
+    pub key: TemplateKey,
+    /// A number, `$Latest` or `$Default`; absent means `$Default`.
+    pub version: Option<String>,
+}
+
+/// What a caller wants a group to launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceSpec {
+    /// One launch template.
+    Template(TemplateSpec),
+    /// A mixed instances policy; in an update absent parts stay as they are.
+    Mixed {
+        /// The template.
+        template: Option<TemplateSpec>,
+        /// The overrides.
+        overrides: Option<Vec<OverrideSpec>>,
+        /// InstancesDistribution as it came.
+        distribution: Option<Document>,
+    },
+}
+
+/// One override as a caller gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverrideSpec {
+    /// Its own template.
+    pub template: Option<TemplateSpec>,
+    /// All of it.
+    pub document: Document,
+}
+
+const UNUSABLE: &str = "You must use a valid fully-formed launch template.";
+
+impl Region {
+    /// Finds the templates a source refers to and checks what can be checked before a launch.
+    pub(crate) fn resolve_source(
+        &self,
+        spec: SourceSpec,
+        current: Option<&LaunchSource>,
+    ) -> AwsResult<LaunchSource> {
+        match spec {
+            SourceSpec::Template(template) => {
+                let template = self.resolve_template(&template)?;
+                self.check_when_referred(&template, &[])?;
+                Ok(LaunchSource::Template(template))
+            }
+            SourceSpec::Mixed { template, overrides, distribution } => {
+                let current = match current {
+                    Some(LaunchSource::Mixed(policy)) => Some(policy),
+                    _ => None,
+                };
+                let template = match (&template, current) {
+                    (Some(template), _) => self.resolve_template(template)?,
+                    (None, Some(policy)) => policy.template.clone(),
+                    (None, None) => {
+                        return Err(AwsError::validation(
+                            "Valid requests must contain LaunchTemplateSpecification within the LaunchTemplate of \
+                             MixedInstancesPolicy",
+                        ));
+                    }
+                };
+                let overrides = match (overrides, current) {
+                    (Some(specs), _) => {
+                        specs.into_iter().map(|spec| self.resolve_override(spec)).collect::<AwsResult<_>>()?
+                    }
+                    (None, Some(policy)) => policy.overrides.clone(),
+                    (None, None) => Vec::new(),
+                };
+                let distribution = distribution
+                    .or_else(|| current.map(|policy| policy.distribution.clone()))
+                    .unwrap_or_else(Document::map);
+                self.check_when_referred(&template, &overrides)?;
+                mixed_policy(template, overrides, distribution).map(LaunchSource::Mixed)
+            }
+        }
+    }
+
+    fn resolve_template(&self, spec: &TemplateSpec) -> AwsResult<TemplateRef> {
+        let template = self.templates.find(&spec.key).map_err(unusable)?;
+        let version = spec.version.clone().unwrap_or_else(|| "$Default".to_owned());
+        template.version(&version).map_err(unusable)?;
+        Ok(TemplateRef { id: template.id.clone(), name: template.name.clone(), version })
+    }
+
+    fn resolve_override(&self, spec: OverrideSpec) -> AwsResult<Override> {
+        Ok(Override {
+            instance_type: spec.document.get_text(&["InstanceType"]).map(InstanceType::from),
+            template: spec.template.as_ref().map(|template| self.resolve_template(template)).transpose()?,
+            document: spec.document,
+        })
+    }
+
+    fn check_when_referred(&self, template: &TemplateRef, overrides: &[Override]) -> AwsResult<()> {
+        if self.settings.template_check == TemplateCheck::AtLaunch {
+            return Ok(());
+        }
+        let version = self.template_version(template).map_err(unusable)?;
+        let mut types: Vec<Option<InstanceType>> =
+            overrides.iter().map(|choice| choice.instance_type.clone()).collect();
+        if types.is_empty() {
+            types.push(version.data.instance_type());
+        }
+        for instance_type in types {
+            // Overrides by requirements are stored, but nothing here can check them.
+            if instance_type.is_some() || overrides.is_empty() {
+                self.check_data(&version.data, instance_type.as_ref()).map_err(unusable)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The version that a reference means now.
+    pub(crate) fn template_version(&self, template: &TemplateRef) -> AwsResult<Arc<Version>> {
+        let found = self.templates.find(&TemplateKey::Id(template.id.clone()))?;
+        found.version(&template.version).cloned()
+    }
+
+    /// What EC2 checks in RunInstances: that the image, the type and the security groups exist and fit each other.
+    pub(crate) fn check_data(
+        &self,
+        data: &LaunchData,
+        instance_type: Option<&InstanceType>,
+    ) -> AwsResult<Image> {
+        let image = data.image().ok_or_else(|| AwsError::missing("ImageId"))?;
+        let image = self.images.get(&image).filter(|image| image.available).ok_or_else(|| {
+            AwsError::new("InvalidAMIID.NotFound", format!("The image id '[{image}]' does not exist"))
+        })?;
+        let instance_type = instance_type.ok_or_else(|| AwsError::missing("InstanceType"))?;
+        let info = self.types.get(instance_type).ok_or_else(|| {
+            AwsError::invalid_value(format!("Invalid value '{instance_type}' for InstanceType."))
+        })?;
+        if info.architecture != image.architecture {
+            return Err(AwsError::invalid_value(format!(
+                "The architecture '{}' of the specified instance type does not match the architecture '{}' of the \
+                 specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.",
+                info.architecture, image.architecture
+            )));
+        }
+        for group in data.security_groups() {
+            if !self.network.security_groups.contains_key(&group) {
+                return Err(AwsError::new(
+                    "InvalidGroup.NotFound",
+                    format!("The security group '{group}' does not exist"),
+                ));
+            }
+        }
+        Ok(image.clone())
+    }
+}
+
+/// Auto Scaling wraps whatever EC2 says of a template into its own `ValidationError`.
+fn unusable(error: AwsError) -> AwsError {
+    AwsError::validation(format!("{UNUSABLE} {}", error.message))
+}
+
+fn mixed_policy(template: TemplateRef, overrides: Vec<Override>, given: Document) -> AwsResult<MixedPolicy> {
+    // What AWS fills in (Auto Scaling API Reference, InstancesDistribution).
+    let mut distribution = Document::map();
+    for (name, value) in [
+        ("OnDemandAllocationStrategy", "prioritized"),
+        ("OnDemandBaseCapacity", "0"),
+        ("OnDemandPercentageAboveBaseCapacity", "100"),
+        ("SpotAllocationStrategy", "lowest-price"),
+    ] {
+        distribution.set(name, Document::text(value));
+    }
+    if let Document::Map(entries) = given {
+        for (name, value) in entries {
+            distribution.set(&name, value);
+        }
+    }
+    let number = |name: &str, limit: u32| {
+        let text = distribution.get_text(&[name]).unwrap_or("0");
+        text.parse::<u32>()
+            .ok()
+            .filter(|number| *number <= limit)
+            .ok_or_else(|| AwsError::validation(format!("Invalid value {text} for {name}.")))
+    };
+    let on_demand_base = number("OnDemandBaseCapacity", u32::MAX)?;
+    let on_demand_percentage = number("OnDemandPercentageAboveBaseCapacity", 100)?;
+    Ok(MixedPolicy { template, overrides, on_demand_base, on_demand_percentage, distribution })
+}

@@ -1,0 +1,56 @@
+//! Tags of groups (Auto Scaling User Guide, "Tag Auto Scaling groups and instances").
+
+use super::model::GroupTag;
+use super::operations::TAG_LIMIT;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use foo_cloud::model::GroupName;
+use std::collections::BTreeMap;
+
+/// Refuses tags that AWS would not take.
+pub(crate) fn check_tags(tags: &BTreeMap<String, GroupTag>) -> AwsResult<()> {
+    if tags.len() > TAG_LIMIT {
+        return Err(AwsError::validation(format!("A group can have at most {TAG_LIMIT} tags.")));
+    }
+    for (key, tag) in tags {
+        if !(1..=128).contains(&key.chars().count()) || tag.value.chars().count() > 256 {
+            return Err(AwsError::validation(format!(
+                "The tag '{key}' is too long: keys have 1-128, values up to 256 characters."
+            )));
+        }
+        if key.to_ascii_lowercase().starts_with("aws:") {
+            return Err(AwsError::validation(
+                "Caller is not allowed to create, update, or delete tags that begin with the \"aws:\" prefix.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Region {
+    /// CreateOrUpdateTags for one group. Instances that run already do not get them.
+    pub fn tag_group(&mut self, name: &GroupName, tags: BTreeMap<String, GroupTag>) -> AwsResult<()> {
+        let mut all = self.living_group(name)?.tags.clone();
+        all.extend(tags);
+        check_tags(&all)?;
+        if let Some(group) = self.groups.get_mut(name) {
+            group.tags = all;
+        }
+        Ok(())
+    }
+
+    /// DeleteTags for one group. Keys that are not there are no error.
+    pub fn untag_group<'a>(
+        &mut self,
+        name: &GroupName,
+        keys: impl Iterator<Item = &'a str>,
+    ) -> AwsResult<()> {
+        self.living_group(name)?;
+        if let Some(group) = self.groups.get_mut(name) {
+            for key in keys {
+                group.tags.remove(key);
+            }
+        }
+        Ok(())
+    }
+}

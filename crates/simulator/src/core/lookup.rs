@@ -1,0 +1,136 @@
+//! Finding things by the ids a caller gives: malformed and unknown ids have codes of their own
+//! (EC2 API Reference, "Error codes").
+
+use super::catalogue::{Image, TypeInfo};
+use super::ec2::instances::Ec2Instance;
+use super::error::{AwsError, AwsResult};
+use super::network::{SecurityGroup, Subnet, Vpc};
+use super::region::Region;
+use foo_cloud::model::{ImageId, InstanceId, InstanceType, SecurityGroupId, SubnetId};
+
+/// Whether a call sees the region as it is, or as reads see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// As it is: calls that change something.
+    Present,
+    /// As it was a read lag ago: Describe calls.
+    Lagging,
+}
+
+/// Codes and words for one kind of id.
+struct Kind {
+    prefix: &'static str,
+    malformed: &'static str,
+    unknown: &'static str,
+    what: &'static str,
+}
+
+const SUBNET: Kind = Kind {
+    prefix: "subnet-",
+    malformed: "InvalidSubnetID.Malformed",
+    unknown: "InvalidSubnetID.NotFound",
+    what: "subnet ID",
+};
+const SECURITY_GROUP: Kind = Kind {
+    prefix: "sg-",
+    malformed: "InvalidGroupId.Malformed",
+    unknown: "InvalidGroup.NotFound",
+    what: "security group",
+};
+const VPC: Kind = Kind {
+    prefix: "vpc-",
+    malformed: "InvalidVpcID.Malformed",
+    unknown: "InvalidVpcID.NotFound",
+    what: "vpc ID",
+};
+
+impl Kind {
+    fn find<'a, T>(&self, ids: &[String], get: impl Fn(&str) -> Option<&'a T>) -> AwsResult<Vec<&'a T>> {
+        ids.iter()
+            .map(|id| match get(id) {
+                Some(found) => Ok(found),
+                None if !id.starts_with(self.prefix) => {
+                    Err(AwsError::new(self.malformed, format!("Invalid id: \"{id}\"")))
+                }
+                None => Err(AwsError::new(self.unknown, format!("The {} '{id}' does not exist", self.what))),
+            })
+            .collect()
+    }
+}
+
+/// The message of EC2's refusal of instances that do not exist.
+pub(crate) fn unknown_instances(ids: &[&str]) -> AwsError {
+    let message = match ids {
+        [one] => format!("The instance ID '{one}' does not exist"),
+        many => format!("The instance IDs '{}' do not exist", many.join(", ")),
+    };
+    AwsError::new("InvalidInstanceID.NotFound", message)
+}
+
+impl Region {
+    /// Instances; all of them must exist.
+    pub(crate) fn instances_by_id(&self, ids: &[InstanceId], view: View) -> AwsResult<Vec<&Ec2Instance>> {
+        let well_formed = |id: &InstanceId| {
+            id.as_str().strip_prefix("i-").is_some_and(|digits| {
+                matches!(digits.len(), 8 | 17) && digits.chars().all(|c| c.is_ascii_hexdigit())
+            })
+        };
+        if let Some(bad) = ids.iter().find(|id| !well_formed(id)) {
+            return Err(AwsError::new("InvalidInstanceID.Malformed", format!("Invalid id: \"{bad}\"")));
+        }
+        let get = |id: &InstanceId| match view {
+            View::Present => self.instance(id),
+            View::Lagging => self.instance_seen(id),
+        };
+        let unknown: Vec<&str> = ids.iter().filter(|id| get(id).is_none()).map(InstanceId::as_str).collect();
+        if unknown.is_empty() {
+            Ok(ids.iter().filter_map(get).collect())
+        } else {
+            Err(unknown_instances(&unknown))
+        }
+    }
+
+    /// Instance types; all of them must exist.
+    pub(crate) fn types_by_name(&self, names: &[InstanceType]) -> AwsResult<Vec<&TypeInfo>> {
+        let unknown: Vec<&str> =
+            names.iter().filter(|name| !self.types.contains_key(name)).map(InstanceType::as_str).collect();
+        if !unknown.is_empty() {
+            return Err(AwsError::new(
+                "InvalidInstanceType",
+                format!("The following supplied instance types do not exist: [{}]", unknown.join(", ")),
+            ));
+        }
+        Ok(names.iter().filter_map(|name| self.types.get(name)).collect())
+    }
+
+    /// Images; all of them must exist.
+    pub(crate) fn images_by_id(&self, ids: &[ImageId]) -> AwsResult<Vec<&Image>> {
+        ids.iter()
+            .map(|id| match self.images.get(id) {
+                Some(image) => Ok(image),
+                None if !id.as_str().starts_with("ami-") => {
+                    Err(AwsError::new("InvalidAMIID.Malformed", format!("Invalid id: \"{id}\"")))
+                }
+                None => Err(AwsError::new(
+                    "InvalidAMIID.NotFound",
+                    format!("The image id '[{id}]' does not exist"),
+                )),
+            })
+            .collect()
+    }
+
+    /// Subnets; all of them must exist.
+    pub(crate) fn subnets_by_id(&self, ids: &[String]) -> AwsResult<Vec<&Subnet>> {
+        SUBNET.find(ids, |id| self.network.subnets.get(&SubnetId::from(id)))
+    }
+
+    /// Security groups; all of them must exist.
+    pub(crate) fn security_groups_by_id(&self, ids: &[String]) -> AwsResult<Vec<&SecurityGroup>> {
+        SECURITY_GROUP.find(ids, |id| self.network.security_groups.get(&SecurityGroupId::from(id)))
+    }
+
+    /// VPCs; all of them must exist.
+    pub(crate) fn vpcs_by_id(&self, ids: &[String]) -> AwsResult<Vec<&Vpc>> {
+        VPC.find(ids, |id| self.network.vpcs.get(id))
+    }
+}

@@ -1,0 +1,24 @@
+//! The state of one region and its laws: plain data, stepped by calls and by time.
+//!
+//! No clock, no async, no I/O, no threads: every operation takes the current time and first lets everything happen
+//! that was due until then ([`Region::advance`]). The same seed and the same calls at the same times give the same
+//! region, byte for byte.
+
+pub mod catalogue;
+pub(crate) mod chance;
+pub mod document;
+mod due;
+pub mod ec2;
+pub mod error;
+pub mod group;
+pub(crate) mod lookup;
+pub mod network;
+mod reads;
+pub mod region;
+pub mod settings;
+pub mod time;
+mod versioned;
+
+pub use error::{AwsError, AwsResult};
+pub use region::Region;
+pub use settings::Settings;

@@ -1,0 +1,283 @@
+//! One region: everything in it, and how time passes there.
+
+use super::catalogue::{self, Image, TypeInfo};
+use super::chance::Chance;
+use super::due::{Due, Event};
+use super::ec2::instances::{Addresses, Ec2Instance};
+use super::ec2::templates::Templates;
+use super::group::activity::{Activity, ActivityLog};
+use super::group::model::Group;
+use super::network::Network;
+use super::settings::Settings;
+use super::versioned::Versioned;
+use foo_cloud::InstanceState;
+use foo_cloud::model::{ActivityStatus, GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A region of an account.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// Its name.
+    pub name: String,
+    /// The account.
+    pub account: String,
+    /// How it behaves.
+    pub settings: Settings,
+    /// VPCs, subnets, security groups.
+    pub network: Network,
+    /// Images.
+    pub images: BTreeMap<ImageId, Image>,
+    /// Instance types.
+    pub types: BTreeMap<InstanceType, TypeInfo>,
+    /// Launch templates.
+    pub templates: Templates,
+    /// How many instances of a type a zone has room for; no entry means enough.
+    pub(crate) limits: BTreeMap<(Zone, InstanceType), u32>,
+    /// How many instances of a type are alive in a zone.
+    pub(crate) alive: BTreeMap<(Zone, InstanceType), u32>,
+    pub(crate) instances: Versioned<InstanceId, Ec2Instance>,
+    pub(crate) groups: Versioned<GroupName, Group>,
+    /// Outlives its group: the diary of a deleted group can still be read.
+    pub(crate) activities: BTreeMap<GroupName, ActivityLog>,
+    pub(crate) due: Due,
+    pub(crate) chance: Chance,
+    pub(crate) now: Timestamp,
+    serial: u64,
+}
+
+impl Region {
+    /// A region with the default network, images and types.
+    pub fn new(name: &str, account: &str, seed: u64, settings: Settings, now: Timestamp) -> Self {
+        let lag = settings.read_lag;
+        Self {
+            name: name.to_owned(),
+            account: account.to_owned(),
+            network: Network::default_of(name),
+            images: catalogue::default_images(account),
+            types: catalogue::default_types(),
+            templates: Templates::new(lag),
+            limits: BTreeMap::new(),
+            alive: BTreeMap::new(),
+            instances: Versioned::new(lag),
+            groups: Versioned::new(lag),
+            activities: BTreeMap::new(),
+            due: Due::default(),
+            chance: Chance::new(seed, name),
+            now,
+            serial: 0,
+            settings,
+        }
+    }
+
+    /// The time up to which everything that was due has happened.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// When something will happen by itself.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.due.next()
+    }
+
+    /// Lets everything happen that is due until `now`, in order and at its own time. Time never goes backwards.
+    pub fn advance(&mut self, now: Timestamp) {
+        let target = self.now.max(now);
+        while let Some((when, event)) = self.due.take(target) {
+            self.set_now(self.now.max(when));
+            self.happen(event);
+        }
+        self.set_now(target);
+    }
+
+    fn set_now(&mut self, now: Timestamp) {
+        self.now = now;
+        self.instances.advance(now);
+        self.groups.advance(now);
+        self.templates.by_id.advance(now);
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Running(id) => self.start_running(&id),
+            Event::Launched(id) => self.finish_launch(&id),
+            Event::Ended(id) => self.end_instance(&id),
+            Event::Left(id) => self.finish_termination(&id),
+            Event::Forgotten(id) => drop(self.instances.remove(&id)),
+            Event::HealthCheck(id) => self.check_health(&id),
+            Event::StoodBy(id) => self.finish_standby(&id),
+            Event::Detached(id) => self.finish_detach(&id),
+            Event::Evaluate(name) => self.evaluate(&name),
+            Event::GroupGone(name, serial) => self.remove_group(&name, serial),
+        }
+    }
+
+    /// A number never given before in this region.
+    pub(crate) fn next_serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    /// A group, as it is now.
+    pub fn group(&self, name: &GroupName) -> Option<&Group> {
+        self.groups.get(name)
+    }
+
+    /// All groups, as they are now.
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter().map(|(_, group)| group)
+    }
+
+    /// An instance, as it is now.
+    pub fn instance(&self, id: &InstanceId) -> Option<&Ec2Instance> {
+        self.instances.get(id)
+    }
+
+    /// All instances, terminated ones included, as they are now.
+    pub fn instances(&self) -> impl Iterator<Item = &Ec2Instance> {
+        self.instances.iter().map(|(_, instance)| instance)
+    }
+
+    /// How many instances there are, terminated ones included.
+    pub fn instance_count(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// The activities of a group.
+    pub fn activity_log(&self, group: &GroupName) -> Option<&ActivityLog> {
+        self.activities.get(group)
+    }
+
+    /// Limits how many instances of a type a zone has room for; `None` lifts the limit. What runs already stays.
+    pub fn set_capacity_limit(&mut self, zone: Zone, instance_type: InstanceType, limit: Option<u32>) {
+        match limit {
+            Some(limit) => self.limits.insert((zone, instance_type), limit),
+            None => self.limits.remove(&(zone, instance_type)),
+        };
+    }
+
+    /// The limits that are set.
+    pub fn capacity_limits(&self) -> &BTreeMap<(Zone, InstanceType), u32> {
+        &self.limits
+    }
+
+    /// Puts a new instance into EC2.
+    pub(crate) fn add_instance(&mut self, instance: Ec2Instance) {
+        *self.alive.entry((instance.zone.clone(), instance.instance_type.clone())).or_default() += 1;
+        self.instances.insert(instance.id.clone(), instance);
+    }
+
+    fn start_running(&mut self, id: &InstanceId) {
+        if let Some(instance) = self.instances.get_mut(id)
+            && instance.state == InstanceState::Pending
+        {
+            instance.state = InstanceState::Running;
+        }
+    }
+
+    /// Begins to shut an instance down and says when it will have ended. Does nothing to one that is on its way.
+    pub(crate) fn shut_down(&mut self, id: &InstanceId, reason: (&str, &str)) -> Option<Timestamp> {
+        let instance = self.instances.get_mut(id)?;
+        if !instance.state.is_alive() {
+            return instance.ended;
+        }
+        let took = self.chance.around(self.settings.terminate, self.settings.spread_percent);
+        let when = self.now.plus(took);
+        instance.state = InstanceState::ShuttingDown;
+        instance.reason = Some((reason.0.to_owned(), reason.1.to_owned()));
+        // The plan is kept here, so that a second request finds it; `end_instance` overwrites it with the fact.
+        instance.ended = Some(when);
+        self.due.at(when, Event::Ended(id.clone()));
+        Some(when)
+    }
+
+    fn end_instance(&mut self, id: &InstanceId) {
+        let Some(instance) = self.instances.get_mut(id) else { return };
+        instance.state = InstanceState::Terminated;
+        instance.ended = Some(self.now);
+        instance.security_groups = Vec::new();
+        let place = (instance.zone.clone(), instance.instance_type.clone());
+        let subnet = instance.subnet.clone();
+        let addresses: Option<Addresses> = instance.addresses.take();
+        if let Some(alive) = self.alive.get_mut(&place) {
+            *alive = alive.saturating_sub(1);
+        }
+        if let (Some(addresses), Some(subnet)) = (addresses, self.network.subnets.get_mut(&subnet)) {
+            subnet.return_address(addresses.private);
+        }
+        self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
+    }
+
+    /// EC2's TerminateInstances for one instance, by whomever. A group that it belongs to notices at its next health
+    /// check (Auto Scaling User Guide, "Health checks for instances in an Auto Scaling group").
+    pub fn terminate_in_ec2(&mut self, id: &InstanceId, reason: (&str, &str)) {
+        let Some(instance) = self.instances.get(id) else { return };
+        let (alive, member) = (instance.state.is_alive(), instance.group.is_some());
+        self.shut_down(id, reason);
+        if alive && member {
+            let period = u64::try_from(self.settings.health_check.as_millis()).unwrap_or(u64::MAX);
+            let wait = std::time::Duration::from_millis(self.chance.below(period).saturating_add(1));
+            self.due.at(self.now.plus(wait), Event::HealthCheck(id.clone()));
+        }
+    }
+
+    /// Writes a new activity into a group's diary and returns its serial number.
+    pub(crate) fn begin_activity(&mut self, group: &GroupName, entry: ActivityEntry) -> u64 {
+        let serial = self.next_serial();
+        let group_arn = self.groups.get(group).map(|group| group.arn.clone()).unwrap_or_default();
+        let over = entry.status != ActivityStatus::InProgress;
+        let activity = Activity {
+            id: self.chance.uuid(),
+            group: group.clone(),
+            group_arn,
+            description: entry.description,
+            cause: entry.cause,
+            status: entry.status,
+            status_message: entry.message,
+            started: self.now,
+            ended: over.then_some(self.now),
+            progress: if over { 100 } else { 30 },
+            details: entry.details,
+        };
+        self.activities.entry(group.clone()).or_default().add(serial, activity);
+        serial
+    }
+
+    /// Ends an activity, and with success starts the group's cooldown.
+    pub(crate) fn end_activity(
+        &mut self,
+        group: &GroupName,
+        serial: Option<u64>,
+        status: ActivityStatus,
+        message: Option<String>,
+    ) {
+        let now = self.now;
+        if let (Some(serial), Some(log)) = (serial, self.activities.get_mut(group)) {
+            log.finish(serial, now, status, message);
+        }
+        if status == ActivityStatus::Successful
+            && let Some(group) = self.groups.get_mut(group)
+        {
+            group.cooldown_until = now.plus(group.settings.cooldown);
+        }
+    }
+
+    /// Zones in which an instance type is to be had at this moment.
+    pub(crate) fn zones_with_room(&self, instance_type: &InstanceType) -> BTreeSet<Zone> {
+        self.network.zones.keys().filter(|zone| self.has_room(zone, instance_type)).cloned().collect()
+    }
+
+    pub(crate) fn has_room(&self, zone: &Zone, instance_type: &InstanceType) -> bool {
+        let place = (zone.clone(), instance_type.clone());
+        let alive = self.alive.get(&place).copied().unwrap_or(0);
+        self.limits.get(&place).is_none_or(|limit| alive < *limit)
+    }
+}
+
+/// What is told of a new activity.
+pub(crate) struct ActivityEntry {
+    pub(crate) description: String,
+    pub(crate) cause: String,
+    pub(crate) status: ActivityStatus,
+    pub(crate) message: Option<String>,
+    pub(crate) details: String,
+}

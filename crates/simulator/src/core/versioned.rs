@@ -1,0 +1,153 @@
+//! A map that can be read as it was a moment ago: AWS's reads are eventually consistent.
+//!
+//! Without a lag there is no history and no copying. With one, the first change of an entry keeps the former value
+//! until it is older than the lag.
+
+use foo_cloud::model::Timestamp;
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Values by key, with their recent past.
+#[derive(Clone, Debug)]
+pub(crate) struct Versioned<K, V> {
+    current: BTreeMap<K, Arc<V>>,
+    /// Former values with the moment until which they held.
+    past: BTreeMap<K, VecDeque<(Timestamp, Option<Arc<V>>)>>,
+    lag: Duration,
+    now: Timestamp,
+}
+
+impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
+    pub(crate) fn new(lag: Duration) -> Self {
+        Self { current: BTreeMap::new(), past: BTreeMap::new(), lag, now: Timestamp(0) }
+    }
+
+    /// Moves the present on; forgets what no read can see any more.
+    pub(crate) fn advance(&mut self, now: Timestamp) {
+        self.now = now;
+        let lag = self.lag;
+        self.past.retain(|_, values| {
+            values.retain(|(until, _)| until.until(now) < lag);
+            !values.is_empty()
+        });
+    }
+
+    pub(crate) fn get<Q>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.current.get(key).map(AsRef::as_ref)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        if !self.lag.is_zero()
+            && let Some(former) = self.current.get(key)
+        {
+            let former = Some(Arc::clone(former));
+            Self::keep(&mut self.past, self.now, key, former);
+        }
+        self.current.get_mut(key).map(Arc::make_mut)
+    }
+
+    pub(crate) fn insert(&mut self, key: K, value: V) {
+        let former = self.current.insert(key.clone(), Arc::new(value));
+        if !self.lag.is_zero() {
+            Self::keep(&mut self.past, self.now, &key, former);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: &K) -> Option<Arc<V>> {
+        let former = self.current.remove(key)?;
+        if !self.lag.is_zero() {
+            Self::keep(&mut self.past, self.now, key, Some(Arc::clone(&former)));
+        }
+        Some(former)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.current.iter().map(|(key, value)| (key, value.as_ref()))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.current.len()
+    }
+
+    /// The value as a reader sees it: `lag` ago.
+    pub(crate) fn seen(&self, key: &K) -> Option<&V> {
+        match self.past.get(key).and_then(VecDeque::front) {
+            Some((_, former)) => former.as_deref(),
+            None => self.get(key),
+        }
+    }
+
+    /// All entries as a reader sees them, from behind `after` on.
+    pub(crate) fn seen_after<'a>(
+        &'a self,
+        after: Option<&K>,
+    ) -> Box<dyn Iterator<Item = (&'a K, &'a V)> + 'a> {
+        let start = after.cloned().map_or(Bound::Unbounded, Bound::Excluded);
+        if self.past.is_empty() {
+            return Box::new(
+                self.current.range((start, Bound::Unbounded)).map(|(key, value)| (key, value.as_ref())),
+            );
+        }
+        let keys: BTreeSet<&K> = self
+            .current
+            .range((start.clone(), Bound::Unbounded))
+            .map(|(key, _)| key)
+            .chain(self.past.range((start, Bound::Unbounded)).map(|(key, _)| key))
+            .collect();
+        Box::new(keys.into_iter().filter_map(|key| self.seen(key).map(|value| (key, value))))
+    }
+
+    /// Only the oldest value of a moment is kept: what happens within one moment is seen at once.
+    fn keep(
+        past: &mut BTreeMap<K, VecDeque<(Timestamp, Option<Arc<V>>)>>,
+        now: Timestamp,
+        key: &K,
+        former: Option<Arc<V>>,
+    ) {
+        let values = past.entry(key.clone()).or_default();
+        if values.back().is_none_or(|(until, _)| *until < now) {
+            values.push_back((now, former));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_sees_changes_only_after_the_lag() {
+        let mut map: Versioned<&str, i32> = Versioned::new(Duration::from_secs(2));
+        map.advance(Timestamp(1_000));
+        map.insert("a", 1);
+        assert_eq!(map.get("a"), Some(&1));
+        assert_eq!(map.seen(&"a"), None);
+        map.advance(Timestamp(2_000));
+        *map.get_mut(&"a").expect("it is there") = 2;
+        assert_eq!(map.seen(&"a"), None);
+        map.advance(Timestamp(3_000));
+        assert_eq!(map.seen(&"a"), Some(&1));
+        map.advance(Timestamp(4_000));
+        assert_eq!(map.seen(&"a"), Some(&2));
+        map.remove(&"a");
+        assert_eq!(map.seen_after(None).collect::<Vec<_>>(), [(&"a", &2)]);
+        map.advance(Timestamp(6_000));
+        assert_eq!(map.seen_after(None).count(), 0);
+    }
+
+    #[test]
+    fn without_a_lag_reads_are_current() {
+        let mut map: Versioned<&str, i32> = Versioned::new(Duration::ZERO);
+        map.insert("a", 1);
+        map.insert("b", 2);
+        assert_eq!(map.seen(&"a"), Some(&1));
+        assert_eq!(map.seen_after(Some(&"a")).collect::<Vec<_>>(), [(&"b", &2)]);
+    }
+}

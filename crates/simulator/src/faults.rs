@@ -1,0 +1,272 @@
+//! Faults on purpose: rules that make single calls fail, hang or lose their answer.
+
+use crate::core::error::AwsError;
+use crate::service::Service;
+use serde::{Deserialize, Serialize};
+
+/// A rule: which calls, how many of them, and what happens to them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultRule {
+    /// Only calls of this service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Service>,
+    /// Only calls of this action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Only calls of this caller (the access key id; for in-process clouds their caller name).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// Only calls whose parameters hold this text (a group's name, an id).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containing: Option<String>,
+    /// How many matching calls pass before the first one is hit.
+    #[serde(default)]
+    pub skip: u32,
+    /// How many calls are hit; all that follow if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    /// What happens to them.
+    pub fault: Fault,
+}
+
+/// What happens to a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Fault {
+    /// It is refused with this answer and not carried out. `{request-id}` in the message becomes a new id each time.
+    Error {
+        /// AWS's error code.
+        code: String,
+        /// HTTP status.
+        #[serde(default = "bad_request")]
+        status: u16,
+        /// The text.
+        #[serde(default)]
+        message: String,
+    },
+    /// It is refused as AWS refuses what a policy does not allow.
+    Denied,
+    /// It is refused as AWS refuses what comes too fast.
+    Throttled,
+    /// It is carried out after this real time.
+    Delay {
+        /// Milliseconds of real time.
+        millis: u64,
+    },
+    /// The connection breaks before it is carried out; the caller cannot tell.
+    DroppedBefore,
+    /// It is carried out, then the connection breaks.
+    DroppedAfter,
+    /// AWS cannot be reached at all. Over HTTP the same as [`Self::DroppedBefore`].
+    Unreachable,
+}
+
+fn bad_request() -> u16 {
+    400
+}
+
+impl FaultRule {
+    /// A rule for every call of an action.
+    pub fn on(action: &str, fault: Fault) -> Self {
+        Self {
+            service: None,
+            action: Some(action.to_owned()),
+            caller: None,
+            containing: None,
+            skip: 0,
+            times: None,
+            fault,
+        }
+    }
+
+    /// A rule for every call of everything.
+    pub fn on_everything(fault: Fault) -> Self {
+        Self { action: None, ..Self::on("", fault) }
+    }
+
+    /// The same for so many calls only.
+    pub fn times(mut self, times: u32) -> Self {
+        self.times = Some(times);
+        self
+    }
+
+    /// The same after so many calls have passed.
+    pub fn after(mut self, skip: u32) -> Self {
+        self.skip = skip;
+        self
+    }
+
+    /// The same for one caller only.
+    pub fn for_caller(mut self, caller: &str) -> Self {
+        self.caller = Some(caller.to_owned());
+        self
+    }
+
+    /// The same for calls whose parameters hold a text.
+    pub fn containing(mut self, text: &str) -> Self {
+        self.containing = Some(text.to_owned());
+        self
+    }
+
+    fn matches(&self, call: &CallHead<'_>) -> bool {
+        self.service.is_none_or(|service| service == call.service)
+            && self.action.as_deref().is_none_or(|action| action == call.action)
+            && self.caller.as_deref().is_none_or(|caller| caller == call.caller)
+            && self.containing.as_deref().is_none_or(|text| call.parameters.contains(text))
+    }
+}
+
+/// What is known of a call before it is carried out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallHead<'a> {
+    /// Who calls: the access key id.
+    pub(crate) caller: &'a str,
+    /// The region.
+    pub(crate) region: &'a str,
+    /// The service.
+    pub(crate) service: Service,
+    /// The action.
+    pub(crate) action: &'a str,
+    /// All parameters as text.
+    pub(crate) parameters: &'a str,
+}
+
+/// The rules in force, in the order they were added.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Faults {
+    rules: Vec<(u64, FaultRule)>,
+    serial: u64,
+}
+
+impl Faults {
+    /// Adds a rule and returns its number.
+    pub(crate) fn add(&mut self, rule: FaultRule) -> u64 {
+        self.serial += 1;
+        self.rules.push((self.serial, rule));
+        self.serial
+    }
+
+    pub(crate) fn remove(&mut self, number: u64) -> bool {
+        let before = self.rules.len();
+        self.rules.retain(|(serial, _)| *serial != number);
+        self.rules.len() < before
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    pub(crate) fn rules(&self) -> Vec<(u64, FaultRule)> {
+        self.rules.clone()
+    }
+
+    /// The fault of the first rule that hits this call. Rules count the calls they match; one that is used up goes.
+    pub(crate) fn strike(&mut self, call: &CallHead<'_>) -> Option<Fault> {
+        let at = self.rules.iter_mut().position(|(_, rule)| {
+            if !rule.matches(call) || rule.times == Some(0) {
+                return false;
+            }
+            if rule.skip > 0 {
+                rule.skip -= 1;
+                return false;
+            }
+            true
+        })?;
+        let (_, rule) = self.rules.get_mut(at)?;
+        rule.times = rule.times.map(|times| times.saturating_sub(1));
+        let fault = rule.fault.clone();
+        self.rules.retain(|(_, rule)| rule.times != Some(0));
+        Some(fault)
+    }
+}
+
+/// AWS's refusal of a call that no policy allows, naming the action.
+pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
+    let user = format!("arn:aws:iam::{account}:user/{}", call.caller);
+    let action = format!("{}:{}", call.service.name(), call.action);
+    match call.service {
+        Service::Ec2 => AwsError::new(
+            "UnauthorizedOperation",
+            format!(
+                "You are not authorized to perform this operation. User: {user} is not authorized to perform: {action} \
+                 because no identity-based policy allows the {action} action. Encoded authorization failure message: \
+                 {{request-id}}"
+            ),
+        ),
+        Service::AutoScaling | Service::Sts => AwsError::new(
+            "AccessDenied",
+            format!(
+                "User: {user} is not authorized to perform: {action} because no identity-based policy allows the \
+                 {action} action"
+            ),
+        ),
+    }
+    .status(403)
+}
+
+/// AWS's refusal of a call that comes too fast.
+pub(crate) fn throttled(service: Service) -> AwsError {
+    match service {
+        Service::Ec2 => AwsError::new("RequestLimitExceeded", "Request limit exceeded.").status(503),
+        Service::AutoScaling | Service::Sts => AwsError::new("Throttling", "Rate exceeded"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(action: &str) -> CallHead<'_> {
+        CallHead {
+            caller: "manager",
+            region: "eu-central-1",
+            service: Service::AutoScaling,
+            action,
+            parameters: "AutoScalingGroupName=pool-a",
+        }
+    }
+
+    #[test]
+    fn a_rule_skips_then_hits_then_is_gone() {
+        let mut faults = Faults::default();
+        faults.add(FaultRule::on("SetDesiredCapacity", Fault::Throttled).after(1).times(2));
+        let hits: Vec<bool> = (0..5).map(|_| faults.strike(&call("SetDesiredCapacity")).is_some()).collect();
+        assert_eq!(hits, [false, true, true, false, false]);
+        assert!(faults.rules().is_empty());
+    }
+
+    #[test]
+    fn a_rule_hits_only_what_it_names() {
+        let mut faults = Faults::default();
+        faults.add(FaultRule::on_everything(Fault::Denied).for_caller("manager").containing("pool-a"));
+        faults.add(FaultRule::on("Other", Fault::Throttled));
+        assert_eq!(faults.strike(&call("Any")), Some(Fault::Denied));
+        assert_eq!(faults.strike(&CallHead { caller: "user", ..call("Any") }), None);
+        assert_eq!(faults.strike(&CallHead { parameters: "pool-b", ..call("Any") }), None);
+    }
+
+    #[test]
+    fn a_denied_call_names_the_action_as_aws_does() {
+        let error = denied(&call("CreateAutoScalingGroup"), "123456789012");
+        assert_eq!((error.code.as_str(), error.status), ("AccessDenied", 403));
+        assert!(error.message.starts_with(
+            "User: arn:aws:iam::123456789012:user/manager is not authorized to perform: \
+             autoscaling:CreateAutoScalingGroup"
+        ));
+        let error = denied(&CallHead { service: Service::Ec2, ..call("CreateLaunchTemplate") }, "1");
+        assert_eq!(error.code, "UnauthorizedOperation");
+    }
+
+    #[test]
+    fn rules_have_a_json_form() {
+        let rule: FaultRule = serde_json::from_str(
+            r#"{"service":"ec2","action":"CreateLaunchTemplate","times":2,
+                "fault":{"kind":"error","code":"InternalFailure","status":500,"message":"sorry {request-id}"}}"#,
+        )
+        .expect("a rule");
+        assert_eq!(rule.times, Some(2));
+        assert!(matches!(rule.fault, Fault::Error { status: 500, .. }));
+        let rule: FaultRule = serde_json::from_str(r#"{"fault":{"kind":"dropped_after"}}"#).expect("a rule");
+        assert_eq!(rule, FaultRule::on_everything(Fault::DroppedAfter));
+    }
+}

@@ -1,0 +1,273 @@
+//! `foo_cloud::Compute` on the simulated EC2.
+
+use super::{SimCloud, convert};
+use crate::core::catalogue::{Image, TypeInfo};
+use crate::core::ec2::launch_data::LaunchData;
+use crate::core::ec2::templates::{DELETE_LIMIT, NewTemplate, NewVersion, Template, TemplateKey};
+use crate::core::error::AwsError;
+use crate::core::lookup::View;
+use crate::core::network::{SecurityGroup, Subnet};
+use async_trait::async_trait;
+use foo_cloud::model::{
+    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
+};
+use foo_cloud::{
+    Compute, ErrorKind, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Operation, Result,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary,
+};
+use std::collections::BTreeMap;
+
+/// Templates and versions of one Describe page.
+const TEMPLATE_PAGE: usize = 200;
+/// Ids of one DescribeInstances.
+const INSTANCE_PAGE: usize = 1_000;
+
+/// Whether something has all these tags; an empty value matches any.
+fn has_tags(tags: &BTreeMap<String, String>, wanted: &BTreeMap<String, String>) -> bool {
+    wanted.iter().all(|(key, value)| tags.get(key).is_some_and(|it| value.is_empty() || it == value))
+}
+
+#[async_trait]
+impl Compute for SimCloud {
+    async fn create_template(
+        &self,
+        name: &str,
+        content: &TemplateContent,
+        description: &str,
+        tags: &BTreeMap<String, String>,
+        token: &str,
+    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+        let caller = self.arn();
+        self.call(Operation::CreateLaunchTemplate, format!("{name} {description}"), |region| {
+            let new = NewTemplate {
+                name: name.to_owned(),
+                data: LaunchData::new(convert::document_of(content))?,
+                description: Some(description.to_owned()),
+                tags: tags.clone(),
+                token: Some(token.to_owned()).filter(|token| !token.is_empty()),
+                caller,
+            };
+            let now = region.now();
+            let template = region.templates.create(now, &mut region.chance, new)?;
+            Ok((template.id.clone(), TemplateVersion(1)))
+        })
+        .await
+    }
+
+    async fn create_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        content: &TemplateContent,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        let caller = self.arn();
+        self.call(Operation::CreateLaunchTemplateVersion, format!("{id} {description}"), |region| {
+            let new = NewVersion {
+                template: TemplateKey::Id(id.clone()),
+                data: LaunchData::new(convert::document_of(content))?,
+                source: None,
+                description: Some(description.to_owned()),
+                token: Some(token.to_owned()).filter(|token| !token.is_empty()),
+                caller,
+            };
+            let now = region.now();
+            region.templates.create_version(now, new).map(|(_, version)| version.number)
+        })
+        .await
+    }
+
+    async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {
+        let key = TemplateKey::Name(name.to_owned());
+        let found = self
+            .call(Operation::DescribeLaunchTemplates, name.to_owned(), |region| {
+                region.templates.seen(&key).map(convert::template_of)
+            })
+            .await;
+        let template = match found {
+            Ok(template) => template,
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let id = TemplateKey::Id(template.id.clone());
+        let mut newest: Option<LaunchTemplate> = None;
+        for _ in 0..template.versions.len().div_ceil(TEMPLATE_PAGE).max(1) {
+            let page = self
+                .call(Operation::DescribeLaunchTemplateVersions, template.id.to_string(), |region| {
+                    region.templates.seen(&id).map(convert::template_of)
+                })
+                .await;
+            match page {
+                Ok(page) => newest = Some(page),
+                Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(newest)
+    }
+
+    async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>> {
+        let mut templates: Vec<TemplateSummary> = Vec::new();
+        loop {
+            let after = templates.last().map(|template| template.id.clone());
+            let (page, more) = self
+                .call(Operation::DescribeLaunchTemplates, tag_key.to_owned(), |region| {
+                    let fits = |template: &&Template| template.tags.contains_key(tag_key);
+                    let mut found = region.templates_seen(after.as_ref()).filter(fits);
+                    let page: Vec<TemplateSummary> = found
+                        .by_ref()
+                        .take(TEMPLATE_PAGE)
+                        .map(|template| TemplateSummary {
+                            id: template.id.clone(),
+                            name: template.name.clone(),
+                            latest: template.latest(),
+                            tags: template.tags.clone(),
+                        })
+                        .collect();
+                    Ok((page, found.next().is_some()))
+                })
+                .await?;
+            templates.extend(page);
+            if !more {
+                return Ok(templates);
+            }
+        }
+    }
+
+    async fn delete_template_versions(
+        &self,
+        id: &LaunchTemplateId,
+        versions: &[TemplateVersion],
+    ) -> Result<()> {
+        debug_assert!(versions.len() <= DELETE_LIMIT, "the caller keeps to the limit of the trait");
+        let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        self.call(Operation::DeleteLaunchTemplateVersions, format!("{id} {texts:?}"), |region| {
+            let (_, _, results) = region.templates.delete_versions(&TemplateKey::Id(id.clone()), &texts)?;
+            let failure = results
+                .into_iter()
+                .filter_map(|result| result.failure)
+                .find(|(code, _)| *code != "launchTemplateVersionDoesNotExist");
+            failure.map_or(Ok(()), |(code, message)| Err(AwsError::new(code, message)))
+        })
+        .await
+    }
+
+    async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()> {
+        self.call(Operation::DeleteLaunchTemplate, id.to_string(), |region| {
+            region.templates.delete(&TemplateKey::Id(id.clone())).map(drop)
+        })
+        .await
+    }
+
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+        let mut details = Vec::new();
+        for batch in ids.chunks(INSTANCE_PAGE) {
+            let mut wanted: Vec<InstanceId> = batch.to_vec();
+            while !wanted.is_empty() {
+                let (mut found, mut known) = (Vec::new(), Vec::new());
+                let answer = self
+                    .call(Operation::DescribeInstances, format!("{wanted:?}"), |region| {
+                        known =
+                            wanted.iter().filter(|id| region.instance_seen(id).is_some()).cloned().collect();
+                        let instances = region.instances_by_id(&wanted, View::Lagging)?;
+                        found = instances.into_iter().map(convert::details_of).collect();
+                        Ok(())
+                    })
+                    .await;
+                match answer {
+                    Ok(()) => {
+                        details.append(&mut found);
+                        break;
+                    }
+                    // EC2 refuses the whole batch and names the strangers: once more without them.
+                    Err(error) if error.kind == ErrorKind::NotFound && known.len() < wanted.len() => {
+                        wanted = known
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(details)
+    }
+
+    async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
+        self.call(Operation::DescribeInstanceTypes, format!("{types:?}"), |region| {
+            Ok(region.types_by_name(types)?.into_iter().map(type_info).collect())
+        })
+        .await
+    }
+
+    async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
+        self.call(Operation::DescribeImages, format!("{ids:?}"), |region| {
+            Ok(region.images_by_id(ids)?.into_iter().map(image_info).collect())
+        })
+        .await
+    }
+
+    async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
+        self.call(Operation::DescribeSubnets, format!("{query:?}"), |region| match query {
+            NetworkQuery::Ids(ids) => Ok(region.subnets_by_id(ids)?.into_iter().map(subnet_info).collect()),
+            NetworkQuery::Tags { vpc, tags } => Ok(region
+                .network
+                .subnets
+                .values()
+                .filter(|subnet| vpc.as_ref().is_none_or(|vpc| vpc == &subnet.vpc))
+                .filter(|subnet| has_tags(&subnet.tags, tags))
+                .map(subnet_info)
+                .collect()),
+        })
+        .await
+    }
+
+    async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
+        self.call(Operation::DescribeSecurityGroups, format!("{query:?}"), |region| match query {
+            NetworkQuery::Ids(ids) => {
+                Ok(region.security_groups_by_id(ids)?.into_iter().map(security_group_info).collect())
+            }
+            NetworkQuery::Tags { vpc, tags } => Ok(region
+                .network
+                .security_groups
+                .values()
+                .filter(|group| vpc.as_ref().is_none_or(|vpc| vpc == &group.vpc))
+                .filter(|group| has_tags(&group.tags, tags))
+                .map(security_group_info)
+                .collect()),
+        })
+        .await
+    }
+}
+
+fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
+    InstanceTypeInfo {
+        instance_type: info.name.clone(),
+        vcpus: info.vcpus,
+        memory_mib: info.memory_mib,
+        nvidia_gpus: info.gpu.as_ref().filter(|gpu| gpu.manufacturer == "NVIDIA").map_or(0, |gpu| gpu.count),
+        architecture: info.architecture.clone(),
+        instance_storage_gb: info.disks.map(|disks| disks.size_gb.saturating_mul(u64::from(disks.count))),
+    }
+}
+
+fn image_info(image: &Image) -> ImageInfo {
+    ImageInfo {
+        id: image.id.clone(),
+        name: image.name.clone(),
+        architecture: image.architecture.clone(),
+        root_device: image.root_device.clone(),
+        available: image.available,
+    }
+}
+
+fn subnet_info(subnet: &Subnet) -> SubnetInfo {
+    SubnetInfo {
+        id: subnet.id.clone(),
+        zone: subnet.zone.clone(),
+        vpc: subnet.vpc.clone(),
+        public: subnet.public,
+        free_addresses: subnet.free(),
+    }
+}
+
+fn security_group_info(group: &SecurityGroup) -> SecurityGroupInfo {
+    SecurityGroupInfo { id: group.id.clone(), vpc: group.vpc.clone() }
+}

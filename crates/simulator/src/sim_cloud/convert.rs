@@ -1,0 +1,213 @@
+//! Between the planner's nouns and the core's.
+
+use crate::core::document::Document;
+use crate::core::ec2::instances::{Ec2Instance, Market};
+use crate::core::ec2::templates::{Template, TemplateKey};
+use crate::core::group::activity::Activity;
+use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy};
+use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use foo_cloud::InstanceDetails;
+use foo_cloud::model::{
+    self, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, SpotStrategy, TemplateContent,
+    TemplateRecord, TemplateVersion,
+};
+use std::collections::BTreeMap;
+
+/// Template content as launch template data, in the names of EC2's answers.
+pub(super) fn document_of(content: &TemplateContent) -> Document {
+    let texts = |items: Vec<&str>| Document::List(items.into_iter().map(Document::text).collect());
+    let groups = texts(content.security_groups.iter().map(model::SecurityGroupId::as_str).collect());
+    let interface =
+        Document::map().with("deviceIndex", Some(Document::text(0))).with("groupSet", Some(groups));
+    let mut document = Document::map()
+        .with("imageId", Some(Document::text(&content.image)))
+        .with("instanceType", Some(Document::text(&content.instance_type)))
+        .with("keyName", content.key_name.as_ref().map(Document::text))
+        .with("userData", Some(Document::Text(STANDARD.encode(&content.user_data.0))))
+        .with("networkInterfaceSet", Some(Document::List(vec![interface])))
+        .with("metadataOptions", Some(metadata(content.metadata)));
+    if let Some(profile) = &content.instance_profile {
+        let field = if profile.starts_with("arn:") { "arn" } else { "name" };
+        document.set("iamInstanceProfile", Document::map().with(field, Some(Document::text(profile))));
+    }
+    if !content.volumes.is_empty() {
+        let volumes = content.volumes.iter().map(volume).collect();
+        document.set("blockDeviceMappingSet", Document::List(volumes));
+    }
+    if let Some(spot) = &content.spot {
+        let options = Document::map().with("maxPrice", spot.max_price.as_ref().map(Document::text));
+        let market = Document::map()
+            .with("marketType", Some(Document::text("spot")))
+            .with("spotOptions", Some(options));
+        document.set("instanceMarketOptions", market);
+    }
+    if !content.tags.is_empty() {
+        let specs = ["instance", "volume"].into_iter().map(|resource| {
+            Document::map()
+                .with("resourceType", Some(Document::text(resource)))
+                .with("tagSet", Some(tag_set(&content.tags)))
+        });
+        document.set("tagSpecificationSet", Document::List(specs.collect()));
+    }
+    document
+}
+
+fn metadata(options: model::MetadataOptions) -> Document {
+    let tokens = if options.tokens_required { "required" } else { "optional" };
+    Document::map()
+        .with("httpTokens", Some(Document::text(tokens)))
+        .with("httpPutResponseHopLimit", Some(Document::text(options.hop_limit)))
+        .with("httpEndpoint", Some(Document::text("enabled")))
+}
+
+fn volume(volume: &model::Volume) -> Document {
+    let ebs = Document::map()
+        .with("volumeSize", Some(Document::text(volume.size_gib)))
+        .with("volumeType", Some(Document::text(volume.kind.name())))
+        .with("iops", volume.iops.map(Document::text))
+        .with("throughput", volume.throughput.map(Document::text))
+        .with("encrypted", volume.encrypted.map(Document::text))
+        .with("kmsKeyId", volume.kms_key.as_ref().map(Document::text))
+        .with("deleteOnTermination", Some(Document::text(true)));
+    Document::map().with("deviceName", Some(Document::text(&volume.device))).with("ebs", Some(ebs))
+}
+
+fn tag_set(tags: &BTreeMap<String, String>) -> Document {
+    let tag = |(key, value): (&String, &String)| {
+        Document::map().with("key", Some(Document::text(key))).with("value", Some(Document::text(value)))
+    };
+    Document::List(tags.iter().map(tag).collect())
+}
+
+/// A template, and a mix if there is one, as what a group launches.
+pub(super) fn source_of(
+    template: &(LaunchTemplateId, TemplateVersion),
+    mix: Option<&InstancesMix>,
+) -> SourceSpec {
+    let template =
+        TemplateSpec { key: TemplateKey::Id(template.0.clone()), version: Some(template.1.to_string()) };
+    let Some(mix) = mix else { return SourceSpec::Template(template) };
+    let overrides = mix.overrides.iter().map(|choice| OverrideSpec {
+        template: None,
+        document: Document::map().with("InstanceType", Some(Document::text(&choice.instance_type))),
+    });
+    let distribution = Document::map()
+        .with("OnDemandBaseCapacity", Some(Document::text(mix.on_demand_base)))
+        .with("OnDemandPercentageAboveBaseCapacity", Some(Document::text(mix.on_demand_percentage)))
+        .with("SpotAllocationStrategy", Some(Document::text(mix.spot_strategy.name())))
+        .with("SpotMaxPrice", mix.spot_max_price.as_ref().map(Document::text));
+    SourceSpec::Mixed {
+        template: Some(template),
+        overrides: Some(overrides.collect()),
+        distribution: Some(distribution),
+    }
+}
+
+/// A group as the planner sees it.
+pub(super) fn group_of(group: &Group) -> model::Group {
+    let template = group.template();
+    let choice = template.version.parse().map_or_else(
+        |_| model::group::TemplateChoice::Floating(template.version.clone()),
+        |number| model::group::TemplateChoice::Version(TemplateVersion(number)),
+    );
+    model::Group {
+        name: group.name.clone(),
+        arn: group.arn.clone(),
+        sizes: group.sizes,
+        template: Some((template.id.clone(), choice)),
+        mix: match &group.source {
+            LaunchSource::Template(_) => None,
+            LaunchSource::Mixed(policy) => Some(mix_of(policy)),
+        },
+        subnets: group.subnets.iter().cloned().collect(),
+        new_instances: group.new_instances,
+        suspended: group.suspended.clone(),
+        tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
+        status: group.status,
+        instances: group.members.values().map(instance_of).collect(),
+    }
+}
+
+fn mix_of(policy: &MixedPolicy) -> InstancesMix {
+    let strategy =
+        policy.distribution.get_text(&["SpotAllocationStrategy"]).and_then(SpotStrategy::from_name);
+    InstancesMix {
+        overrides: policy
+            .overrides
+            .iter()
+            .filter_map(|choice| choice.instance_type.clone())
+            .map(|instance_type| MixOverride { instance_type })
+            .collect(),
+        on_demand_base: policy.on_demand_base,
+        on_demand_percentage: policy.on_demand_percentage,
+        spot_strategy: strategy.unwrap_or(SpotStrategy::LowestPrice),
+        spot_max_price: policy
+            .distribution
+            .get_text(&["SpotMaxPrice"])
+            .filter(|price| !price.is_empty())
+            .map(str::to_owned),
+    }
+}
+
+fn instance_of(member: &Member) -> model::Instance {
+    model::Instance {
+        id: member.id.clone(),
+        zone: member.zone.clone(),
+        instance_type: member.instance_type.clone(),
+        lifecycle: member.lifecycle.clone(),
+        health: member.health,
+        protection: member.protection,
+        template: member.template.as_ref().map(|(id, _, version)| (id.clone(), *version)),
+    }
+}
+
+/// An activity as the planner sees it.
+pub(super) fn activity_of(activity: &Activity) -> model::Activity {
+    model::Activity {
+        id: activity.id.clone(),
+        status: activity.status,
+        description: activity.description.clone(),
+        status_message: activity.status_message.clone().unwrap_or_default(),
+        started: activity.started,
+    }
+}
+
+/// A template as the planner sees it.
+pub(super) fn template_of(template: &Template) -> LaunchTemplate {
+    let versions = template.versions.values().map(|version| {
+        let hashes = version.description.as_deref().and_then(TemplateRecord::parse_description);
+        let (spec_hash, data_hash) = hashes.unzip();
+        TemplateRecord {
+            version: version.number,
+            spec_hash,
+            data_hash,
+            is_default: version.number == template.default,
+            created: version.created,
+        }
+    });
+    LaunchTemplate {
+        id: template.id.clone(),
+        name: template.name.clone(),
+        tags: template.tags.clone(),
+        versions: versions.collect(),
+    }
+}
+
+/// An instance as EC2 describes it.
+pub(super) fn details_of(instance: &Ec2Instance) -> InstanceDetails {
+    let addresses = instance.addresses.as_ref();
+    let public = addresses.and_then(|addresses| addresses.public.as_ref());
+    InstanceDetails {
+        id: instance.id.clone(),
+        state: instance.state,
+        zone: instance.zone.clone(),
+        instance_type: instance.instance_type.clone(),
+        private_dns: addresses.map(|addresses| addresses.private_dns.clone()),
+        private_ip: addresses.map(|addresses| addresses.private.to_string()),
+        public_dns: public.map(|(_, name)| name.clone()),
+        public_ip: public.map(|(address, _)| address.to_string()),
+        spot: instance.market == Market::Spot,
+    }
+}

@@ -1,0 +1,149 @@
+//! `foo_cloud::Groups` on the simulated Auto Scaling.
+
+use super::{SimCloud, convert};
+use crate::core::error::AwsError;
+use crate::core::group::model::{Group, GroupTag};
+use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
+use async_trait::async_trait;
+use foo_cloud::model::{self, Activity, Decrement, GroupName, InstanceId, Process, Protection};
+use foo_cloud::{GroupChange, GroupSpec, Groups, Operation, Result};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names of one DescribeAutoScalingGroups, and its largest page.
+const PAGE: usize = 100;
+
+fn group_tags(tags: &BTreeMap<String, String>) -> BTreeMap<String, GroupTag> {
+    tags.iter()
+        .map(|(key, value)| (key.clone(), GroupTag { value: value.clone(), propagate: false }))
+        .collect()
+}
+
+#[async_trait]
+impl Groups for SimCloud {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<model::Group>> {
+        let wanted: BTreeSet<&GroupName> = names.iter().collect();
+        self.call(Operation::DescribeAutoScalingGroups, format!("{names:?}"), |region| {
+            if names.len() > PAGE {
+                return Err(AwsError::validation("You can specify up to 100 Auto Scaling group names."));
+            }
+            Ok(wanted.iter().filter_map(|name| region.group_seen(name)).map(convert::group_of).collect())
+        })
+        .await
+    }
+
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<model::Group>> {
+        let mut groups: Vec<model::Group> = Vec::new();
+        loop {
+            let after = groups.last().map(|group| group.name.clone());
+            let (page, more) = self
+                .call(Operation::DescribeAutoScalingGroups, tag_key.to_owned(), |region| {
+                    let fits = |group: &&Group| group.tags.contains_key(tag_key);
+                    let mut found = region.groups_seen(after.as_ref()).filter(fits);
+                    let page: Vec<model::Group> = found.by_ref().take(PAGE).map(convert::group_of).collect();
+                    Ok((page, found.next().is_some()))
+                })
+                .await?;
+            groups.extend(page);
+            if !more {
+                return Ok(groups);
+            }
+        }
+    }
+
+    async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
+        let new = NewGroup {
+            name: spec.name.clone(),
+            min: spec.min,
+            max: spec.max,
+            desired: spec.desired,
+            source: Some(convert::source_of(&spec.template, spec.mix.as_ref())),
+            subnets: spec.subnets.iter().cloned().collect(),
+            new_instances: spec.new_instances,
+            tags: group_tags(&spec.tags),
+            settings: SettingsChange::default(),
+        };
+        self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| region.create_group(new))
+            .await
+    }
+
+    async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
+        let update = GroupUpdate {
+            min: change.min,
+            max: change.max,
+            desired: change.desired,
+            source: change
+                .template
+                .as_ref()
+                .map(|template| convert::source_of(template, change.mix.as_ref())),
+            subnets: change.subnets.as_ref().map(|subnets| subnets.iter().cloned().collect()),
+            new_instances: change.new_instances,
+            settings: SettingsChange::default(),
+        };
+        self.call(Operation::UpdateAutoScalingGroup, format!("{name} {change:?}"), |region| {
+            region.update_group(name, update)
+        })
+        .await
+    }
+
+    async fn tag_group(&self, name: &GroupName, tags: &BTreeMap<String, String>) -> Result<()> {
+        self.call(Operation::CreateOrUpdateTags, format!("{name} {tags:?}"), |region| {
+            region.tag_group(name, group_tags(tags))
+        })
+        .await
+    }
+
+    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
+        self.call(Operation::DeleteTags, format!("{name} {keys:?}"), |region| {
+            region.untag_group(name, keys.iter().map(String::as_str))
+        })
+        .await
+    }
+
+    async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        self.call(Operation::SuspendProcesses, format!("{name} {processes:?}"), |region| {
+            region.suspend_processes(name, processes)
+        })
+        .await
+    }
+
+    async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        self.call(Operation::ResumeProcesses, format!("{name} {processes:?}"), |region| {
+            region.resume_processes(name, processes)
+        })
+        .await
+    }
+
+    async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
+        self.call(Operation::SetInstanceProtection, format!("{name} {ids:?}"), |region| {
+            region.set_protection(name, ids, Protection::Protected)
+        })
+        .await
+    }
+
+    async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
+        self.call(Operation::TerminateInstanceInAutoScalingGroup, format!("{id} {decrement:?}"), |region| {
+            region.terminate_member(id, decrement).map(drop)
+        })
+        .await
+    }
+
+    async fn delete_group(&self, name: &GroupName) -> Result<()> {
+        self.call(Operation::DeleteAutoScalingGroup, name.to_string(), |region| {
+            region.delete_group(name, Deletion::IfEmpty)
+        })
+        .await
+    }
+
+    async fn describe_activities(&self, name: &GroupName, limit: u32) -> Result<Vec<Activity>> {
+        self.call(Operation::DescribeScalingActivities, name.to_string(), |region| {
+            if region.group_seen(name).is_none() {
+                return Err(AwsError::no_group(name));
+            }
+            let limit = usize::try_from(limit.clamp(1, 100)).unwrap_or(PAGE);
+            let log = region.activity_log(name);
+            let newest = log.into_iter().flat_map(|log| log.newest_first()).take(limit);
+            Ok(newest.map(|(_, activity)| convert::activity_of(activity)).collect())
+        })
+        .await
+    }
+}

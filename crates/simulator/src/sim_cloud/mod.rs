@@ -1,0 +1,75 @@
+//! The simulated AWS behind the `foo_cloud` traits: no SDK, no HTTP, the same core, faults, throttling and counts.
+
+mod compute;
+mod convert;
+mod errors;
+mod groups;
+
+use crate::core::Region;
+use crate::core::error::AwsResult;
+use crate::faults::CallHead;
+use crate::service::Service;
+use crate::world::{Gate, World};
+use foo_cloud::{CloudError, ErrorKind, Operation, Result, operation};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A cloud of one caller in one region of a simulator.
+#[derive(Clone, Debug)]
+pub struct SimCloud {
+    world: Arc<World>,
+    region: String,
+    caller: String,
+}
+
+impl SimCloud {
+    pub(crate) fn new(world: Arc<World>, region: &str, caller: &str) -> Self {
+        Self { world, region: region.to_owned(), caller: caller.to_owned() }
+    }
+
+    /// Who calls: fault rules can name it.
+    pub fn caller(&self) -> &str {
+        &self.caller
+    }
+
+    fn arn(&self) -> String {
+        self.world.arn_of(&self.caller)
+    }
+
+    /// One call, with everything that stands before it.
+    async fn call<T>(
+        &self,
+        operation: Operation,
+        parameters: String,
+        work: impl FnOnce(&mut Region) -> AwsResult<T> + Send,
+    ) -> Result<T> {
+        let service = match operation.service() {
+            operation::Service::AutoScaling => Service::AutoScaling,
+            operation::Service::Ec2 => Service::Ec2,
+        };
+        let call = CallHead {
+            caller: &self.caller,
+            region: &self.region,
+            service,
+            action: operation.name(),
+            parameters: &parameters,
+        };
+        let no_answer = |kind, text| CloudError::new(operation, kind, None, text);
+        let lost_answer =
+            || no_answer(ErrorKind::LostAnswer, "the connection was closed before an answer came");
+        let (wait, lost) = match self.world.gate(&call) {
+            Gate::Open(wait) => (wait, false),
+            Gate::AnswerLost => (Duration::ZERO, true),
+            Gate::Refused(error) => return Err(errors::as_adapter(operation, &error)),
+            Gate::Dropped => return Err(lost_answer()),
+            Gate::Unreachable => return Err(no_answer(ErrorKind::Unreachable, "connection refused")),
+        };
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        match self.world.carry_out(&call, lost, work) {
+            _ if lost => Err(lost_answer()),
+            result => result.map_err(|error| errors::as_adapter(operation, &error)),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The simulator as tests and programs hold it: time, faults, call counts, regions.
+
+mod region;
+
+pub use region::{NodeInstance, RegionHandle};
+
+use crate::calls::{CallCount, CallRecord};
+use crate::clock::Pace;
+use crate::config::SimulatorConfig;
+use crate::faults::FaultRule;
+use crate::server;
+use crate::service::Service;
+use crate::sim_cloud::SimCloud;
+use crate::throttle::Throttling;
+use crate::world::World;
+use foo_cloud::model::Timestamp;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// A simulated AWS. Clones are handles of the same one.
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    pub(crate) world: Arc<World>,
+}
+
+/// A simulated AWS that answers HTTP until the handle is dropped.
+#[derive(Debug)]
+pub struct Handle {
+    simulator: Simulator,
+    address: SocketAddr,
+    server: JoinHandle<()>,
+}
+
+impl Simulator {
+    /// A simulator without HTTP.
+    pub fn new(config: SimulatorConfig) -> Self {
+        Self { world: Arc::new(World::new(config)) }
+    }
+
+    /// A simulator that answers HTTP at the configured address. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub async fn start(config: SimulatorConfig) -> io::Result<Handle> {
+        Self::new(config).serve().await
+    }
+
+    /// Lets this simulator answer HTTP.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub async fn serve(self) -> io::Result<Handle> {
+        let listener = tokio::net::TcpListener::bind(self.world.config.listen).await?;
+        let address = listener.local_addr()?;
+        let server = tokio::spawn(server::serve(listener, self.clone()));
+        Ok(Handle { simulator: self, address, server })
+    }
+
+    /// One of its regions. It comes into being when something is done with it.
+    pub fn region(&self, name: &str) -> RegionHandle {
+        RegionHandle::new(Arc::clone(&self.world), name)
+    }
+
+    /// A cloud for the controller, without SDK or HTTP. Faults, throttling and counts apply as over the wire.
+    pub fn cloud(&self, region: &str, caller: &str) -> SimCloud {
+        SimCloud::new(Arc::clone(&self.world), region, caller)
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> Timestamp {
+        self.world.lock().clock.now()
+    }
+
+    /// Moves virtual time on; everything that falls due meanwhile happens when a region is next looked at.
+    pub fn step(&self, by: Duration) {
+        self.world.lock().clock.step(by);
+    }
+
+    /// How virtual time passes.
+    pub fn pace(&self) -> Pace {
+        self.world.lock().clock.pace()
+    }
+
+    /// Changes how virtual time passes.
+    pub fn set_pace(&self, pace: Pace) {
+        self.world.lock().clock.set_pace(pace);
+    }
+
+    /// When something will next happen by itself in any region.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.world.lock().regions.values().filter_map(|region| region.next_due()).min()
+    }
+
+    /// Adds a fault rule and returns its number.
+    pub fn add_fault(&self, rule: FaultRule) -> u64 {
+        self.world.lock().faults.add(rule)
+    }
+
+    /// Removes a fault rule; `false` if it is used up or was never there.
+    pub fn remove_fault(&self, number: u64) -> bool {
+        self.world.lock().faults.remove(number)
+    }
+
+    /// Removes all fault rules.
+    pub fn clear_faults(&self) {
+        self.world.lock().faults.clear();
+    }
+
+    /// The fault rules in force.
+    pub fn faults(&self) -> Vec<(u64, FaultRule)> {
+        self.world.lock().faults.rules()
+    }
+
+    /// Numbers of calls by service and action.
+    pub fn call_counts(&self) -> BTreeMap<(Service, String), CallCount> {
+        self.world.lock().calls.counts()
+    }
+
+    /// Number of calls of an action.
+    pub fn calls(&self, action: &str) -> u64 {
+        self.world.lock().calls.count(action)
+    }
+
+    /// Number of all calls.
+    pub fn total_calls(&self) -> u64 {
+        self.world.lock().calls.total()
+    }
+
+    /// The latest calls, at most 1,000, oldest first.
+    pub fn recent_calls(&self) -> Vec<CallRecord> {
+        self.world.lock().calls.recent()
+    }
+
+    /// Sets all counts to zero.
+    pub fn reset_calls(&self) {
+        self.world.lock().calls.reset();
+    }
+
+    /// How calls are throttled.
+    pub fn throttling(&self) -> Throttling {
+        self.world.lock().throttling
+    }
+
+    /// Changes how calls are throttled, and fills all buckets.
+    pub fn set_throttling(&self, throttling: Throttling) {
+        let mut inner = self.world.lock();
+        inner.throttling = throttling;
+        inner.refill_buckets();
+    }
+
+    /// Names of the regions that exist.
+    pub fn region_names(&self) -> Vec<String> {
+        self.world.lock().regions.keys().cloned().collect()
+    }
+
+    /// Everything, as JSON.
+    pub fn state(&self) -> serde_json::Value {
+        let regions: BTreeMap<String, serde_json::Value> =
+            self.region_names().into_iter().map(|name| (name.clone(), self.region(&name).state())).collect();
+        serde_json::json!({ "now": self.now(), "pace": self.pace(), "regions": regions })
+    }
+}
+
+impl Handle {
+    /// The endpoint URL, for SDKs (`AWS_ENDPOINT_URL`).
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The simulator behind it.
+    pub fn simulator(&self) -> &Simulator {
+        &self.simulator
+    }
+
+    /// Waits for ever, or until the server fails.
+    pub async fn finished(mut self) {
+        // An aborted or panicked server has finished as well.
+        let _ = (&mut self.server).await;
+    }
+}
+
+impl Deref for Handle {
+    type Target = Simulator;
+
+    fn deref(&self) -> &Simulator {
+        &self.simulator
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}

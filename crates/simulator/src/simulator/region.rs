@@ -1,0 +1,296 @@
+//! One region as tests hold it: look at everything, change what no caller of AWS could.
+
+use crate::core::Region;
+use crate::core::catalogue::{Boot, Image, TypeInfo};
+use crate::core::ec2::instances::Ec2Instance;
+use crate::core::ec2::templates::Template;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::group::activity::Activity;
+use crate::core::group::model::Group;
+use crate::core::network::{SecurityGroup, Subnet, Vpc};
+use crate::core::settings::Settings;
+use crate::world::World;
+use foo_cloud::InstanceState;
+use foo_cloud::model::{GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A region of a simulator.
+#[derive(Clone, Debug)]
+pub struct RegionHandle {
+    world: Arc<World>,
+    name: String,
+}
+
+/// An instance that runs, as its kubelet would see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeInstance {
+    /// Instance id.
+    pub id: InstanceId,
+    /// Zone.
+    pub zone: Zone,
+    /// Type.
+    pub instance_type: InstanceType,
+    /// Private DNS name: the Node's name.
+    pub private_dns: String,
+    /// Private address.
+    pub private_ip: String,
+    /// When it was launched.
+    pub launched: Timestamp,
+    /// Image.
+    pub image: ImageId,
+    /// Whether its node ever joins.
+    pub boots: Boot,
+    /// The group it is a member of.
+    pub group: Option<GroupName>,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+}
+
+impl RegionHandle {
+    pub(crate) fn new(world: Arc<World>, name: &str) -> Self {
+        Self { world, name: name.to_owned() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Works on the region's state at the present time. The whole simulator waits meanwhile.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Region) -> T) -> AwsResult<T> {
+        self.world.in_region(&self.name, work)
+    }
+
+    fn read<T: Default>(&self, work: impl FnOnce(&mut Region) -> T) -> T {
+        self.with(work).unwrap_or_default()
+    }
+
+    /// All instances that EC2 shows as running: a test bed's kubelets.
+    pub fn in_service_instances(&self) -> Vec<NodeInstance> {
+        self.read(|region| {
+            region
+                .instances()
+                .filter(|instance| instance.state == InstanceState::Running)
+                .filter_map(|instance| {
+                    let addresses = instance.addresses.as_ref()?;
+                    Some(NodeInstance {
+                        id: instance.id.clone(),
+                        zone: instance.zone.clone(),
+                        instance_type: instance.instance_type.clone(),
+                        private_dns: addresses.private_dns.clone(),
+                        private_ip: addresses.private.to_string(),
+                        launched: instance.launched,
+                        image: instance.image.clone(),
+                        boots: region
+                            .images
+                            .get(&instance.image)
+                            .map(|image| image.boots)
+                            .unwrap_or_default(),
+                        group: instance.group.clone(),
+                        tags: instance.tags.clone(),
+                    })
+                })
+                .collect()
+        })
+    }
+
+    /// A group.
+    pub fn group(&self, name: &str) -> Option<Group> {
+        self.read(|region| region.group(&GroupName::from(name)).cloned())
+    }
+
+    /// All groups.
+    pub fn groups(&self) -> Vec<Group> {
+        self.read(|region| region.groups().cloned().collect())
+    }
+
+    /// An instance, terminated or not.
+    pub fn instance(&self, id: &InstanceId) -> Option<Ec2Instance> {
+        self.read(|region| region.instance(id).cloned())
+    }
+
+    /// All instances, terminated ones included.
+    pub fn instances(&self) -> Vec<Ec2Instance> {
+        self.read(|region| region.instances().cloned().collect())
+    }
+
+    /// All launch templates.
+    pub fn templates(&self) -> Vec<Template> {
+        self.read(|region| region.templates.by_id.iter().map(|(_, template)| template.clone()).collect())
+    }
+
+    /// The activities of a group, newest first, also after its deletion.
+    pub fn activities(&self, group: &str) -> Vec<Activity> {
+        self.read(|region| {
+            region
+                .activity_log(&GroupName::from(group))
+                .into_iter()
+                .flat_map(|log| log.newest_first())
+                .map(|(_, activity)| activity.clone())
+                .collect()
+        })
+    }
+
+    /// Ends an instance in EC2 behind its group's back.
+    ///
+    /// # Errors
+    /// There is no such instance.
+    pub fn kill_instance(&self, id: &InstanceId) -> AwsResult<()> {
+        self.with(|region| {
+            if region.instance(id).is_none() {
+                return Err(AwsError::new(
+                    "InvalidInstanceID.NotFound",
+                    format!("The instance ID '{id}' does not exist"),
+                ));
+            }
+            region.terminate_in_ec2(
+                id,
+                ("Server.InternalError", "Server.InternalError: Internal error on launch"),
+            );
+            Ok(())
+        })?
+    }
+
+    /// Limits how many instances of a type a zone has room for; `None` lifts the limit.
+    ///
+    /// # Errors
+    /// The region has no such zone or type.
+    pub fn set_capacity_limit(&self, zone: &str, instance_type: &str, limit: Option<u32>) -> AwsResult<()> {
+        self.with(|region| {
+            let (zone, instance_type) = (Zone::from(zone), InstanceType::from(instance_type));
+            if !region.network.zones.contains_key(&zone) || !region.types.contains_key(&instance_type) {
+                return Err(AwsError::invalid_value(format!("There is no {instance_type} in {zone}.")));
+            }
+            region.set_capacity_limit(zone, instance_type, limit);
+            Ok(())
+        })?
+    }
+
+    /// Decides whether the nodes of instances made from an image ever join.
+    ///
+    /// # Errors
+    /// There is no such image.
+    pub fn set_image_boot(&self, image: &str, boots: Boot) -> AwsResult<()> {
+        self.change_image(image, |image| image.boots = boots)
+    }
+
+    /// Makes an image launchable or deregisters it.
+    ///
+    /// # Errors
+    /// There is no such image.
+    pub fn set_image_available(&self, image: &str, available: bool) -> AwsResult<()> {
+        self.change_image(image, |image| image.available = available)
+    }
+
+    fn change_image(&self, id: &str, change: impl FnOnce(&mut Image)) -> AwsResult<()> {
+        self.with(|region| match region.images.get_mut(&ImageId::from(id)) {
+            Some(image) => {
+                change(image);
+                Ok(())
+            }
+            None => {
+                Err(AwsError::new("InvalidAMIID.NotFound", format!("The image id '[{id}]' does not exist")))
+            }
+        })?
+    }
+
+    /// Adds or replaces an image.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn put_image(&self, image: Image) -> AwsResult<()> {
+        self.with(|region| drop(region.images.insert(image.id.clone(), image)))
+    }
+
+    /// Adds or replaces an instance type.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn put_instance_type(&self, info: TypeInfo) -> AwsResult<()> {
+        self.with(|region| drop(region.types.insert(info.name.clone(), info)))
+    }
+
+    /// Adds or replaces a VPC.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn put_vpc(&self, vpc: Vpc) -> AwsResult<()> {
+        self.with(|region| drop(region.network.vpcs.insert(vpc.id.clone(), vpc)))
+    }
+
+    /// Adds or replaces a subnet, and its zone if that is new.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn put_subnet(&self, subnet: Subnet) -> AwsResult<()> {
+        self.with(|region| {
+            let zone = subnet.zone.clone();
+            region.network.zones.entry(zone.clone()).or_insert_with(|| format!("{zone}-id"));
+            region.network.subnets.insert(subnet.id.clone(), subnet);
+        })
+    }
+
+    /// Adds or replaces a security group.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn put_security_group(&self, group: SecurityGroup) -> AwsResult<()> {
+        self.with(|region| drop(region.network.security_groups.insert(group.id.clone(), group)))
+    }
+
+    /// How the region behaves.
+    pub fn settings(&self) -> Settings {
+        self.read(|region| region.settings.clone())
+    }
+
+    /// Changes how the region behaves from now on. The read lag cannot be changed later.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> AwsResult<()> {
+        self.with(|region| {
+            let lag = region.settings.read_lag;
+            change(&mut region.settings);
+            region.settings.read_lag = lag;
+        })
+    }
+
+    /// Everything in the region, as JSON.
+    pub fn state(&self) -> Value {
+        self.read(|region| {
+            let templates: Vec<&Template> =
+                region.templates.by_id.iter().map(|(_, template)| template).collect();
+            let activities: BTreeMap<&str, Vec<&Activity>> = region
+                .activities
+                .iter()
+                .map(|(group, log)| {
+                    (group.as_str(), log.newest_first().map(|(_, activity)| activity).collect())
+                })
+                .collect();
+            let limits: Vec<Value> = region
+                .capacity_limits()
+                .iter()
+                .map(|((zone, instance_type), limit)| {
+                    json!({ "zone": zone, "instance_type": instance_type, "limit": limit })
+                })
+                .collect();
+            json!({
+                "now": region.now(),
+                "groups": region.groups().collect::<Vec<_>>(),
+                "instances": region.instances().collect::<Vec<_>>(),
+                "templates": templates,
+                "activities": activities,
+                "capacity_limits": limits,
+                "network": region.network,
+                "images": region.images,
+                "settings": region.settings,
+            })
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! Auto Scaling's query protocol, version 2011-01-01. One file per family of operations.
+
+mod describe;
+mod groups;
+mod instances;
+mod tags;
+
+use super::Operation;
+
+pub(super) fn operation(action: &str) -> Option<Operation> {
+    let operation: Operation = match action {
+        "CreateAutoScalingGroup" => groups::create,
+        "UpdateAutoScalingGroup" => groups::update,
+        "DeleteAutoScalingGroup" => groups::delete,
+        "SetDesiredCapacity" => groups::set_desired_capacity,
+        "SuspendProcesses" => groups::suspend_processes,
+        "ResumeProcesses" => groups::resume_processes,
+        "DescribeAutoScalingGroups" => describe::groups,
+        "DescribeAutoScalingInstances" => describe::instances,
+        "DescribeScalingActivities" => describe::activities,
+        "TerminateInstanceInAutoScalingGroup" => instances::terminate,
+        "SetInstanceProtection" => instances::set_protection,
+        "SetInstanceHealth" => instances::set_health,
+        "EnterStandby" => instances::enter_standby,
+        "ExitStandby" => instances::exit_standby,
+        "DetachInstances" => instances::detach,
+        "AttachInstances" => instances::attach,
+        "CreateOrUpdateTags" => tags::create_or_update,
+        "DeleteTags" => tags::delete,
+        "DescribeTags" => tags::describe,
+        _ => return None,
+    };
+    Some(operation)
+}

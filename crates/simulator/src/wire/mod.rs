@@ -1,0 +1,192 @@
+//! AWS's wire protocols: from an HTTP request to an operation of the core and back.
+//!
+//! One endpoint for all services. The credential scope of the signature says which service and region are meant; the
+//! answer is in that service's XML. Whatever comes in, the answer is one that AWS could have given.
+
+mod autoscaling;
+mod ec2;
+mod filters;
+mod paging;
+pub(crate) mod params;
+mod signature;
+mod sts;
+mod xml;
+
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use crate::faults::CallHead;
+use crate::service::Service;
+use crate::world::{Gate, World};
+use params::Params;
+use std::time::Duration;
+use xml::Xml;
+
+/// An HTTP request, as far as AWS's query protocols look at it.
+pub(crate) struct WireRequest<'a> {
+    pub(crate) authorization: Option<&'a str>,
+    pub(crate) query: &'a str,
+    pub(crate) body: &'a [u8],
+}
+
+/// What is sent back.
+#[derive(Debug)]
+pub(crate) enum WireAnswer {
+    /// A body of XML with its request id.
+    Xml { status: u16, body: String, request_id: String },
+    /// Nothing: the connection is closed.
+    Dropped,
+}
+
+/// Who called, for operations that record it.
+pub(crate) struct Caller<'a> {
+    pub(crate) arn: String,
+    pub(crate) name: &'a str,
+    pub(crate) account: &'a str,
+}
+
+/// An operation: reads its parameters, works on the region, writes the inside of its answer.
+type Operation = fn(&mut Region, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
+
+/// Answers a request.
+pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswer {
+    let request_id = world.request_id();
+    let form = if request.body.is_empty() { request.query.as_bytes() } else { request.body };
+    let scope = match signature::scope(request.authorization, request.query) {
+        Ok(scope) => scope,
+        Err(error) => return refuse(guess_service(form), &error, request_id),
+    };
+    let service = match signature::service_of(&scope) {
+        Ok(service) => service,
+        Err(error) => return refuse(guess_service(form), &error, request_id),
+    };
+    let (params, action, operation) = match find(service, form) {
+        Ok(found) => found,
+        Err(error) => return refuse(service, &error, request_id),
+    };
+    let parameters = String::from_utf8_lossy(form);
+    let parameters: Vec<String> = url::form_urlencoded::parse(parameters.as_bytes())
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let parameters = parameters.join("\n");
+    let call = CallHead {
+        caller: &scope.caller,
+        region: &scope.region,
+        service,
+        action: &action,
+        parameters: &parameters,
+    };
+    let (wait, lost) = match world.gate(&call) {
+        Gate::Open(wait) => (wait, false),
+        Gate::AnswerLost => (Duration::ZERO, true),
+        Gate::Refused(error) => return refuse(service, &error, request_id),
+        Gate::Dropped | Gate::Unreachable => return WireAnswer::Dropped,
+    };
+    if !wait.is_zero() {
+        tokio::time::sleep(wait).await;
+    }
+    let caller =
+        Caller { arn: world.arn_of(&scope.caller), name: &scope.caller, account: &world.config.account };
+    let mut xml = Xml::default();
+    let result = world
+        .carry_out(&call, lost, |region| operation(region, &params, &caller, &mut xml))
+        .map_err(|error| in_words_of(service, error));
+    match result {
+        _ if lost => WireAnswer::Dropped,
+        Ok(()) => {
+            let body = success(service, &action, &xml.into_text(), &request_id);
+            WireAnswer::Xml { status: 200, body, request_id }
+        }
+        Err(error) => refuse(service, &error, request_id),
+    }
+}
+
+fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)> {
+    let params = Params::parse(form)?;
+    let action = params
+        .text("Action")
+        .filter(|action| !action.is_empty())
+        .ok_or_else(|| {
+            AwsError::new("MissingAction", "The request is missing an action or a required parameter.")
+        })?
+        .to_owned();
+    let operation = match service {
+        Service::AutoScaling => autoscaling::operation(&action),
+        Service::Ec2 => ec2::operation(&action),
+        Service::Sts => sts::operation(&action),
+    };
+    let shown: String = action.chars().take(64).collect();
+    let operation = operation.ok_or_else(|| {
+        AwsError::new("InvalidAction", format!("The action {shown} is not valid for this web service."))
+    })?;
+    if service == Service::Ec2 && params.flag("DryRun")? == Some(true) {
+        return Err(AwsError::new(
+            "DryRunOperation",
+            "Request would have succeeded, but DryRun flag is set.",
+        )
+        .status(412));
+    }
+    Ok((params, action, operation))
+}
+
+/// The core speaks both dialects; parameters are read with one vocabulary for all services.
+fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
+    match (service, error.code.as_str()) {
+        (Service::Ec2, "ValidationError") => error.code = "InvalidParameterValue".to_owned(),
+        (Service::AutoScaling | Service::Sts, "MissingParameter" | "InvalidParameterValue") => {
+            error.code = "ValidationError".to_owned();
+        }
+        _ => {}
+    }
+    error
+}
+
+/// Whose XML an answer is in when the signature does not say: the API version does.
+fn guess_service(form: &[u8]) -> Service {
+    let is_ec2 = form.windows(18).any(|window| window == b"Version=2016-11-15");
+    if is_ec2 { Service::Ec2 } else { Service::AutoScaling }
+}
+
+fn namespace(service: Service) -> &'static str {
+    match service {
+        Service::AutoScaling => "http://autoscaling.amazonaws.com/doc/2011-01-01/",
+        Service::Ec2 => "http://ec2.amazonaws.com/doc/2016-11-15/",
+        Service::Sts => "https://sts.amazonaws.com/doc/2011-06-15/",
+    }
+}
+
+fn success(service: Service, action: &str, inside: &str, request_id: &str) -> String {
+    let inside = match service {
+        Service::Ec2 => format!("<requestId>{request_id}</requestId>{inside}"),
+        Service::AutoScaling | Service::Sts => format!(
+            "<{action}Result>{inside}</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId>\
+             </ResponseMetadata>"
+        ),
+    };
+    xml::root(&format!("{action}Response"), namespace(service), &inside)
+}
+
+fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer {
+    let mut xml = Xml::default();
+    let body = match service {
+        Service::Ec2 => {
+            xml.within("Errors", |xml| {
+                xml.within("Error", |xml| {
+                    xml.text("Code", &error.code);
+                    xml.text("Message", &error.message);
+                });
+            });
+            xml.text("RequestID", &request_id);
+            format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response>{}</Response>", xml.into_text())
+        }
+        Service::AutoScaling | Service::Sts => {
+            xml.within("Error", |xml| {
+                xml.text("Type", if error.status < 500 { "Sender" } else { "Receiver" });
+                xml.text("Code", &error.code);
+                xml.text("Message", &error.message);
+            });
+            xml.text("RequestId", &request_id);
+            xml::root("ErrorResponse", namespace(service), &xml.into_text())
+        }
+    };
+    WireAnswer::Xml { status: error.status, body, request_id }
+}

@@ -1,0 +1,135 @@
+//! Writing XML: no reader, no schema, no namespaces beyond the root's.
+
+use crate::core::document::Document;
+use std::fmt::{Display, Write as _};
+
+/// A growing piece of XML.
+#[derive(Debug, Default)]
+pub(crate) struct Xml {
+    out: String,
+}
+
+impl Xml {
+    pub(crate) fn into_text(self) -> String {
+        self.out
+    }
+
+    /// An element with a text.
+    pub(crate) fn text(&mut self, name: &str, text: impl AsRef<str>) {
+        self.tag("<", name);
+        self.escape(text.as_ref());
+        self.tag("</", name);
+    }
+
+    /// An element with whatever can be displayed.
+    pub(crate) fn value(&mut self, name: &str, value: impl Display) {
+        self.text(name, value.to_string());
+    }
+
+    /// The same if there is a value.
+    pub(crate) fn optional(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.value(name, value);
+        }
+    }
+
+    /// An element around others.
+    pub(crate) fn within(&mut self, name: &str, inside: impl FnOnce(&mut Self)) {
+        self.tag("<", name);
+        inside(self);
+        self.tag("</", name);
+    }
+
+    /// The same, if `inside` can fail; what was written stays, the caller throws it away.
+    pub(crate) fn list<T>(
+        &mut self,
+        name: &str,
+        item: &str,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        self.within(name, |xml| {
+            for it in items {
+                xml.within(item, |xml| each(xml, it));
+            }
+        });
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts<T: AsRef<str>>(
+        &mut self,
+        name: &str,
+        item: &str,
+        items: impl IntoIterator<Item = T>,
+    ) {
+        self.within(name, |xml| {
+            for it in items {
+                xml.text(item, it);
+            }
+        });
+    }
+
+    /// A document. `item` is the name of list elements.
+    pub(crate) fn document(&mut self, name: &str, document: &Document, item: &str) {
+        match document {
+            Document::Text(text) => self.text(name, text),
+            Document::List(items) => {
+                // The one list of launch template data whose elements EC2 calls something else.
+                let inner = if name == "groupSet" { "groupId" } else { item };
+                self.within(name, |xml| items.iter().for_each(|it| xml.document(inner, it, item)));
+            }
+            Document::Map(entries) => self.within(name, |xml| {
+                for (name, entry) in entries {
+                    xml.document(name, entry, item);
+                }
+            }),
+        }
+    }
+
+    fn tag(&mut self, open: &str, name: &str) {
+        self.out.push_str(open);
+        self.out.push_str(name);
+        self.out.push('>');
+    }
+
+    /// Characters that XML 1.0 cannot hold at all come out as U+FFFD.
+    fn escape(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '&' => self.out.push_str("&amp;"),
+                '<' => self.out.push_str("&lt;"),
+                '>' => self.out.push_str("&gt;"),
+                '"' => self.out.push_str("&quot;"),
+                '\r' => self.out.push_str("&#13;"),
+                '\t' | '\n' => self.out.push(c),
+                control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => {
+                    self.out.push('\u{fffd}');
+                }
+                plain => self.out.push(plain),
+            }
+        }
+    }
+}
+
+/// A whole document: a root element with its namespace.
+pub(crate) fn root(name: &str, namespace: &str, inside: &str) -> String {
+    let mut out = String::with_capacity(inside.len() + 256);
+    // Writing to a String cannot fail.
+    let _ = write!(
+        out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{name} xmlns=\"{namespace}\">{inside}</{name}>"
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped() {
+        let mut xml = Xml::default();
+        xml.within("a", |xml| xml.text("b", "<&\"\u{1}>"));
+        assert_eq!(xml.into_text(), "<a><b>&lt;&amp;&quot;\u{fffd}&gt;</b></a>");
+    }
+}

@@ -1,0 +1,185 @@
+//! Everything behind one lock: the regions, the clock, and what stands before each call.
+
+use crate::calls::Calls;
+use crate::clock::Clock;
+use crate::config::SimulatorConfig;
+use crate::core::Region;
+use crate::core::chance::Chance;
+use crate::core::error::{AwsError, AwsResult};
+use crate::faults::{self, CallHead, Fault, Faults};
+use crate::throttle::{Buckets, Throttling};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The simulated world. The lock is held for the length of one operation and never across an await.
+#[derive(Debug)]
+pub(crate) struct World {
+    inner: Mutex<Inner>,
+    pub(crate) config: SimulatorConfig,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) clock: Clock,
+    pub(crate) regions: BTreeMap<String, Region>,
+    pub(crate) faults: Faults,
+    pub(crate) calls: Calls,
+    pub(crate) throttling: Throttling,
+    pub(crate) settings: crate::core::Settings,
+    buckets: Buckets,
+    request_ids: Chance,
+}
+
+/// What stands before a call.
+#[derive(Debug)]
+pub(crate) enum Gate {
+    /// It is carried out, after this wait.
+    Open(Duration),
+    /// It is carried out, but its answer is lost.
+    AnswerLost,
+    /// It is not carried out and gets this answer.
+    Refused(AwsError),
+    /// It is not carried out and gets no answer; the caller cannot tell.
+    Dropped,
+    /// It is not carried out, and the caller knows.
+    Unreachable,
+}
+
+/// Regions a caller can make by naming them; more would be a mistake or a fuzzer.
+const REGION_LIMIT: usize = 64;
+
+impl World {
+    pub(crate) fn new(config: SimulatorConfig) -> Self {
+        let mut inner = Inner {
+            clock: Clock::new(config.pace, config.start),
+            regions: BTreeMap::new(),
+            faults: Faults::default(),
+            calls: Calls::default(),
+            throttling: config.throttling,
+            settings: config.settings.clone(),
+            buckets: Buckets::default(),
+            request_ids: Chance::new(config.seed, "request ids"),
+        };
+        for region in &config.regions {
+            drop(inner.region(&config, region));
+        }
+        Self { inner: Mutex::new(inner), config }
+    }
+
+    /// The state. A thread that panicked while it held the lock does not take the others with it.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works on a region at the present time, for tests and the control API: no fault, no throttle, no count.
+    pub(crate) fn in_region<T>(&self, region: &str, work: impl FnOnce(&mut Region) -> T) -> AwsResult<T> {
+        let mut inner = self.lock();
+        let region = inner.region(&self.config, region)?;
+        Ok(work(region))
+    }
+
+    /// Decides what happens to a call, and counts it if that is already known.
+    pub(crate) fn gate(&self, call: &CallHead<'_>) -> Gate {
+        let mut inner = self.lock();
+        let now = inner.clock.now();
+        let fault = inner.faults.strike(call);
+        let gate = match fault {
+            None => {
+                let Inner { buckets, throttling, .. } = &mut *inner;
+                if buckets.admit(throttling, now, call.region, call.service, call.action) {
+                    Gate::Open(Duration::ZERO)
+                } else {
+                    Gate::Refused(faults::throttled(call.service))
+                }
+            }
+            Some(Fault::Delay { millis }) => Gate::Open(Duration::from_millis(millis)),
+            Some(Fault::Error { code, status, message }) => {
+                Gate::Refused(AwsError::new(code, message).status(status))
+            }
+            Some(Fault::Denied) => Gate::Refused(faults::denied(call, &self.config.account)),
+            Some(Fault::Throttled) => Gate::Refused(faults::throttled(call.service)),
+            Some(Fault::DroppedBefore) => Gate::Dropped,
+            Some(Fault::DroppedAfter) => Gate::AnswerLost,
+            Some(Fault::Unreachable) => Gate::Unreachable,
+        };
+        match gate {
+            Gate::Refused(mut error) => {
+                if error.message.contains("{request-id}") {
+                    error.message = error.message.replace("{request-id}", &inner.request_ids.uuid());
+                }
+                inner.calls.record(now, call, &error.code);
+                Gate::Refused(error)
+            }
+            Gate::Dropped => {
+                inner.calls.record(now, call, "DroppedBefore");
+                Gate::Dropped
+            }
+            Gate::Unreachable => {
+                inner.calls.record(now, call, "Unreachable");
+                Gate::Unreachable
+            }
+            open @ (Gate::Open(_) | Gate::AnswerLost) => open,
+        }
+    }
+
+    /// Carries out a call that the gate let pass, and counts it.
+    pub(crate) fn carry_out<T>(
+        &self,
+        call: &CallHead<'_>,
+        lost: bool,
+        work: impl FnOnce(&mut Region) -> AwsResult<T>,
+    ) -> AwsResult<T> {
+        let mut inner = self.lock();
+        let result = inner.region(&self.config, call.region).and_then(work);
+        let now = inner.clock.now();
+        let outcome = match &result {
+            _ if lost => "DroppedAfter",
+            Ok(_) => "OK",
+            Err(error) => &error.code,
+        };
+        inner.calls.record(now, call, outcome);
+        result
+    }
+
+    pub(crate) fn request_id(&self) -> String {
+        self.lock().request_ids.uuid()
+    }
+
+    /// ARN of a caller.
+    pub(crate) fn arn_of(&self, caller: &str) -> String {
+        format!("arn:aws:iam::{}:user/{caller}", self.config.account)
+    }
+}
+
+impl Inner {
+    /// A region at the present time. It comes into being when it is first used.
+    pub(crate) fn region(&mut self, config: &SimulatorConfig, name: &str) -> AwsResult<&mut Region> {
+        let now = self.clock.now();
+        if !self.regions.contains_key(name) {
+            let fits = name.len() <= 32
+                && name.contains('-')
+                && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+            if !fits || self.regions.len() >= REGION_LIMIT {
+                return Err(AwsError::new(
+                    "SignatureDoesNotMatch",
+                    format!("Credential should be scoped to a valid region, not '{name}'."),
+                )
+                .status(403));
+            }
+            let region = Region::new(name, &config.account, config.seed, self.settings.clone(), now);
+            self.regions.insert(name.to_owned(), region);
+        }
+        let region = self
+            .regions
+            .get_mut(name)
+            .ok_or_else(|| AwsError::new("InternalFailure", "no such region").status(500))?;
+        region.advance(now);
+        Ok(region)
+    }
+
+    /// Fills all token buckets.
+    pub(crate) fn refill_buckets(&mut self) {
+        self.buckets.clear();
+    }
+}
