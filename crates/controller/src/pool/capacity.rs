@@ -1,0 +1,68 @@
+//! What one Node of a pool offers, for scaling from zero: cluster-autoscaler reads `status.capacity` and
+//! `status.nodeInfo` of the FooMachinePool when no Node exists yet.
+
+use foo_api::pool::NodeInfo;
+use foo_cloud::InstanceTypeInfo;
+use std::collections::BTreeMap;
+
+/// Capacity and node information of a pool of these types: of each resource the smallest amount any of them has, so
+/// that the autoscaler never plans more onto a Node than the least of them can take. `None` without a type.
+///
+/// The values are strings: a single number would make the autoscaler drop the whole group.
+pub(super) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<String, String>, NodeInfo)> {
+    let first = types.first()?;
+    let least = |amount: fn(&InstanceTypeInfo) -> u64| types.iter().map(amount).min().unwrap_or(0);
+    let mut capacity = BTreeMap::from([
+        ("cpu".to_owned(), least(|t| u64::from(t.vcpus)).to_string()),
+        ("memory".to_owned(), format!("{}Mi", least(|t| t.memory_mib))),
+    ]);
+    let gpus = least(|t| u64::from(t.nvidia_gpus));
+    if gpus > 0 {
+        capacity.insert("nvidia.com/gpu".to_owned(), gpus.to_string());
+    }
+    let node_info = NodeInfo {
+        architecture: go_architecture(&first.architecture).to_owned(),
+        operating_system: "linux".to_owned(),
+    };
+    Some((capacity, node_info))
+}
+
+/// Go's name of an architecture that AWS calls otherwise.
+fn go_architecture(aws: &str) -> &str {
+    match aws {
+        "x86_64" | "x86_64_mac" => "amd64",
+        "arm64_mac" => "arm64",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(vcpus: u32, memory_mib: u64, nvidia_gpus: u32) -> InstanceTypeInfo {
+        InstanceTypeInfo {
+            instance_type: "x".into(),
+            vcpus,
+            memory_mib,
+            nvidia_gpus,
+            architecture: "x86_64".into(),
+            instance_storage_gb: None,
+        }
+    }
+
+    #[test]
+    fn a_mix_offers_the_least_of_each_resource() {
+        let (capacity, info) = capacity(&[kind(4, 8192, 1), kind(2, 16384, 1)]).unwrap();
+        assert_eq!(capacity.get("cpu").unwrap(), "2");
+        assert_eq!(capacity.get("memory").unwrap(), "8192Mi");
+        assert_eq!(capacity.get("nvidia.com/gpu").unwrap(), "1");
+        assert_eq!(info.architecture, "amd64");
+    }
+
+    #[test]
+    fn a_mix_with_a_type_without_gpu_promises_none() {
+        let (capacity, _) = capacity(&[kind(4, 8192, 1), kind(4, 8192, 0)]).unwrap();
+        assert!(!capacity.contains_key("nvidia.com/gpu"));
+    }
+}

@@ -1,0 +1,260 @@
+//! From spec and AWS facts to the content of a launch template, and its two hashes.
+//!
+//! The hash of what rolls nodes is computed over a struct of its own, [`Rolls`], whose serialised form is frozen: it
+//! may only ever change together with [`SCHEME`], else an upgrade of the manager would roll every node there is.
+
+use super::names::hex;
+use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
+use foo_cloud::model::{
+    ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, SecurityGroupId, SpecHash,
+    SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
+};
+use foo_planner::desired::{Blocked, Template};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Largest user data EC2 takes, in bytes before base64 (EC2 User Guide, "Run commands when you launch an EC2 instance").
+pub(super) const USER_DATA_LIMIT: usize = 16_384;
+
+/// Version of the hashing scheme, the prefix of every hash.
+const SCHEME: &str = "v1";
+
+/// What was found out about a pool's instances before a template can be made.
+pub(super) struct Facts {
+    /// The image and its root device.
+    pub(super) image: ImageId,
+    /// Device name of the root volume.
+    pub(super) root_device: String,
+    /// Security groups, sorted, without repetition.
+    pub(super) security_groups: Vec<SecurityGroupId>,
+    /// Bootstrap data.
+    pub(super) user_data: Vec<u8>,
+    /// Name of the Secret it came from.
+    pub(super) data_secret_name: String,
+    /// Kubernetes version of the MachinePool.
+    pub(super) version: Option<String>,
+    /// Tags of instances and volumes.
+    pub(super) tags: BTreeMap<String, String>,
+}
+
+/// The wanted template.
+pub(super) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Template, Blocked> {
+    if facts.user_data.len() > USER_DATA_LIMIT {
+        return Err(Blocked::new(
+            "UserDataTooLarge",
+            format!(
+                "the bootstrap data in Secret {} has {} bytes, EC2 takes at most {USER_DATA_LIMIT}",
+                facts.data_secret_name,
+                facts.user_data.len()
+            ),
+        ));
+    }
+    let content = TemplateContent {
+        image: facts.image,
+        instance_type: first_type(spec),
+        security_groups: facts.security_groups,
+        instance_profile: spec.iam_instance_profile.clone(),
+        key_name: spec.ssh_key_name.clone(),
+        volumes: volumes(spec, &facts.root_device),
+        metadata: MetadataOptions {
+            tokens_required: spec.metadata_options.http_tokens == HttpTokens::Required,
+            hop_limit: unsigned(spec.metadata_options.http_put_response_hop_limit),
+        },
+        spot: spec.spot.as_ref().map(|spot| SpotOptions { max_price: spot.max_price.clone() }),
+        user_data: UserData(facts.user_data),
+        tags: facts.tags,
+    };
+    let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref());
+    let data_hash = hash(&content.user_data.0);
+    Ok(Template { content, spec_hash, data_hash })
+}
+
+/// The mix of types, if the pool has one.
+pub(super) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
+    let mixed = spec.mixed_instances.as_ref()?;
+    Some(InstancesMix {
+        overrides: mixed
+            .overrides
+            .iter()
+            .map(|choice| MixOverride { instance_type: InstanceType::new(choice.instance_type.as_str()) })
+            .collect(),
+        on_demand_base: unsigned(mixed.on_demand_base),
+        on_demand_percentage: unsigned(mixed.on_demand_percentage),
+        spot_strategy: match mixed.spot_strategy {
+            foo_api::pool::SpotStrategy::PriceCapacityOptimized => SpotStrategy::PriceCapacityOptimized,
+            foo_api::pool::SpotStrategy::CapacityOptimized => SpotStrategy::CapacityOptimized,
+            foo_api::pool::SpotStrategy::CapacityOptimizedPrioritized => {
+                SpotStrategy::CapacityOptimizedPrioritized
+            }
+            foo_api::pool::SpotStrategy::LowestPrice => SpotStrategy::LowestPrice,
+        },
+        spot_max_price: mixed.spot_max_price.clone(),
+    })
+}
+
+/// All instance types of a pool, most wanted first.
+pub(super) fn instance_types(spec: &FooMachinePoolSpec) -> Vec<InstanceType> {
+    match &spec.mixed_instances {
+        Some(mixed) => {
+            mixed.overrides.iter().map(|choice| InstanceType::new(choice.instance_type.as_str())).collect()
+        }
+        None => spec.instance_type.iter().map(|name| InstanceType::new(name.as_str())).collect(),
+    }
+}
+
+fn first_type(spec: &FooMachinePoolSpec) -> InstanceType {
+    instance_types(spec).into_iter().next().unwrap_or_else(|| InstanceType::new(""))
+}
+
+fn volumes(spec: &FooMachinePoolSpec, root_device: &str) -> Vec<Volume> {
+    let root = spec.root_volume.iter().map(|root| volume(root_device, root));
+    let data = spec.volumes.iter().map(|data| volume(&data.device_name, &data.volume));
+    root.chain(data).collect()
+}
+
+fn volume(device: &str, volume: &ApiVolume) -> Volume {
+    Volume {
+        device: device.to_owned(),
+        size_gib: unsigned(volume.size_gib),
+        kind: match volume.kind {
+            ApiVolumeType::Gp2 => VolumeType::Gp2,
+            ApiVolumeType::Gp3 => VolumeType::Gp3,
+            ApiVolumeType::Io1 => VolumeType::Io1,
+            ApiVolumeType::Io2 => VolumeType::Io2,
+            ApiVolumeType::St1 => VolumeType::St1,
+            ApiVolumeType::Sc1 => VolumeType::Sc1,
+        },
+        iops: volume.iops.map(unsigned),
+        throughput: volume.throughput.map(unsigned),
+        encrypted: volume.encrypted,
+        kms_key: volume.kms_key_id.clone(),
+    }
+}
+
+/// Everything that rolls nodes. Frozen; see the module's documentation.
+#[derive(Serialize)]
+struct Rolls<'a> {
+    image: &'a ImageId,
+    instance_type: &'a InstanceType,
+    security_groups: &'a [SecurityGroupId],
+    instance_profile: Option<&'a str>,
+    key_name: Option<&'a str>,
+    volumes: &'a [Volume],
+    metadata: &'a MetadataOptions,
+    spot: Option<&'a SpotOptions>,
+    data_secret_name: &'a str,
+    version: Option<&'a str>,
+}
+
+fn rolls_hash(content: &TemplateContent, data_secret_name: &str, version: Option<&str>) -> SpecHash {
+    let rolls = Rolls {
+        image: &content.image,
+        instance_type: &content.instance_type,
+        security_groups: &content.security_groups,
+        instance_profile: content.instance_profile.as_deref(),
+        key_name: content.key_name.as_deref(),
+        volumes: &content.volumes,
+        metadata: &content.metadata,
+        spot: content.spot.as_ref(),
+        data_secret_name,
+        version,
+    };
+    // Serialising plain structs of strings and numbers cannot fail; an empty text would only mean a constant hash.
+    hash(&serde_json::to_vec(&rolls).unwrap_or_default())
+}
+
+fn hash(bytes: &[u8]) -> SpecHash {
+    SpecHash::new(format!("{SCHEME}-{}", hex(&Sha256::digest(bytes), 16)))
+}
+
+/// Kubernetes integers that the schema keeps at zero or above.
+pub(super) fn unsigned(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_api::pool::{Ami, MetadataOptions as ApiMetadata};
+
+    fn spec() -> FooMachinePoolSpec {
+        FooMachinePoolSpec {
+            instance_type: Some("m7i.large".into()),
+            ami: Ami { id: "ami-1".into() },
+            ..FooMachinePoolSpec::default()
+        }
+    }
+
+    fn facts() -> Facts {
+        Facts {
+            image: "ami-1".into(),
+            root_device: "/dev/xvda".into(),
+            security_groups: vec!["sg-1".into()],
+            user_data: b"#cloud-config".to_vec(),
+            data_secret_name: "boot".into(),
+            version: Some("v1.36.3".into()),
+            tags: BTreeMap::new(),
+        }
+    }
+
+    fn hashes(spec: &FooMachinePoolSpec, facts: Facts) -> (SpecHash, SpecHash) {
+        let template = template(spec, facts).unwrap();
+        (template.spec_hash, template.data_hash)
+    }
+
+    #[test]
+    fn the_hash_of_a_known_pool_never_changes() {
+        // If this fails, an upgrade of the manager would roll every node: put the serialised form back, or make a new
+        // scheme and keep the old one for comparison.
+        assert_eq!(hashes(&spec(), facts()).0.as_str(), "v1-6a714c2f33ab2636");
+    }
+
+    #[test]
+    fn new_bytes_behind_the_same_secret_change_the_data_hash_only() {
+        let before = hashes(&spec(), facts());
+        let after = hashes(&spec(), Facts { user_data: b"other".to_vec(), ..facts() });
+        assert_eq!(before.0, after.0);
+        assert_ne!(before.1, after.1);
+    }
+
+    #[test]
+    fn what_rolls_nodes_changes_the_spec_hash() {
+        let before = hashes(&spec(), facts()).0;
+        let changed = [
+            hashes(&FooMachinePoolSpec { instance_type: Some("m7i.xlarge".into()), ..spec() }, facts()).0,
+            hashes(&FooMachinePoolSpec { ssh_key_name: Some("k".into()), ..spec() }, facts()).0,
+            hashes(
+                &FooMachinePoolSpec {
+                    metadata_options: ApiMetadata {
+                        http_put_response_hop_limit: 2,
+                        ..ApiMetadata::default()
+                    },
+                    ..spec()
+                },
+                facts(),
+            )
+            .0,
+            hashes(&spec(), Facts { image: "ami-2".into(), ..facts() }).0,
+            hashes(&spec(), Facts { version: Some("v1.37.0".into()), ..facts() }).0,
+            hashes(&spec(), Facts { data_secret_name: "boot-2".into(), ..facts() }).0,
+        ];
+        for hash in changed {
+            assert_ne!(hash, before);
+        }
+    }
+
+    #[test]
+    fn tags_roll_nothing() {
+        let tagged = Facts { tags: BTreeMap::from([("a".into(), "b".into())]), ..facts() };
+        assert_eq!(hashes(&spec(), tagged), hashes(&spec(), facts()));
+    }
+
+    #[test]
+    fn user_data_over_the_limit_is_refused_in_words() {
+        let blocked =
+            template(&spec(), Facts { user_data: vec![0; USER_DATA_LIMIT + 1], ..facts() }).unwrap_err();
+        assert_eq!(blocked.reason, "UserDataTooLarge");
+        assert!(blocked.message.contains("16385 bytes"), "{}", blocked.message);
+    }
+}

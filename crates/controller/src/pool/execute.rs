@@ -1,0 +1,407 @@
+//! Execute: carries actions out, one by one, and says how each went.
+//!
+//! There is no choice in here: a plan's action is complete. What an action requires of the live world just before it
+//! (a Machine still marked, a wish not raised meanwhile) is read again and, if it no longer holds, the action is
+//! refused and the next pass plans anew.
+
+use foo_api::capi::{Machine, MachinePool};
+use foo_api::{FooMachine, FooMachinePool, names};
+use foo_cloud::model::{
+    DeletionTimeouts, InstanceId, LaunchTemplate, MachineName, Protection, TemplateRecord, Timestamp, Uid,
+    Zone,
+};
+use foo_cloud::observer::Observer;
+use foo_cloud::{Cloud, CloudError, GroupChange, GroupSpec};
+use foo_planner::desired::Identity;
+use foo_planner::memory::Outcome;
+use foo_planner::model::Process;
+use foo_planner::{Action, NewGroup, OnlyIf};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::{Api, Client, Resource, ResourceExt};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// What executing needs.
+pub(super) struct Hands<'a> {
+    /// Kubernetes.
+    pub(super) client: &'a Client,
+    /// AWS.
+    pub(super) cloud: &'a dyn Cloud,
+    /// The shared observer, told to look again.
+    pub(super) observer: &'a Observer,
+    /// The pool as it stood when it was planned for.
+    pub(super) pool: &'a FooMachinePool,
+    /// Its names.
+    pub(super) identity: &'a Identity,
+    /// Name of its MachinePool.
+    pub(super) machine_pool: Option<&'a str>,
+}
+
+/// How an action went.
+pub(super) enum Done {
+    /// It was carried out.
+    Carried,
+    /// The launch template was read.
+    Template(Option<LaunchTemplate>),
+    /// What the action requires does not hold any more; nothing was done.
+    Overtaken(&'static str),
+}
+
+/// Why an action failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// AWS.
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
+    /// Kubernetes.
+    #[error("{0}")]
+    Kubernetes(#[from] Box<kube::Error>),
+}
+
+impl From<kube::Error> for Failure {
+    fn from(error: kube::Error) -> Self {
+        Self::Kubernetes(Box::new(error))
+    }
+}
+
+impl Failure {
+    /// What the planner's memory has to know of it.
+    pub(super) fn outcome(&self) -> Outcome {
+        match self {
+            Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
+            Self::Cloud(_) => Outcome::Refused,
+            // The API server's objects are watched: whatever happened will be seen.
+            Self::Kubernetes(error) if is_answer(error) => Outcome::Refused,
+            Self::Kubernetes(_) => Outcome::MayHaveHappened,
+        }
+    }
+
+    /// Somebody else wrote first, or the object is gone: the caches will say so in a moment.
+    pub(super) fn is_race(&self) -> bool {
+        matches!(self, Self::Kubernetes(error) if matches!(error.as_ref(), kube::Error::Api(status) if status.code == 409 || status.code == 404))
+    }
+}
+
+fn is_answer(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code < 500)
+}
+
+impl Hands<'_> {
+    /// Carries out one action.
+    pub(super) async fn carry_out(&self, action: &Action, now: Timestamp) -> Result<Done, Failure> {
+        match action {
+            Action::AddFinalizer => self.set_finalizer(true).await?,
+            Action::RemoveFinalizer => self.set_finalizer(false).await?,
+            Action::RecordArn { arn } => self.record_arn(arn).await?,
+            Action::LookAtTemplate => {
+                return Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?));
+            }
+            Action::LookAtStrays { ids } => self.observer.want_details(&self.identity.group, ids, Some(now)),
+            Action::CreateTemplate { .. }
+            | Action::CreateTemplateVersion { .. }
+            | Action::DeleteTemplateVersions { .. }
+            | Action::DeleteTemplate { .. } => self.template(action, now).await?,
+            Action::CreateGroup(_)
+            | Action::UpdateGroup { .. }
+            | Action::TagGroup { .. }
+            | Action::SuspendProcesses { .. }
+            | Action::ProtectInstances { .. }
+            | Action::TerminateInstance { .. }
+            | Action::DeleteGroup { .. } => self.group(action).await?,
+            Action::CreateFooMachine { name, instance, zone, .. } => {
+                self.create_foo_machine(name, instance, zone).await?;
+            }
+            Action::DeleteFooMachine { name, uid, .. } => self.delete_foo_machine(name, uid).await?,
+            Action::ReleaseFooMachine { name, uid } => self.release_foo_machine(name, uid).await?,
+            Action::DeleteMachine { name, uid, only_if, .. } => {
+                return self.delete_machine(name, uid, *only_if).await;
+            }
+            Action::ExcludeFromDraining { name, uid } => self.exclude_from_draining(name, uid).await?,
+            Action::SetMachineTimeouts { name, uid, timeouts } => {
+                self.set_timeouts(name, uid, *timeouts).await?;
+            }
+            Action::PublishReplicas { replicas } => self.publish_replicas(*replicas).await?,
+        }
+        Ok(Done::Carried)
+    }
+
+    async fn template(&self, action: &Action, now: Timestamp) -> Result<(), CloudError> {
+        match action {
+            Action::CreateTemplate { name, content, spec_hash, data_hash, tags } => {
+                let text = TemplateRecord::describe(spec_hash, data_hash);
+                self.cloud.create_template(name, content, &text, tags, &self.token(now)).await?;
+            }
+            Action::CreateTemplateVersion { id, content, spec_hash, data_hash } => {
+                let text = TemplateRecord::describe(spec_hash, data_hash);
+                self.cloud.create_template_version(id, content, &text, &self.token(now)).await?;
+            }
+            Action::DeleteTemplateVersions { id, versions } => {
+                self.cloud.delete_template_versions(id, versions).await?;
+            }
+            Action::DeleteTemplate { id } => self.cloud.delete_template(id).await?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn group(&self, action: &Action) -> Result<(), CloudError> {
+        match action {
+            Action::CreateGroup(group) => self.cloud.create_group(&new_group(group)).await,
+            Action::UpdateGroup { name, change, .. } => {
+                self.cloud.update_group(name, &group_change(change)).await
+            }
+            Action::TagGroup { name, tags } => self.cloud.tag_group(name, tags).await,
+            Action::SuspendProcesses { name, processes } => {
+                let processes: Vec<Process> = processes.iter().copied().collect();
+                self.cloud.suspend_processes(name, &processes).await
+            }
+            Action::ProtectInstances { name, ids } => self.cloud.protect_instances(name, ids).await,
+            Action::TerminateInstance { id, decrement, .. } => {
+                self.cloud.terminate_instance(id, *decrement).await
+            }
+            Action::DeleteGroup { name } => self.cloud.delete_group(name).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// One for each call: it protects the SDK's own repetitions only. After a lost answer the template is read again,
+    /// and a token kept longer would bring back the answer for a template that was deleted meanwhile.
+    fn token(&self, now: Timestamp) -> String {
+        format!("{}-{}", self.pool.uid().unwrap_or_default(), now.0)
+    }
+
+    async fn set_finalizer(&self, wanted: bool) -> Result<(), Failure> {
+        let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let mut finalizers: Vec<String> = self.pool.finalizers().to_vec();
+        finalizers.retain(|finalizer| finalizer != names::POOL_FINALIZER);
+        if wanted {
+            finalizers.push(names::POOL_FINALIZER.to_owned());
+        }
+        // A merge patch replaces the whole list, hence the resourceVersion: somebody else's finalizer is never lost.
+        let patch = json!({"metadata": {
+            "resourceVersion": self.pool.resource_version(), "uid": self.pool.uid(), "finalizers": finalizers
+        }});
+        match pools.patch(&self.identity.pool, &PatchParams::default(), &Patch::Merge(patch)).await {
+            Err(error) if !wanted && is_not_found(&error) => Ok(()),
+            other => Ok(other.map(drop)?),
+        }
+    }
+
+    async fn record_arn(&self, arn: &str) -> Result<(), Failure> {
+        let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        // Together with the list: an apply that leaves one of the manager's fields out would remove it.
+        let list = self.pool.spec.provider_id_list.clone().unwrap_or_default();
+        let apply = super::publish::spec_apply(self.pool, Some(arn), &list);
+        pools
+            .patch(
+                &self.identity.pool,
+                &PatchParams::apply(names::managers::POOL_SPEC).force(),
+                &Patch::Apply(apply),
+            )
+            .await?;
+        Ok(())
+    }
+
+    async fn create_foo_machine(
+        &self,
+        name: &MachineName,
+        instance: &InstanceId,
+        zone: &Zone,
+    ) -> Result<(), Failure> {
+        let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let mut machine = FooMachine::new(
+            name.as_str(),
+            foo_api::FooMachineSpec {
+                provider_id: instance.provider_id(zone),
+                instance_id: instance.as_str().to_owned(),
+            },
+        );
+        machine.metadata.labels = Some(BTreeMap::from([
+            (names::CLUSTER_NAME_LABEL.to_owned(), self.identity.cluster.clone()),
+            (
+                names::POOL_NAME_LABEL.to_owned(),
+                foo_api::labels::must_format_value(self.machine_pool.unwrap_or(&self.identity.pool)),
+            ),
+        ]));
+        if let Some(filter) = self.pool.labels().get(names::WATCH_LABEL) {
+            machine.labels_mut().insert(names::WATCH_LABEL.to_owned(), filter.clone());
+        }
+        machine.metadata.finalizers = Some(vec![names::MACHINE_FINALIZER.to_owned()]);
+        // Not a controller reference: core makes the Machine the controller of the FooMachine.
+        machine.metadata.owner_references = self.pool.owner_ref(&()).map(|owner| vec![owner]);
+        match machines.create(&PostParams::default(), &machine).await {
+            // The name is the instance's: it is ours already, the cache is only behind.
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+            other => Ok(other.map(drop)?),
+        }
+    }
+
+    async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
+        let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        gone_is_fine(machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))
+    }
+
+    async fn release_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
+        let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let Some(live) = machines.get_metadata_opt(name.as_str()).await? else { return Ok(()) };
+        if live.uid().as_deref() != Some(uid.as_str()) {
+            return Ok(());
+        }
+        let finalizers: Vec<&String> =
+            live.finalizers().iter().filter(|finalizer| *finalizer != names::MACHINE_FINALIZER).collect();
+        let patch = json!({"metadata": {
+            "resourceVersion": live.resource_version(), "uid": uid.as_str(), "finalizers": finalizers
+        }});
+        let patched =
+            machines.patch_metadata(name.as_str(), &PatchParams::default(), &Patch::Merge(patch)).await;
+        gone_is_fine(patched.map(drop))
+    }
+
+    /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the wish in two writes, and
+    /// takes the mark back when the second fails. The deletion is bound to what was read.
+    async fn delete_machine(&self, name: &MachineName, uid: &Uid, only_if: OnlyIf) -> Result<Done, Failure> {
+        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let Some(live) = machines.get_opt(name.as_str()).await? else { return Ok(Done::Carried) };
+        if live.uid().as_deref() != Some(uid.as_str()) || live.metadata.deletion_timestamp.is_some() {
+            return Ok(Done::Carried);
+        }
+        let bound = match only_if {
+            OnlyIf::SameUid => None,
+            OnlyIf::StillMarked { wish } => {
+                if !live.annotations().contains_key(names::DELETE_MACHINE_ANNOTATION) {
+                    return Ok(Done::Overtaken("its removal mark was taken back"));
+                }
+                if self.live_wish().await?.is_some_and(|live| live > wish) {
+                    return Ok(Done::Overtaken("the wish was raised meanwhile"));
+                }
+                live.resource_version()
+            }
+            OnlyIf::WishAtMost { wish } => {
+                if self.live_wish().await?.is_some_and(|live| live > wish) {
+                    return Ok(Done::Overtaken("the wish was raised meanwhile"));
+                }
+                None
+            }
+        };
+        gone_is_fine(machines.delete(name.as_str(), &with_uid(uid, bound)).await.map(drop))?;
+        Ok(Done::Carried)
+    }
+
+    /// MachinePool.spec.replicas, read live; `None` when there is no MachinePool any more.
+    async fn live_wish(&self) -> Result<Option<u32>, Failure> {
+        let Some(name) = self.machine_pool else { return Ok(None) };
+        let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let live = pools.get_opt(name).await?;
+        Ok(live.map(|pool| super::content::unsigned(pool.spec.replicas.unwrap_or(1))))
+    }
+
+    async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
+        let apply = json!({
+            "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
+            "metadata": {
+                "name": name.as_str(), "uid": uid.as_str(),
+                "annotations": {names::EXCLUDE_DRAINING_ANNOTATION: "the instance is gone"}
+            }
+        });
+        self.apply_to_machine(name, names::managers::MACHINE_DRAIN, apply).await
+    }
+
+    async fn set_timeouts(
+        &self,
+        name: &MachineName,
+        uid: &Uid,
+        timeouts: DeletionTimeouts,
+    ) -> Result<(), Failure> {
+        let deletion = foo_api::capi::MachineDeletion {
+            node_drain_timeout_seconds: timeouts.node_drain.and_then(|s| i32::try_from(s.0).ok()),
+            node_volume_detach_timeout_seconds: timeouts
+                .node_volume_detach
+                .and_then(|s| i32::try_from(s.0).ok()),
+            node_deletion_timeout_seconds: timeouts.node_deletion.and_then(|s| i32::try_from(s.0).ok()),
+        };
+        let apply = json!({
+            "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
+            "metadata": {"name": name.as_str(), "uid": uid.as_str()},
+            "spec": {"deletion": deletion}
+        });
+        self.apply_to_machine(name, names::managers::MACHINE_TIMEOUTS, apply).await
+    }
+
+    async fn apply_to_machine(
+        &self,
+        name: &MachineName,
+        manager: &str,
+        apply: serde_json::Value,
+    ) -> Result<(), Failure> {
+        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let applied =
+            machines.patch(name.as_str(), &PatchParams::apply(manager).force(), &Patch::Apply(apply)).await;
+        gone_is_fine(applied.map(drop))
+    }
+
+    async fn publish_replicas(&self, replicas: u32) -> Result<(), Failure> {
+        let Some(name) = self.machine_pool else { return Ok(()) };
+        let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        // A merge patch, not an apply: the field stays the user's when the annotation goes.
+        let patch = json!({"spec": {"replicas": replicas}});
+        pools
+            .patch(
+                name,
+                &PatchParams {
+                    field_manager: Some(names::managers::REPLICAS.into()),
+                    ..PatchParams::default()
+                },
+                &Patch::Merge(patch),
+            )
+            .await?;
+        Ok(())
+    }
+}
+
+fn new_group(group: &NewGroup) -> GroupSpec {
+    GroupSpec {
+        name: group.name.clone(),
+        min: group.min,
+        max: group.max,
+        desired: group.desired,
+        template: group.template.clone(),
+        mix: group.mix.clone(),
+        subnets: group.subnets.clone(),
+        new_instances: Protection::Protected,
+        tags: group.tags.clone(),
+    }
+}
+
+fn group_change(change: &foo_planner::GroupSettings) -> GroupChange {
+    let (template, mix) = match change.template.clone() {
+        Some((id, version, mix)) => (Some((id, version)), mix),
+        None => (None, None),
+    };
+    GroupChange {
+        min: change.min,
+        max: change.max,
+        desired: change.desired,
+        template,
+        mix,
+        subnets: change.subnets.clone(),
+        new_instances: change.protect_new_instances.then_some(Protection::Protected),
+    }
+}
+
+fn with_uid(uid: &Uid, resource_version: Option<String>) -> DeleteParams {
+    DeleteParams {
+        preconditions: Some(Preconditions { uid: Some(uid.as_str().to_owned()), resource_version }),
+        ..DeleteParams::default()
+    }
+}
+
+fn is_not_found(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 404)
+}
+
+fn gone_is_fine(result: Result<(), kube::Error>) -> Result<(), Failure> {
+    match result {
+        Err(error) if is_not_found(&error) => Ok(()),
+        other => Ok(other?),
+    }
+}

@@ -1,0 +1,128 @@
+//! Gather: everything Kubernetes knows about one pool, from the informer caches only.
+//!
+//! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide), and only
+//! when a metadata watch says that it changed.
+
+use foo_api::capi::{Cluster, Machine, MachinePool};
+use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use kube::core::PartialObjectMeta;
+use kube_runtime::reflector::{ObjectRef, Store};
+use std::sync::Arc;
+
+/// The informer caches the pool controller reads.
+#[derive(Clone)]
+pub(super) struct Caches {
+    /// FooMachinePools.
+    pub(super) pools: Store<FooMachinePool>,
+    /// FooMachines.
+    pub(super) foo_machines: Store<FooMachine>,
+    /// FooClusters.
+    pub(super) foo_clusters: Store<FooCluster>,
+    /// Clusters.
+    pub(super) clusters: Store<Cluster>,
+    /// MachinePools.
+    pub(super) machine_pools: Store<MachinePool>,
+    /// Machines.
+    pub(super) machines: Store<Machine>,
+    /// Metadata of the Secrets that carry a cluster's label.
+    pub(super) secrets: Store<PartialObjectMeta<Secret>>,
+}
+
+/// What belongs to one pool.
+pub(super) struct Gathered {
+    /// The pool itself.
+    pub(super) pool: Arc<FooMachinePool>,
+    /// Its MachinePool, once Cluster API made it the owner.
+    pub(super) machine_pool: Option<Arc<MachinePool>>,
+    /// Its Cluster.
+    pub(super) cluster: Option<Arc<Cluster>>,
+    /// The cluster's infrastructure.
+    pub(super) foo_cluster: Option<Arc<FooCluster>>,
+    /// Its FooMachines, by name.
+    pub(super) foo_machines: Vec<Arc<FooMachine>>,
+    /// The Machines of those FooMachines, by name.
+    pub(super) machines: Vec<Arc<Machine>>,
+}
+
+impl Caches {
+    /// Waits until every cache has been filled once; fails when the manager is shutting down.
+    pub(super) async fn wait_until_ready(&self) -> Result<(), kube_runtime::reflector::store::WriterDropped> {
+        self.pools.wait_until_ready().await?;
+        self.foo_machines.wait_until_ready().await?;
+        self.foo_clusters.wait_until_ready().await?;
+        self.clusters.wait_until_ready().await?;
+        self.machine_pools.wait_until_ready().await?;
+        self.machines.wait_until_ready().await?;
+        self.secrets.wait_until_ready().await
+    }
+
+    /// What belongs to this pool.
+    pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
+        let namespace = pool.namespace().unwrap_or_default();
+        let machine_pool = owner(&pool, "MachinePool")
+            .and_then(|name| self.machine_pools.get(&ObjectRef::new(&name).within(&namespace)));
+        let cluster = cluster_name(&pool, machine_pool.as_deref())
+            .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
+        let foo_cluster = cluster
+            .as_ref()
+            .and_then(|cluster| cluster.spec.infrastructure_ref.as_ref())
+            .filter(|reference| reference.kind == "FooCluster")
+            .and_then(|reference| self.foo_clusters.get(&ObjectRef::new(&reference.name).within(&namespace)));
+        let name = pool.name_any();
+        let mut foo_machines = self.foo_machines.state_filter(|machine| {
+            machine.namespace().as_deref() == Some(&namespace) && belongs_to(machine, &name)
+        });
+        foo_machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+        let machines = foo_machines
+            .iter()
+            .filter_map(|machine| self.machines.get(&ObjectRef::new(&machine.name_any()).within(&namespace)))
+            .filter(|machine| machine.spec.infrastructure_ref.kind == "FooMachine")
+            .collect();
+        Gathered { pool, machine_pool, cluster, foo_cluster, foo_machines, machines }
+    }
+}
+
+impl Gathered {
+    /// Name of the Cluster, if it is known yet.
+    pub(super) fn cluster_name(&self) -> Option<String> {
+        cluster_name(&self.pool, self.machine_pool.as_deref())
+    }
+
+    /// Namespace of the pool.
+    pub(super) fn namespace(&self) -> String {
+        self.pool.namespace().unwrap_or_default()
+    }
+}
+
+/// The label that core puts on the pool; before that, what the MachinePool says.
+fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachinePool>) -> Option<String> {
+    pool.labels()
+        .get(names::CLUSTER_NAME_LABEL)
+        .cloned()
+        .or_else(|| machine_pool.map(|machine_pool| machine_pool.spec.cluster_name.clone()))
+        .filter(|name| !name.is_empty())
+}
+
+/// Name of the owner of that kind, of Cluster API's group.
+fn owner(pool: &FooMachinePool, kind: &str) -> Option<String> {
+    pool.owner_references()
+        .iter()
+        .find(|owner| owner.kind == kind && owner.api_version.starts_with("cluster.x-k8s.io/"))
+        .map(|owner| owner.name.clone())
+}
+
+/// Whether a FooMachine is owned by the FooMachinePool of that name.
+pub(super) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
+    owning_pool(machine).is_some_and(|name| name == pool)
+}
+
+/// Name of the FooMachinePool that owns a FooMachine.
+pub(super) fn owning_pool(machine: &FooMachine) -> Option<&str> {
+    machine
+        .owner_references()
+        .iter()
+        .find(|owner| owner.kind == "FooMachinePool")
+        .map(|owner| owner.name.as_str())
+}

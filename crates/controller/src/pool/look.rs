@@ -1,0 +1,182 @@
+//! Observe: the newest shared look at the group, and our objects, as the planner's nouns.
+//!
+//! No call is made here: the observer's views, the template as last read, and the caches are put together.
+
+use super::gather::Gathered;
+use foo_api::{capi, names};
+use foo_cloud::model::{
+    Deletion, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate, Machine,
+    MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
+};
+use foo_cloud::observer::{Observer, Seen};
+use foo_cloud::{CloudError, ErrorKind};
+use foo_planner::observed::{Finalizer, Look, Stray};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How old a look at the group may be before failing to look again counts as not knowing it: a single failed sweep, or
+/// a storm of throttling, must not turn every condition over.
+const GOOD_FOR: Duration = Duration::from_mins(2);
+
+/// The group as the observer knows it.
+pub(super) fn group(observer: &Observer, name: &GroupName, now: Timestamp) -> Look<Option<Group>> {
+    let view = observer.view(name);
+    if let Some((_, error)) = observer.trouble(name) {
+        let recent = view.as_ref().is_some_and(|view| view.at.until(now) < GOOD_FOR);
+        if !recent || needs_a_human(&error) {
+            return failed(&error);
+        }
+    }
+    match view {
+        None => Look::Unknown,
+        Some(view) => Look::At {
+            at: view.at,
+            seen: match view.seen {
+                Seen::Absent => None,
+                Seen::Present(group) => Some(Group::clone(&group)),
+            },
+        },
+    }
+}
+
+/// A failed look, in the planner's words.
+pub(super) fn failed<T>(error: &CloudError) -> Look<T> {
+    let reason: &'static str = error.kind.into();
+    Look::Failed { reason: reason.to_owned(), message: error.to_string() }
+}
+
+fn needs_a_human(error: &CloudError) -> bool {
+    matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials)
+}
+
+/// The launch template as last read, unless the shared sweep of templates has seen something else since.
+pub(super) fn template(
+    observer: &Observer,
+    name: &GroupName,
+    read: Option<&(Timestamp, Option<LaunchTemplate>)>,
+) -> Look<Option<LaunchTemplate>> {
+    let Some((at, read)) = read else { return Look::Unknown };
+    let differs = observer.template(name).is_some_and(|(swept, summary)| {
+        swept > *at
+            && match (&summary, read) {
+                (None, None) => false,
+                (Some(summary), Some(read)) => {
+                    summary.id != read.id
+                        || read.versions.last().is_some_and(|newest| newest.version < summary.latest)
+                }
+                (None, Some(_)) | (Some(_), None) => true,
+            }
+    });
+    if differs { Look::Unknown } else { Look::At { at: *at, seen: read.clone() } }
+}
+
+/// EC2's word on instances that are not in the group, as far as it was asked after the group was looked at.
+pub(super) fn strays(
+    observer: &Observer,
+    group: &Look<Option<Group>>,
+    machines: &[FooMachine],
+) -> BTreeMap<InstanceId, Stray> {
+    let Some(seen_at) = group.seen_at() else { return BTreeMap::new() };
+    let group = group.seen().and_then(Option::as_ref);
+    machines
+        .iter()
+        .filter(|machine| group.is_none_or(|group| group.instance(&machine.instance).is_none()))
+        .filter_map(|machine| {
+            let (at, details) = observer.details(&machine.instance)?;
+            let stray = match details {
+                Some(details) if details.state.is_alive() => Stray::Alive,
+                Some(_) | None => Stray::Gone,
+            };
+            // An instance that is gone stays gone; one that was alive is asked about again with each look.
+            (stray == Stray::Gone || at >= seen_at).then(|| (machine.instance.clone(), stray))
+        })
+        .collect()
+}
+
+/// Our FooMachines.
+pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
+    gathered
+        .foo_machines
+        .iter()
+        .map(|machine| FooMachine {
+            name: MachineName::new(machine.name_any()),
+            uid: Uid::new(machine.uid().unwrap_or_default()),
+            instance: InstanceId::new(machine.spec.instance_id.as_str()),
+            zone: zone_of(&machine.spec.provider_id),
+            deletion: deletion(machine.metadata.deletion_timestamp.as_ref()),
+            held: machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER),
+            spec_hash: machine
+                .status
+                .as_ref()
+                .and_then(|status| status.spec_hash.as_deref())
+                .map(SpecHash::new),
+        })
+        .collect()
+}
+
+/// Their Machines.
+pub(super) fn machines(gathered: &Gathered) -> Vec<Machine> {
+    gathered.machines.iter().map(|machine| view(machine)).collect()
+}
+
+fn view(machine: &capi::Machine) -> Machine {
+    let annotated = |key: &str| machine.annotations().contains_key(key);
+    Machine {
+        name: MachineName::new(machine.name_any()),
+        uid: Uid::new(machine.uid().unwrap_or_default()),
+        deletion: deletion(machine.metadata.deletion_timestamp.as_ref()),
+        mark: if annotated(names::DELETE_MACHINE_ANNOTATION) {
+            RemovalMark::DeleteFirst
+        } else {
+            RemovalMark::None
+        },
+        node: node(machine),
+        timeouts: timeouts(machine.spec.deletion.unwrap_or_default()),
+        drain_excluded: annotated(names::EXCLUDE_DRAINING_ANNOTATION),
+        created: machine.metadata.creation_timestamp.as_ref().map_or(Timestamp(0), timestamp),
+    }
+}
+
+fn node(machine: &capi::Machine) -> NodeState {
+    let Some(status) = &machine.status else { return NodeState::None };
+    if status.node_ref.as_ref().is_none_or(|node| node.name.is_empty()) {
+        NodeState::None
+    } else if foo_api::conditions::is_true(&status.conditions, "NodeReady") {
+        NodeState::Ready
+    } else {
+        NodeState::NotReady
+    }
+}
+
+fn timeouts(deletion: capi::MachineDeletion) -> DeletionTimeouts {
+    let seconds = |value: Option<i32>| value.and_then(|value| u32::try_from(value).ok()).map(Seconds);
+    DeletionTimeouts {
+        node_drain: seconds(deletion.node_drain_timeout_seconds),
+        node_volume_detach: seconds(deletion.node_volume_detach_timeout_seconds),
+        node_deletion: seconds(deletion.node_deletion_timeout_seconds),
+    }
+}
+
+fn deletion(timestamp: Option<&Time>) -> Deletion {
+    timestamp.map_or(Deletion::Alive, |time| Deletion::Since(self::timestamp(time)))
+}
+
+fn timestamp(time: &Time) -> Timestamp {
+    Timestamp(time.0.as_millisecond())
+}
+
+/// The zone in `aws:///<zone>/<id>`.
+fn zone_of(provider_id: &str) -> Zone {
+    Zone::new(provider_id.rsplit('/').nth(1).unwrap_or_default())
+}
+
+/// Whether our finalizer is on the pool.
+pub(super) fn finalizer(gathered: &Gathered) -> Finalizer {
+    if gathered.pool.finalizers().iter().any(|finalizer| finalizer == names::POOL_FINALIZER) {
+        Finalizer::Present
+    } else {
+        Finalizer::Absent
+    }
+}

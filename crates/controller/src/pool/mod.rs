@@ -1,0 +1,175 @@
+//! The pool controller: one FooMachinePool is one Auto Scaling group, and this is the only place that changes it.
+//!
+//! A pass goes through the files in this order:
+//!
+//! * [`gather`]: what Kubernetes knows, from the informer caches ([`secret`]: the one live read);
+//! * [`wish`] (with [`content`], [`names`]): user input, read once and judged;
+//! * [`look`]: the newest shared look at AWS, and our objects, as the planner's nouns;
+//! * `foo_planner::plan`: every decision;
+//! * [`execute`]: the actions, one by one; [`overlay`]: what a refusal adds to the report;
+//! * [`publish`] (with [`capacity`]): status, ids, events.
+//!
+//! [`reconcile`] ties them together, [`state`] is what is remembered between passes. There is no decision about
+//! instances or Machines in this folder.
+
+mod capacity;
+mod content;
+mod execute;
+mod gather;
+mod look;
+mod names;
+mod overlay;
+mod publish;
+mod reconcile;
+mod secret;
+mod state;
+mod wish;
+
+use crate::Context;
+use crate::metrics::Watched;
+use crate::watch::{Passing, Watch, Which};
+use foo_api::capi::{Cluster, Machine, MachinePool};
+use foo_api::{FooCluster, FooMachine, FooMachinePool, names as api_names};
+use futures::StreamExt;
+use gather::{Caches, owning_pool};
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use kube::core::PartialObjectMeta;
+use kube::runtime::controller::{Action, Config, Controller};
+use kube_runtime::reflector::{ObjectRef, Store};
+use reconcile::Pools;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Passes over the same pool are at least this far apart: the many changes of one scale-up are worked on together, and
+/// an API server under load is left alone. Short against everything AWS does.
+const DEBOUNCE: Duration = Duration::from_millis(200);
+
+/// Runs the pool controller until `shutdown` resolves; passes under way are finished.
+pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
+    let pools = Watch::<FooMachinePool>::guarded(
+        &context,
+        Watched::FooMachinePool,
+        Which::Ours,
+        Passing::AllButStatus,
+    );
+    let foo_machines =
+        Watch::<FooMachine>::strict(&context, Watched::FooMachine, Which::All, Passing::AllButStatus);
+    let foo_clusters =
+        Watch::<FooCluster>::guarded(&context, Watched::FooCluster, Which::All, Passing::EveryVersion);
+    let clusters = Watch::<Cluster>::guarded(&context, Watched::Cluster, Which::All, Passing::EveryVersion);
+    let machine_pools =
+        Watch::<MachinePool>::guarded(&context, Watched::MachinePool, Which::All, Passing::AllButStatus);
+    let machines = Watch::<Machine>::strict(&context, Watched::Machine, Which::All, Passing::EveryVersion);
+    let secrets = Watch::<PartialObjectMeta<Secret>>::strict(
+        &context,
+        Watched::Secret,
+        Which::Labelled(api_names::CLUSTER_NAME_LABEL),
+        Passing::EveryVersion,
+    );
+    let caches = Caches {
+        pools: pools.store.clone(),
+        foo_machines: foo_machines.store.clone(),
+        foo_clusters: foo_clusters.store.clone(),
+        clusters: clusters.store.clone(),
+        machine_pools: machine_pools.store.clone(),
+        machines: machines.store.clone(),
+        secrets: secrets.store.clone(),
+    };
+    let concurrency = context.settings.concurrency;
+    let wakes = context.clouds.wakes();
+    let controller = Arc::new(Pools::new(context, caches.clone()));
+    let woken = {
+        let controller = Arc::clone(&controller);
+        wakes.filter_map(move |wake| std::future::ready(controller.states.pool_of(&wake.cloud, &wake.group)))
+    };
+    let of_cluster = {
+        let store = caches.pools.clone();
+        move |namespace: Option<String>, cluster: &str| {
+            pools_of_cluster(&store, namespace.as_deref(), cluster)
+        }
+    };
+    let by_cluster = of_cluster.clone();
+    let by_foo_cluster = of_cluster;
+    let with_secret = caches.clone();
+    let with_machine = caches.clone();
+    Controller::for_stream(pools.changes, pools.store)
+        .with_config(Config::default().concurrency(concurrency).debounce(DEBOUNCE))
+        .watches_stream(foo_machines.changes, |machine: FooMachine| {
+            let namespace = machine.namespace().unwrap_or_default();
+            owning_pool(&machine).map(|pool| ObjectRef::new(pool).within(&namespace))
+        })
+        .watches_stream(machines.changes, move |machine: Machine| pool_of_machine(&with_machine, &machine))
+        .watches_stream(machine_pools.changes, |pool: MachinePool| {
+            let reference = &pool.spec.template.spec.infrastructure_ref;
+            let namespace = pool.namespace().unwrap_or_default();
+            (reference.kind == "FooMachinePool").then(|| ObjectRef::new(&reference.name).within(&namespace))
+        })
+        .watches_stream(clusters.changes, move |cluster: Cluster| {
+            by_cluster(cluster.namespace(), &cluster.name_any())
+        })
+        .watches_stream(foo_clusters.changes, move |cluster: FooCluster| {
+            let name = cluster.labels().get(api_names::CLUSTER_NAME_LABEL).cloned().unwrap_or_default();
+            by_foo_cluster(cluster.namespace(), &name)
+        })
+        .watches_stream(secrets.changes, move |secret: PartialObjectMeta<Secret>| {
+            pools_with_secret(&with_secret, &secret)
+        })
+        .reconcile_on(woken)
+        .graceful_shutdown_on(shutdown)
+        .run(
+            |pool, controller: Arc<Pools>| controller.reconcile(pool),
+            |_pool, error: &reconcile::Error, _controller| {
+                // `reconcile` turns its errors into back-off; this is for what cannot happen there.
+                tracing::error!(%error, "a pass ended with an error");
+                Action::requeue(Duration::from_secs(30))
+            },
+            controller,
+        )
+        .for_each(|result| {
+            if let Err(error) = result {
+                // An object that is gone from the cache before its turn came is no news.
+                tracing::debug!(%error, "not reconciled");
+            }
+            std::future::ready(())
+        })
+        .await;
+}
+
+fn pools_of_cluster(
+    pools: &Store<FooMachinePool>,
+    namespace: Option<&str>,
+    cluster: &str,
+) -> Vec<ObjectRef<FooMachinePool>> {
+    pools
+        .state_filter(|pool| {
+            pool.namespace().as_deref() == namespace
+                && pool.labels().get(api_names::CLUSTER_NAME_LABEL).is_some_and(|label| label == cluster)
+        })
+        .iter()
+        .map(|pool| ObjectRef::from_obj(pool.as_ref()))
+        .collect()
+}
+
+/// The pool of a Machine, through its FooMachine of the same name. When that one is gone, the Machine means nothing to
+/// the pool any more.
+fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
+    let namespace = machine.namespace().unwrap_or_default();
+    let foo = caches.foo_machines.get(&ObjectRef::new(&machine.name_any()).within(&namespace))?;
+    owning_pool(&foo).map(|pool| ObjectRef::new(pool).within(&namespace))
+}
+
+fn pools_with_secret(caches: &Caches, secret: &PartialObjectMeta<Secret>) -> Vec<ObjectRef<FooMachinePool>> {
+    let (namespace, name) = (secret.namespace().unwrap_or_default(), secret.name_any());
+    caches
+        .machine_pools
+        .state_filter(|pool| {
+            pool.namespace().as_deref() == Some(&namespace)
+                && pool.spec.template.spec.bootstrap.data_secret_name.as_deref() == Some(&name)
+                && pool.spec.template.spec.infrastructure_ref.kind == "FooMachinePool"
+        })
+        .iter()
+        .map(|pool| ObjectRef::new(&pool.spec.template.spec.infrastructure_ref.name).within(&namespace))
+        .collect()
+}

@@ -1,0 +1,75 @@
+//! What a failed or refused action adds to the report of its plan.
+//!
+//! The planner reports what is true; it cannot know that AWS refuses what it asks for. Here the refusal becomes part of
+//! the conditions, in words that stay the same for as long as the cause does.
+
+use super::execute::Failure;
+use crate::metrics::{Invariant, Metrics};
+use foo_cloud::{CloudError, ErrorKind};
+use foo_planner::check::{Rule, Violation};
+use foo_planner::report::{Condition, ConditionKind, Event, Severity, Status};
+use foo_planner::{Action, Plan, Report};
+
+/// An action failed.
+pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure) {
+    let Failure::Cloud(error) = failure else { return };
+    let reason: &'static str = error.kind.into();
+    if let Some(kind) = concerned(action) {
+        set(report, kind, reason, error);
+    }
+    if matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials) {
+        set(report, ConditionKind::CredentialsReady, reason, error);
+    }
+    set(report, ConditionKind::Ready, reason, error);
+}
+
+/// The plan would break an invariant: nothing of it is done, and everybody is told.
+pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
+    let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let message = format!("refused its own plan, please report: {}", text.join("; "));
+    tracing::error!(actions = ?plan.actions, "{message}");
+    for violation in violations {
+        metrics.invariant_violated(invariant(violation));
+    }
+    plan.actions.clear();
+    plan.report.events = vec![Event {
+        severity: Severity::Warning,
+        reason: "PlanRefused".to_owned(),
+        message: message.clone(),
+    }];
+    put(&mut plan.report, ConditionKind::Ready, "PlanRefused", message);
+}
+
+fn concerned(action: &Action) -> Option<ConditionKind> {
+    if action.changes_template() || matches!(action, Action::LookAtTemplate) {
+        Some(ConditionKind::LaunchTemplateReady)
+    } else if action.changes_group() {
+        Some(ConditionKind::AutoScalingGroupReady)
+    } else {
+        None
+    }
+}
+
+fn set(report: &mut Report, kind: ConditionKind, reason: &str, error: &CloudError) {
+    put(report, kind, reason, error.to_string());
+}
+
+fn put(report: &mut Report, kind: ConditionKind, reason: &str, message: String) {
+    let failed = Condition { kind, status: Status::False, reason: reason.to_owned(), message };
+    match report.conditions.iter_mut().find(|condition| condition.kind == kind) {
+        Some(condition) => *condition = failed,
+        None => report.conditions.push(failed),
+    }
+}
+
+fn invariant(violation: &Violation) -> Invariant {
+    match violation.rule {
+        Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
+        Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
+        Rule::RaisesWithinWish => Invariant::I4,
+        Rule::VictimsWithinExcess => Invariant::I7,
+        Rule::SettledFirst => Invariant::I8,
+        Rule::FinalizerFirst | Rule::FinalizersLast => Invariant::I11,
+        Rule::OwnOnly | Rule::HandsOff => Invariant::I12,
+    }
+}

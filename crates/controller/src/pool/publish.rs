@@ -1,0 +1,206 @@
+//! Publish: status and provider ids by server-side apply, events, and the status of each FooMachine; only what changed.
+
+use super::gather::Gathered;
+use foo_api::machine::{FooMachineStatus, MachineAddress};
+use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
+use foo_api::shared::Initialization;
+use foo_api::{FooMachine, FooMachinePool, conditions, names};
+use foo_cloud::InstanceDetails;
+use foo_cloud::model::LifecycleState;
+use foo_planner::Report;
+use foo_planner::report::{Condition, MachineReport, Status};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Client, Resource, ResourceExt};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What the planner does not know but the status shows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extra {
+    /// Capacity and node information, from the instance types.
+    pub(super) capacity: Option<(BTreeMap<String, String>, NodeInfo)>,
+    /// Kubernetes version of the MachinePool.
+    pub(super) version: Option<String>,
+    /// Instance type, or the first of a mix.
+    pub(super) instance_type: Option<String>,
+    /// Name of the group.
+    pub(super) group: Option<String>,
+}
+
+/// Writes the list of ids, if it changed. Core reads it together with `status.replicas`, which is written next.
+///
+/// `arn` is the group's, as recorded before or in this very pass: one apply holds both fields, and one that left the
+/// ARN out would take it away.
+pub(super) async fn ids(
+    client: &Client,
+    gathered: &Gathered,
+    report: &Report,
+    arn: Option<&str>,
+) -> Result<(), kube::Error> {
+    let pool = &gathered.pool;
+    let Some(ids) = &report.provider_ids else { return Ok(()) };
+    let nothing_yet = arn.is_none() && ids.is_empty() && pool.spec.provider_id_list.is_none();
+    if nothing_yet || pool.spec.provider_id_list.as_ref() == Some(ids) {
+        return Ok(());
+    }
+    let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
+    let apply = spec_apply(pool, arn, ids);
+    let manager = PatchParams::apply(names::managers::POOL_SPEC).force();
+    pools.patch(&pool.name_any(), &manager, &Patch::Apply(apply)).await.map(drop)
+}
+
+/// The fields of a pool's spec that are ours, as one apply.
+pub(super) fn spec_apply(pool: &FooMachinePool, arn: Option<&str>, ids: &[String]) -> Value {
+    let mut spec = serde_json::Map::new();
+    if let Some(arn) = arn {
+        spec.insert("providerID".to_owned(), json!(arn));
+    }
+    spec.insert("providerIDList".to_owned(), json!(ids));
+    json!({
+        "apiVersion": FooMachinePool::api_version(&()), "kind": FooMachinePool::kind(&()),
+        "metadata": {"name": pool.name_any(), "uid": pool.uid()},
+        "spec": spec,
+    })
+}
+
+/// The status a pool shall have.
+pub(super) fn pool_status(
+    pool: &FooMachinePool,
+    report: &Report,
+    extra: &Extra,
+    now: jiff::Timestamp,
+) -> FooMachinePoolStatus {
+    let old = pool.status.clone().unwrap_or_default();
+    // Sticky: core would take the infrastructure for lost otherwise.
+    let ready = report.provisioned || old.ready == Some(true);
+    let count = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    let counts = report.counts;
+    let (capacity, node_info) = match &extra.capacity {
+        Some((capacity, info)) => (capacity.clone(), Some(info.clone())),
+        None => (old.capacity.clone(), old.node_info.clone()),
+    };
+    FooMachinePoolStatus {
+        ready: Some(ready),
+        initialization: Some(Initialization { provisioned: Some(ready) }),
+        infrastructure_machine_kind: Some("FooMachine".to_owned()),
+        replicas: counts.map(|c| count(c.replicas)).or(old.replicas),
+        desired_replicas: counts.map(|c| count(c.desired)).or(old.desired_replicas),
+        ready_replicas: counts.map(|c| count(c.ready)).or(old.ready_replicas),
+        up_to_date_replicas: counts.map(|c| count(c.up_to_date)).or(old.up_to_date_replicas),
+        observed_generation: pool.metadata.generation,
+        version: extra.version.clone().or(old.version),
+        instance_type: extra.instance_type.clone().or(old.instance_type),
+        capacity,
+        node_info,
+        auto_scaling_group: match (counts, &extra.group) {
+            (Some(c), Some(name)) => Some(GroupStatus {
+                name: name.clone(),
+                desired_capacity: count(c.group_desired),
+                min_size: count(c.group_min),
+                max_size: count(c.group_max),
+            }),
+            _ => old.auto_scaling_group,
+        },
+        launch_template: report
+            .template
+            .as_ref()
+            .map(|template| LaunchTemplateStatus {
+                id: template.id.clone(),
+                version: template.version.0,
+                spec_hash: template.spec_hash.as_str().to_owned(),
+            })
+            .or(old.launch_template),
+        conditions: conditions::merge(
+            &old.conditions,
+            &wanted(&report.conditions),
+            pool.metadata.generation,
+            now,
+        ),
+    }
+}
+
+fn wanted(conditions: &[Condition]) -> Vec<conditions::Wanted> {
+    conditions
+        .iter()
+        .map(|condition| conditions::Wanted {
+            kind: format!("{:?}", condition.kind),
+            status: match condition.status {
+                Status::True => "True",
+                Status::False => "False",
+                Status::Unknown => "Unknown",
+            },
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+        })
+        .collect()
+}
+
+/// The status a FooMachine shall have; `None` while there is nothing to say yet.
+///
+/// An instance on its way up gets no status: it is provisioned, addresses and all, in one write when it is in service.
+pub(super) fn machine_status(
+    machine: &FooMachine,
+    report: &MachineReport,
+    details: Option<&InstanceDetails>,
+    paused: bool,
+    now: jiff::Timestamp,
+) -> Option<FooMachineStatus> {
+    let old = machine.status.clone().unwrap_or_default();
+    let was_provisioned = old.ready == Some(true);
+    let provisioned = was_provisioned || (report.lifecycle == LifecycleState::InService && details.is_some());
+    if !provisioned && machine.status.is_none() {
+        return None;
+    }
+    let (status, reason) = match &report.lifecycle {
+        _ if !provisioned => ("False", "Launching"),
+        state if state.is_leaving() => ("False", "Terminating"),
+        LifecycleState::InService => ("True", "InService"),
+        _ => ("False", "NotInService"),
+    };
+    let wanted = [
+        conditions::Wanted {
+            kind: "Ready".to_owned(),
+            status,
+            reason: reason.to_owned(),
+            message: String::new(),
+        },
+        paused_condition(paused),
+    ];
+    Some(FooMachineStatus {
+        initialization: Some(Initialization { provisioned: Some(provisioned) }),
+        ready: Some(provisioned),
+        addresses: details.map_or_else(|| old.addresses.clone(), addresses),
+        failure_domain: Some(report.zone.as_str().to_owned()),
+        interruptible: details.map(|details| details.spot).or(old.interruptible),
+        lifecycle_state: Some(report.lifecycle.name().to_owned()),
+        instance_type: Some(report.instance_type.clone()),
+        launch_template_version: report.template_version.map(|version| version.0),
+        spec_hash: report.spec_hash.as_ref().map(|hash| hash.as_str().to_owned()).or(old.spec_hash),
+        conditions: conditions::merge(&old.conditions, &wanted, machine.metadata.generation, now),
+    })
+}
+
+fn paused_condition(paused: bool) -> conditions::Wanted {
+    let (status, reason) = if paused { ("True", "Paused") } else { ("False", "NotPaused") };
+    conditions::Wanted {
+        kind: "Paused".to_owned(),
+        status,
+        reason: reason.to_owned(),
+        message: String::new(),
+    }
+}
+
+fn addresses(details: &InstanceDetails) -> Vec<MachineAddress> {
+    let address = |kind: &str, address: &Option<String>| {
+        address.as_ref().map(|address| MachineAddress { kind: kind.to_owned(), address: address.clone() })
+    };
+    [
+        address("InternalIP", &details.private_ip),
+        address("InternalDNS", &details.private_dns),
+        address("ExternalIP", &details.public_ip),
+        address("ExternalDNS", &details.public_dns),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

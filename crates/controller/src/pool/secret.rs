@@ -1,0 +1,107 @@
+//! The bootstrap Secret: read live and only when it may have changed.
+//!
+//! A metadata watch over Secrets with a cluster's label (all bootstrap providers set it) tells when. A Secret without
+//! the label is read again once per sync period.
+
+use super::gather::Gathered;
+use super::state::{PoolState, ReadSecret};
+use super::wish::BootstrapData;
+use foo_api::names::SECRET_VALUE_KEY;
+use foo_cloud::model::Timestamp;
+use foo_planner::desired::Blocked;
+use k8s_openapi::api::core::v1::Secret;
+use kube::core::PartialObjectMeta;
+use kube::{Api, Client, ResourceExt};
+use kube_runtime::reflector::{ObjectRef, Store};
+use std::time::Duration;
+
+/// A Secret that is missing or cannot be used is read again after this long, if no watch says so before.
+const TRY_AGAIN: Duration = Duration::from_secs(30);
+
+/// The pool's bootstrap data, read if need be.
+pub(super) async fn bootstrap_data(
+    client: &Client,
+    secrets: &Store<PartialObjectMeta<Secret>>,
+    gathered: &Gathered,
+    state: &mut PoolState,
+    now: Timestamp,
+    sync_period: Duration,
+) -> BootstrapData {
+    let name = gathered
+        .machine_pool
+        .as_ref()
+        .and_then(|pool| pool.spec.template.spec.bootstrap.data_secret_name.clone())
+        .filter(|name| !name.is_empty());
+    let Some(name) = name else {
+        return BootstrapData::Missing(Blocked::new(
+            "WaitingForBootstrapData",
+            "the MachinePool has no bootstrap data Secret yet",
+        ));
+    };
+    let namespace = gathered.namespace();
+    let watched =
+        secrets.get(&ObjectRef::new(&name).within(&namespace)).and_then(|secret| secret.resource_version());
+    if let Some(read) = state.secret.as_ref().filter(|read| read.name == name)
+        && is_current(read, watched.as_deref(), now, sync_period)
+    {
+        return answer(read);
+    }
+    let read = read(client, &namespace, &name, now).await;
+    let data = answer(&read);
+    state.secret = Some(read);
+    data
+}
+
+fn is_current(read: &ReadSecret, watched: Option<&str>, now: Timestamp, sync_period: Duration) -> bool {
+    match (watched, &read.data) {
+        (Some(version), _) => read.resource_version.as_deref() == Some(version),
+        (None, Ok(_)) => read.at.until(now) < sync_period,
+        (None, Err(_)) => read.at.until(now) < TRY_AGAIN,
+    }
+}
+
+fn answer(read: &ReadSecret) -> BootstrapData {
+    match &read.data {
+        Ok(bytes) => BootstrapData::Bytes(bytes.clone()),
+        Err(blocked) => BootstrapData::Missing(blocked.clone()),
+    }
+}
+
+async fn read(client: &Client, namespace: &str, name: &str, now: Timestamp) -> ReadSecret {
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    let (resource_version, data) = match secrets.get_opt(name).await {
+        Ok(Some(secret)) => (secret.resource_version(), value(name, secret)),
+        Ok(None) => (
+            None,
+            Err(Blocked::new(
+                "BootstrapDataSecretNotFound",
+                format!("Secret {name} with the bootstrap data does not exist"),
+            )),
+        ),
+        Err(error) => {
+            tracing::warn!(%error, namespace, name, "could not read the bootstrap Secret");
+            (
+                None,
+                Err(Blocked::new(
+                    "BootstrapDataSecretUnreadable",
+                    format!("Secret {name} with the bootstrap data cannot be read"),
+                )),
+            )
+        }
+    };
+    ReadSecret { name: name.to_owned(), resource_version, data, at: now }
+}
+
+fn value(name: &str, secret: Secret) -> Result<Vec<u8>, Blocked> {
+    secret
+        .data
+        .and_then(|mut data| data.remove(SECRET_VALUE_KEY))
+        .map(|bytes| bytes.0)
+        .filter(|bytes| !bytes.is_empty())
+        .ok_or_else(|| {
+            Blocked::new(
+                "BootstrapDataInvalid",
+                format!("Secret {name} has no bootstrap data under the key {SECRET_VALUE_KEY}"),
+            )
+        })
+}

@@ -1,0 +1,81 @@
+//! What the controller remembers of each pool between passes. All of it may be lost: a restart only costs time.
+
+use super::execute::Failure;
+use crate::clouds::CloudKey;
+use foo_api::FooMachinePool;
+use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
+use foo_planner::Memory;
+use kube_runtime::reflector::ObjectRef;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Memory of one pool.
+#[derive(Default)]
+pub(super) struct PoolState {
+    /// The planner's own memory.
+    pub(super) memory: Memory,
+    /// The launch template as last read, and when.
+    pub(super) template: Option<(Timestamp, Option<LaunchTemplate>)>,
+    /// The bootstrap Secret as last read.
+    pub(super) secret: Option<ReadSecret>,
+    /// Generation of the spec for which AWS was asked about images, types and network.
+    pub(super) asked_for: Option<i64>,
+    /// Where the pool's group is watched.
+    pub(super) watched: Option<(CloudKey, GroupName)>,
+    /// The last failure that was told in an event.
+    pub(super) told: Option<String>,
+}
+
+/// A bootstrap Secret that was read.
+pub(super) struct ReadSecret {
+    /// Its name.
+    pub(super) name: String,
+    /// Its version, if it could be read.
+    pub(super) resource_version: Option<String>,
+    /// Its data, or why there is none.
+    pub(super) data: Result<Vec<u8>, foo_planner::desired::Blocked>,
+    /// When it was read.
+    pub(super) at: Timestamp,
+}
+
+/// Memory of all pools, and which pool a group belongs to.
+#[derive(Default)]
+pub(super) struct States {
+    pools: Mutex<HashMap<ObjectRef<FooMachinePool>, Arc<tokio::sync::Mutex<PoolState>>>>,
+    groups: Mutex<HashMap<(CloudKey, GroupName), ObjectRef<FooMachinePool>>>,
+}
+
+impl States {
+    /// Memory of that pool.
+    pub(super) fn of(&self, pool: &ObjectRef<FooMachinePool>) -> Arc<tokio::sync::Mutex<PoolState>> {
+        Arc::clone(self.pools.lock().unwrap_or_else(PoisonError::into_inner).entry(pool.clone()).or_default())
+    }
+
+    /// The pool a group belongs to.
+    pub(super) fn pool_of(&self, cloud: &CloudKey, group: &GroupName) -> Option<ObjectRef<FooMachinePool>> {
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.get(&(cloud.clone(), group.clone())).cloned()
+    }
+
+    /// Notes that a pool watches this group.
+    pub(super) fn watches(&self, pool: &ObjectRef<FooMachinePool>, cloud: &CloudKey, group: &GroupName) {
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.insert((cloud.clone(), group.clone()), pool.clone());
+    }
+
+    /// The pool is gone.
+    pub(super) fn forget(&self, pool: &ObjectRef<FooMachinePool>) {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner).remove(pool);
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, of| of != pool);
+    }
+}
+
+impl PoolState {
+    /// Whether this failure has not been told yet. What differs from one try to the next is not part of the question.
+    pub(super) fn is_news(&mut self, failure: Option<&Failure>) -> bool {
+        let text = failure.map(ToString::to_string);
+        let news = text.is_some() && text != self.told;
+        self.told = text;
+        news
+    }
+}
