@@ -11,9 +11,10 @@ MAKEFLAGS += --no-print-directory
 VERSION ?= v0.1.0
 bin := $(or $(CARGO_TARGET_DIR),target)/debug
 
-# All programs, with exactly the dependencies that `cargo test --workspace` uses. Cargo takes the features of
-# development dependencies into account as soon as one test target is asked for, so a small one is: without it the demo
-# and the tests would compile the AWS SDK twice.
+# Cargo takes the features of all selected packages together, and those of development dependencies as soon as one test
+# target is asked for. So every build here selects the whole workspace and one small test: then it uses exactly the
+# dependencies that `cargo test --workspace` uses, and nothing (the AWS SDK least of all) is compiled twice.
+build_xtask := cargo build --workspace --bin xtask --test golden
 build_programs := cargo build --workspace --bins --test golden
 
 # $(call timed,what,command): says what is going on and how long it took.
@@ -34,14 +35,15 @@ test: tools build ## Every test, once; the last line is the total
 check: prerequisites components ## Formatting, lints, licences, generated files, tidiness
 	$(call timed,formatting,cargo fmt --all --check)
 	$(call timed,lints,cargo clippy --workspace --all-targets -- --deny warnings)
-	$(call timed,checks,cargo build --quiet --package xtask; \
+	$(call timed,checks,$(build_xtask); \
 	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy)
 
 bench: tools build ## Calls, writes, memory and latency, printed
-	@cargo run --package foo-scale --bin foo-bench
+	@$(bin)/foo-bench
 
 release: prerequisites ## The folder that clusterctl installs from: dist/ (VERSION=v0.1.0)
-	@cargo run --quiet --package xtask -- release --version $(VERSION) --out dist
+	@$(build_xtask)
+	@$(bin)/xtask release --version $(VERSION) --out dist
 
 tools: prerequisites ## Build the real components that tests and demo run (8 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)
