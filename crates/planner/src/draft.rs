@@ -41,6 +41,8 @@ pub(crate) struct Draft {
     pub(crate) events: Vec<Event>,
     /// How many Machines this plan chose to go.
     pub(crate) victims: u32,
+    /// How many launches in flight are not cancelled because marked Machines wait for them.
+    pub(crate) reserved: u32,
     /// Machines that this plan deletes, so that two reasons make one deletion.
     pub(crate) deleted: BTreeSet<MachineName>,
     actions: Vec<(Stage, Action)>,
@@ -55,6 +57,7 @@ impl Draft {
             memory,
             events: Vec::new(),
             victims: 0,
+            reserved: 0,
             deleted: BTreeSet::new(),
             actions: Vec::new(),
             change: GroupSettings::default(),

@@ -8,5 +8,6 @@
     reason = "a test"
 )]
 
+mod properties;
 mod races;
 mod world;

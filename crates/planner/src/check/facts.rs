@@ -69,13 +69,14 @@ impl<'a> Facts<'a> {
         at.is_some_and(|at| at.until(self.observed.now) < crate::memory::CACHE_DEADLINE)
     }
 
+    fn machine_lives(&self, name: &MachineName) -> bool {
+        self.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting())
+    }
+
     /// Nothing in Kubernetes holds the instance any more.
     pub(super) fn is_free(&self, id: &InstanceId) -> bool {
-        let machine_lives = |name: &MachineName| {
-            self.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting())
-        };
         if let Some(claim) = self.claims.get(id) {
-            claim.deletion.is_deleting() && !machine_lives(&claim.name)
+            claim.deletion.is_deleting() && !self.machine_lives(&claim.name)
         } else {
             let name = names::machine_name(&self.desired.identity.pool, id);
             self.desired.goal == Goal::Remove && !self.machines.contains_key(&name)
@@ -117,7 +118,8 @@ impl<'a> Facts<'a> {
         match self.desired.goal {
             Goal::LetGo => true,
             Goal::Run | Goal::Remove => {
-                foo_machine.deletion.is_deleting() && (abandoned || self.is_gone(foo_machine))
+                let gone = self.is_gone(foo_machine) && !self.machine_lives(name);
+                foo_machine.deletion.is_deleting() && (abandoned || gone)
             }
         }
     }

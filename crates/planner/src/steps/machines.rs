@@ -133,7 +133,9 @@ fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
     }
     let (name, uid) = (foo_machine.name.clone(), foo_machine.uid.clone());
     if foo_machine.deletion.is_deleting() {
-        if foo_machine.held {
+        // Not before its Machine is seen deleting: a Machine that outlives its FooMachine would stay for ever.
+        let orphans = absentee.machine.is_some_and(|machine| !machine.deletion.is_deleting());
+        if foo_machine.held && !orphans {
             draft.act(Stage::Machines, Action::ReleaseFooMachine { name, uid });
         }
     } else if absentee.machine.is_none() && !situation.memory.created_machines.contains_key(&name) {

@@ -68,7 +68,8 @@ fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
 /// Cancels capacity that was asked for and never launched.
 ///
 /// Safe, because every existing instance is protected from scale-in and the floor counts all that exist; with
-/// protection missing anywhere it waits. Launches that will replace what is on its way out are not cancelled.
+/// protection missing anywhere it waits. Launches that will replace what is on its way out, or what is marked, are
+/// not cancelled.
 fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let floor = floor(situation, draft);
     if situation.capacity.low <= floor || situation.tally.unprotected > 0 {
@@ -86,7 +87,7 @@ fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft
 fn floor(situation: &Situation<'_>, draft: &Draft) -> u32 {
     let wish = situation.wish;
     let tally = situation.tally;
-    let going = tally.going.saturating_add(draft.victims);
+    let going = tally.going.saturating_add(draft.victims).saturating_add(draft.reserved);
     let needed = wish.size.saturating_add(going);
     let bounded = wish.ceiling.map_or(needed, |ceiling| needed.min(ceiling));
     tally.existing.max(bounded)

@@ -11,6 +11,7 @@ use crate::report::Severity;
 use crate::situation::{Generation, Member, Situation, Standing};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 /// Why a Machine was chosen, in the order in which Machines are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,16 +63,23 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     }
     let wish = situation.wish.size;
     let kept = situation.tally.kept;
-    // A mark acts on an excess of capacity, launched or not: the autoscaler lowers the wish for exactly this
-    // Machine, and when it is not deleted within five minutes it lowers the wish a second time for it.
-    let marked_excess = kept.saturating_add(situation.unlaunched()).saturating_sub(wish);
-    if marked_excess == 0 {
+    let coming = situation.unlaunched();
+    let capacity_excess = kept.saturating_add(coming).saturating_sub(wish);
+    if capacity_excess == 0 {
         return;
     }
     let mut queue = Queue::new(situation);
     let mut chosen = Vec::new();
+    let launched_excess = kept.saturating_sub(wish);
+    let marked_excess =
+        if launches_are_overdue(situation, draft) { capacity_excess } else { launched_excess };
     take(&mut queue, Rank::Marked..=Rank::Marked, marked_excess, &mut chosen);
     let marked = count(&chosen);
+    draft.reserved = queue.left(Rank::Marked).min(capacity_excess.saturating_sub(marked)).min(coming);
+
+    if let (Some(since), 1..) = (draft.memory.short_since, draft.reserved) {
+        draft.wake_at(since.plus(MARK_WAITS));
+    }
 
     let unmarked_excess = kept.saturating_sub(marked).saturating_sub(wish);
     let drains = situation.tally.draining.saturating_add(marked);
@@ -82,9 +90,20 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     }
     take(&mut queue, Rank::Unhealthy..=Rank::Ordinary, rooms, &mut chosen);
     for candidate in &chosen {
-        delete(situation, candidate, marked_excess, draft);
+        delete(situation, candidate, capacity_excess, draft);
     }
     draft.victims = count(&chosen);
+}
+
+/// How long a marked Machine waits for a launch that makes it one too many. The autoscaler counts launches in
+/// flight: it marks one Machine, lowers the wish by one, and means the one that is coming to stay. When the marked
+/// one has no deletionTimestamp after five minutes, it lowers the wish again for the same Machine, so the wait ends
+/// well before that, launched or not.
+const MARK_WAITS: Duration = Duration::from_mins(3);
+
+/// Whether launches in flight have been so for too long to wait for.
+fn launches_are_overdue(situation: &Situation<'_>, draft: &Draft) -> bool {
+    draft.memory.short_since.is_some_and(|since| situation.observed.now >= since.plus(MARK_WAITS))
 }
 
 fn count(chosen: &[Candidate<'_, '_>]) -> u32 {
@@ -170,6 +189,12 @@ impl<'s, 'a> Queue<'s, 'a> {
                 queue.retain(|candidate| candidate.machine.node == NodeState::None);
             }
         }
+    }
+
+    /// How many of a rank have not been taken.
+    fn left(&self, rank: Rank) -> u32 {
+        let left = self.ranks.get(&rank).map_or(0, |zones| zones.values().map(VecDeque::len).sum());
+        u32::try_from(left).unwrap_or(u32::MAX)
     }
 
     /// The next one: of the lowest rank, from the fullest zone, by policy, by name.

@@ -19,6 +19,8 @@ pub(crate) struct Kube {
     pub(crate) held_up: BTreeSet<MachineName>,
     /// Machines whose drain was completed by core, on a living Node.
     pub(crate) drained: BTreeSet<MachineName>,
+    /// Machines whose FooMachine a person deleted.
+    pub(crate) undercut: BTreeSet<MachineName>,
     uids: u32,
 }
 
@@ -32,6 +34,7 @@ impl Kube {
             pool_deleting: false,
             held_up: BTreeSet::new(),
             drained: BTreeSet::new(),
+            undercut: BTreeSet::new(),
             uids: 0,
         }
     }

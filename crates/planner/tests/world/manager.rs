@@ -19,7 +19,7 @@ pub(crate) struct Manager {
     /// How far in history its reads have come: a later read never shows an older group.
     read_upto: usize,
     /// Its caches of FooMachines and Machines, while they stand still.
-    frozen: Option<(Vec<FooMachine>, Vec<Machine>)>,
+    frozen: Option<(Vec<FooMachine>, Vec<Machine>, Timestamp)>,
     /// Words on the last failed launch.
     pub(crate) shortage: Option<String>,
 }
@@ -73,9 +73,17 @@ impl World {
 
     /// The caches of Kubernetes objects stand still, or catch up.
     pub(crate) fn freeze_caches(&mut self, freeze: bool) {
-        let caches = (self.kube.foo_machines.clone(), self.kube.machines.clone());
+        let caches = (self.kube.foo_machines.clone(), self.kube.machines.clone(), self.now);
         for manager in &mut self.managers {
             manager.frozen = freeze.then(|| caches.clone());
+        }
+    }
+
+    /// Caches that have stood still for this long catch up.
+    pub(crate) fn thaw_after(&mut self, seconds: u64) {
+        let now = self.now;
+        for manager in &mut self.managers {
+            manager.frozen.take_if(|(_, _, at)| at.until(now) >= Duration::from_secs(seconds));
         }
     }
 
@@ -83,10 +91,10 @@ impl World {
         let now = self.now;
         let manager = &mut self.managers[index];
         manager.strays.retain(|_, (word, at)| *word == Stray::Gone || at.until(now) < Duration::from_mins(1));
-        let (foo_machines, machines) = manager
-            .frozen
-            .clone()
-            .unwrap_or_else(|| (self.kube.foo_machines.clone(), self.kube.machines.clone()));
+        let (foo_machines, machines) = match &manager.frozen {
+            Some((foo_machines, machines, _)) => (foo_machines.clone(), machines.clone()),
+            None => (self.kube.foo_machines.clone(), self.kube.machines.clone()),
+        };
         Observed {
             now,
             group: manager.view.clone(),

@@ -8,6 +8,7 @@
 mod cloud;
 mod kube;
 mod manager;
+mod people;
 mod pool;
 mod truth;
 
@@ -32,6 +33,8 @@ pub(crate) struct World {
     pub(crate) desired: Desired,
     /// The manager in the lead, and any that believe they are.
     pub(crate) managers: Vec<Manager>,
+    /// The smallest and the largest wish there ever was.
+    pub(crate) wishes: (u32, u32),
     pub(crate) log: Vec<String>,
 }
 
@@ -86,6 +89,13 @@ impl World {
             last = Some(plan);
         }
         panic!("the world does not come to rest:\n{}\n{last:#?}", self.story());
+    }
+
+    /// A second manager takes the lead; the first goes on believing that it leads.
+    pub(crate) fn hand_over(&mut self) {
+        self.tell("another manager takes the lead");
+        self.managers.truncate(1);
+        self.managers.insert(0, Manager::new(self.now));
     }
 
     fn moves(&self) -> bool {

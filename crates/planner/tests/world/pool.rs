@@ -113,7 +113,12 @@ impl Pool {
 
     /// The world before anything happened.
     pub(crate) fn new_world(self) -> World {
+        let wish = match self.0.size {
+            Size::Replicas { wanted, .. } => wanted,
+            Size::External { min, .. } => min,
+        };
         World {
+            wishes: (wish, wish),
             now: START,
             cloud: Cloud::new(START),
             kube: Kube::new(),

@@ -1,7 +1,7 @@
 //! What must hold in the truth, whatever the planner saw: checked at every call that it makes and every report.
 
 use super::World;
-use foo_planner::model::{InstanceId, Machine, NodeState};
+use foo_planner::model::{InstanceId, NodeState};
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Goal, Plan};
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ impl World {
                 assert!(machine.is_none(), "{name} is deleted although it has a Machine\n{}", self.story());
             }
             Action::ReleaseFooMachine { name, .. } if self.desired.goal == Goal::Run => {
-                let foo_machine = self.kube.foo_machine(name).expect("a FooMachine that exists");
-                let alive = self.cloud.alive().contains(&foo_machine.instance);
+                let foo_machine = self.kube.foo_machine(name);
+                let alive = foo_machine.is_some_and(|it| self.cloud.alive().contains(&it.instance));
                 assert!(!alive, "{name} is released while its instance lives\n{}", self.story());
             }
             _ => {}
@@ -36,15 +36,25 @@ impl World {
         assert!(claim.deletion.is_deleting(), "its FooMachine is alive: {}", story());
         if let Some(machine) = self.kube.machine(&claim.name) {
             assert!(machine.deletion.is_deleting(), "its Machine is alive: {}", story());
-            let cut = self.desired.goal != Goal::Run || self.people_undercut(machine);
             let drained = machine.node == NodeState::None || self.kube.drained.contains(&machine.name);
-            assert!(drained || cut, "it was not drained: {}", story());
+            // A person deleted the FooMachine before its Machine: then core skips the drain.
+            let undercut = self.kube.undercut.contains(&machine.name);
+            assert!(drained || undercut, "it was not drained: {}", story());
         }
     }
 
-    /// A person deleted the FooMachine before its Machine: then core skips the drain.
-    fn people_undercut(&self, machine: &Machine) -> bool {
-        !self.kube.drained.contains(&machine.name)
+    /// Instances that live and of which neither Machine nor FooMachine is going, and launches in flight.
+    pub(crate) fn staying(&self) -> u32 {
+        let group = self.cloud.group.iter().flat_map(|group| &group.instances);
+        let capacity: Vec<_> = group.filter(|instance| instance.lifecycle.is_capacity()).collect();
+        let coming = self.cloud.sizes().desired.saturating_sub(u32::try_from(capacity.len()).unwrap());
+        let stays = capacity.iter().filter(|instance| {
+            let name = self.name_of(&instance.id);
+            let machine_goes = self.kube.machine(&name).is_some_and(|it| it.deletion.is_deleting());
+            let foo_machine_goes = self.kube.foo_machine(&name).is_some_and(|it| it.deletion.is_deleting());
+            !machine_goes && !foo_machine_goes
+        });
+        u32::try_from(stays.count()).unwrap() + coming
     }
 
     /// What every report must satisfy.

@@ -1,0 +1,297 @@
+//! Random interleavings: whatever the order of events, the invariants hold after every step, and when people and
+//! faults leave the pool alone, it comes to rest at its wish.
+//!
+//! `PLANNER_CASES=20000 cargo test -p foo-planner --release` goes deeper.
+
+use crate::world::{Fault, Launches, World, pool};
+use foo_planner::Goal;
+use foo_planner::desired::Size;
+use foo_planner::model::MachineName;
+use foo_planner::report::{ConditionKind, Pace, Status};
+use proptest::prelude::*;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Step {
+    Wait(u64),
+    Look { lag: u64 },
+    Pass { at: usize, fault: Happening },
+    AwsLaunches,
+    AwsServes,
+    AwsEnds,
+    CoreMakes,
+    CoreDrains,
+    CoreForgets,
+    NodesJoin,
+    Capacity(Launches),
+    Scale(u32),
+    AutoscalerShrinks { pick: usize, half: Half },
+    DesiredByHand(u32),
+    MinByHand(u32),
+    Kill(usize),
+    DeleteMachine(usize),
+    DeleteFooMachine(usize),
+    HoldDrain(usize),
+    FreezeCaches(bool),
+    Restart,
+    HandOver,
+    OldLeaderPasses,
+    Managed(bool),
+    Content(u8),
+    DeletePool,
+}
+
+/// What happens to the action at a place of a plan.
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    Fault(Fault),
+    /// Just before it, somebody writes replicas.
+    Scaled(u32),
+    /// Just before it, the autoscaler takes its marks back.
+    Unmarked,
+}
+
+/// How far the autoscaler's two writes get.
+#[derive(Clone, Copy, Debug)]
+enum Half {
+    Both,
+    /// It dies in between.
+    MarkOnly,
+    /// The second fails, and it takes the mark back.
+    TakenBack,
+}
+
+/// Everything that can happen.
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        60 => peaceful_step(),
+        1 => (0_u32..8).prop_map(Step::DesiredByHand),
+        1 => (0_u32..8).prop_map(Step::MinByHand),
+        1 => (0_usize..6).prop_map(Step::Kill),
+        1 => (0_usize..6).prop_map(Step::DeleteMachine),
+        1 => (0_usize..6).prop_map(Step::DeleteFooMachine),
+        1 => any::<bool>().prop_map(Step::Managed),
+        1 => prop::bool::weighted(0.2).prop_map(|delete| if delete { Step::DeletePool } else { Step::Wait(1) }),
+    ]
+}
+
+/// Everything but people and bad days that interfere with instances and Machines.
+fn peaceful_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (1_u64..20).prop_map(Step::Wait),
+        8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
+        12 => (0_usize..5, happening()).prop_map(|(at, fault)| Step::Pass { at, fault }),
+        4 => Just(Step::AwsLaunches),
+        4 => Just(Step::AwsServes),
+        4 => Just(Step::AwsEnds),
+        4 => Just(Step::CoreMakes),
+        4 => Just(Step::CoreDrains),
+        3 => Just(Step::CoreForgets),
+        3 => Just(Step::NodesJoin),
+        1 => prop_oneof![Just(Launches::Work), Just(Launches::Fail)].prop_map(Step::Capacity),
+        3 => (0_u32..6).prop_map(Step::Scale),
+        3 => (0_usize..6, half()).prop_map(|(pick, half)| Step::AutoscalerShrinks { pick, half }),
+        1 => (0_usize..6).prop_map(Step::HoldDrain),
+        1 => any::<bool>().prop_map(Step::FreezeCaches),
+        1 => Just(Step::Restart),
+        1 => Just(Step::HandOver),
+        2 => Just(Step::OldLeaderPasses),
+        1 => (1_u8..4).prop_map(Step::Content),
+    ]
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        10 => Just(Happening::Fault(Fault::None)),
+        1 => Just(Happening::Fault(Fault::AnswerLost)),
+        1 => Just(Happening::Fault(Fault::RequestLost)),
+        1 => Just(Happening::Fault(Fault::Refused)),
+        1 => Just(Happening::Fault(Fault::CrashBefore)),
+        1 => Just(Happening::Fault(Fault::CrashAfter)),
+        1 => (0_u32..6).prop_map(Happening::Scaled),
+        1 => Just(Happening::Unmarked),
+    ]
+}
+
+fn half() -> impl Strategy<Value = Half> {
+    prop_oneof![Just(Half::Both), Just(Half::MarkOnly), Just(Half::TakenBack)]
+}
+
+fn happen(world: &mut World, step: Step) {
+    match step {
+        Step::Wait(seconds) => {
+            world.wait(seconds);
+            // A cache that trails by more than this has lost its watch, and its manager restarts.
+            world.thaw_after(20);
+        }
+        Step::Look { lag } => {
+            world.wait(1);
+            world.look_with_lag(lag);
+        }
+        Step::Pass { at, fault } => pass(world, at, fault),
+        Step::AwsLaunches => world.cloud.launch(world.now),
+        Step::AwsServes => world.cloud.put_in_service(world.now),
+        Step::AwsEnds => world.cloud.end_leaving(world.now),
+        Step::CoreMakes => world.kube.make_machines(world.now),
+        Step::CoreDrains => world.kube.drain(world.now, &world.cloud),
+        Step::CoreForgets => world.kube.forget_machines(),
+        Step::NodesJoin => world.kube.join_nodes(&world.cloud),
+        Step::Capacity(launches) => world.cloud.launches = launches,
+        Step::Scale(replicas) => world.scale_to(replicas),
+        Step::AutoscalerShrinks { pick, half } => shrink(world, pick, half),
+        Step::DesiredByHand(desired) => world.set_desired_by_hand(desired),
+        Step::MinByHand(min) => world.set_min_by_hand(min),
+        Step::Kill(pick) => {
+            if let Some(id) = picked(&world.instances(), pick) {
+                world.kill(&id);
+            }
+        }
+        Step::DeleteMachine(pick) => {
+            if let Some(name) = picked(&world.kube.alive(), pick) {
+                world.delete_machine(&name);
+            }
+        }
+        Step::DeleteFooMachine(pick) => {
+            if let Some(name) = picked(&world.kube.alive(), pick) {
+                world.delete_foo_machine(&name);
+            }
+        }
+        Step::HoldDrain(pick) => {
+            if let Some(name) = picked(&world.kube.alive(), pick) {
+                world.kube.held_up.insert(name);
+            }
+        }
+        Step::FreezeCaches(freeze) => world.freeze_caches(freeze),
+        Step::Restart => world.restart(0),
+        Step::HandOver => world.hand_over(),
+        Step::OldLeaderPasses => {
+            // A leader stops before its lease ends, and so before its successor has settled.
+            if world.managers.len() > 1 && world.now < world.managers[0].settled_from {
+                world.tell("the old leader:");
+                world.pass_of(1, &mut |_, _| Fault::None);
+            }
+        }
+        Step::Managed(true) => world.let_somebody_else_manage(1, 5),
+        Step::Managed(false) => world.manage_again(),
+        Step::Content(number) => {
+            let content = crate::world::content(&format!("v{number}"), "d1");
+            world.desired.template = foo_planner::desired::Wanted::Ready(content);
+        }
+        Step::DeletePool => world.delete_pool(),
+    }
+}
+
+fn picked<T: Clone>(from: &[T], pick: usize) -> Option<T> {
+    (!from.is_empty()).then(|| from[pick % from.len()].clone())
+}
+
+fn pass(world: &mut World, at: usize, what: Happening) {
+    world.pass_of(0, &mut |world, number| match what {
+        _ if number != at => Fault::None,
+        Happening::Fault(fault) => fault,
+        Happening::Scaled(replicas) => {
+            world.scale_to(replicas);
+            Fault::None
+        }
+        Happening::Unmarked => {
+            for name in world.kube.alive() {
+                world.unmark(&name);
+            }
+            Fault::None
+        }
+    });
+}
+
+/// The autoscaler's double write: mark a Machine, then lower replicas by one.
+fn shrink(world: &mut World, pick: usize, half: Half) {
+    let alive: Vec<MachineName> = world.kube.alive();
+    let Some(name) = picked(&alive, pick) else { return };
+    world.mark(&name);
+    match half {
+        Half::Both => world.scale_to(world.wish().saturating_sub(1)),
+        Half::MarkOnly => {}
+        Half::TakenBack => world.unmark(&name),
+    }
+}
+
+/// People, faults and bad days end; only the planner, AWS and Cluster API go on.
+fn comes_to_rest(world: &mut World) {
+    world.tell("--- quiet from here on ---");
+    world.freeze_caches(false);
+    world.cloud.launches = Launches::Work;
+    world.kube.held_up.clear();
+    let plan = world.settle();
+    if world.desired.goal == Goal::Remove {
+        assert!(world.is_gone(), "something is left\n{}\n{:#?}", world.story(), plan.report.conditions);
+        return;
+    }
+    let sizes = world.cloud.sizes();
+    let wish = match world.desired.size {
+        Size::Replicas { wanted, .. } => wanted,
+        Size::External { min, max, published } => {
+            assert!((min..=max).contains(&sizes.desired), "{sizes:?}\n{}", world.story());
+            assert_eq!(published, sizes.desired);
+            sizes.desired
+        }
+    };
+    assert_eq!(sizes.desired, wish, "{}", world.story());
+    assert_eq!(world.cloud.existing(), wish, "{}", world.story());
+    assert_eq!(u32::try_from(world.kube.alive().len()).unwrap(), wish, "{}", world.story());
+    let ready = &plan.report.conditions[0];
+    assert_eq!(
+        (ready.kind, ready.status),
+        (ConditionKind::Ready, Status::True),
+        "{ready:?}\n{}",
+        world.story()
+    );
+    assert_eq!(plan.report.next.pace, Pace::Quiet);
+}
+
+fn cases() -> u32 {
+    std::env::var("PLANNER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: cases(),
+        max_shrink_iters: 4000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_pool_survives_any_interleaving(
+        start in 0_u32..5,
+        stabilized in any::<bool>(),
+        surge in 0_u32..3,
+        steps in prop::collection::vec(step(), 1..80),
+    ) {
+        let start = pool().of(start).with_surge(surge);
+        let start = if stabilized { start.stabilized() } else { start };
+        let mut world = start.running();
+        for step in steps {
+            happen(&mut world, step);
+        }
+        comes_to_rest(&mut world);
+    }
+
+    /// Nobody touches instances or Machines: then there is never more than the largest wish asked for, and never
+    /// more Machines go than the smallest wish leaves, whatever is lost, late, or crashes.
+    #[test]
+    fn a_pool_left_to_its_autoscaler_stays_between_its_wishes(
+        start in 0_u32..5,
+        surge in 0_u32..3,
+        steps in prop::collection::vec(peaceful_step(), 1..80),
+    ) {
+        let mut world = pool().of(start).with_surge(surge).running();
+        for step in steps {
+            happen(&mut world, step);
+            let (fewest, most) = world.wishes;
+            let staying = world.staying();
+            prop_assert!(staying >= fewest, "{staying} stay, at least {fewest} were wished for\n{}", world.story());
+            let desired = world.cloud.sizes().desired.max(world.cloud.existing());
+            prop_assert!(desired <= most + surge, "{desired} instances, at most {most} wished\n{}", world.story());
+        }
+        comes_to_rest(&mut world);
+    }
+}

@@ -1,0 +1,124 @@
+//! What users, autoscalers, operators and AWS's bad days do.
+
+use super::World;
+use foo_planner::Goal;
+use foo_planner::desired::Size;
+use foo_planner::model::{InstanceId, MachineName, Protection, RemovalMark};
+
+impl World {
+    /// MachinePool.spec.replicas as it stands.
+    pub(crate) fn wish(&self) -> u32 {
+        match self.desired.size {
+            Size::Replicas { wanted, .. } => wanted,
+            Size::External { published, .. } => published,
+        }
+    }
+
+    /// Somebody writes MachinePool.spec.replicas.
+    pub(crate) fn scale_to(&mut self, replicas: u32) {
+        self.tell(format!("replicas = {replicas}"));
+        self.wishes = (self.wishes.0.min(replicas), self.wishes.1.max(replicas));
+        match &mut self.desired.size {
+            Size::Replicas { wanted, .. } => *wanted = replicas,
+            Size::External { published, .. } => *published = replicas,
+        }
+    }
+
+    /// The autoscaler marks a Machine, its first write of a scale-in.
+    pub(crate) fn mark(&mut self, name: &MachineName) {
+        self.tell(format!("{name} is marked"));
+        if let Some(machine) = self.kube.machine_mut(name) {
+            machine.mark = RemovalMark::DeleteFirst;
+        }
+    }
+
+    /// The autoscaler takes its mark back.
+    pub(crate) fn unmark(&mut self, name: &MachineName) {
+        self.tell(format!("{name} is unmarked"));
+        if let Some(machine) = self.kube.machine_mut(name) {
+            machine.mark = RemovalMark::None;
+        }
+    }
+
+    /// Somebody writes the group's desired capacity, and its maximum if needed.
+    pub(crate) fn set_desired_by_hand(&mut self, desired: u32) {
+        self.tell(format!("desired capacity = {desired} by hand"));
+        if let Some(group) = &mut self.cloud.group {
+            group.sizes.max = group.sizes.max.max(desired);
+            group.sizes.min = group.sizes.min.min(desired);
+            group.sizes.desired = desired;
+        }
+        self.cloud.record(self.now);
+        self.cloud.scale_in(self.now);
+    }
+
+    /// Somebody writes the group's minimum size; AWS raises desired capacity to it.
+    pub(crate) fn set_min_by_hand(&mut self, min: u32) {
+        self.tell(format!("minimum size = {min} by hand"));
+        if let Some(group) = &mut self.cloud.group {
+            group.sizes.min = min;
+            group.sizes.max = group.sizes.max.max(min);
+            group.sizes.desired = group.sizes.desired.max(min);
+        }
+        self.cloud.record(self.now);
+    }
+
+    /// Somebody takes the protection off an instance.
+    pub(crate) fn unprotect(&mut self, id: &InstanceId) {
+        self.tell(format!("{id} loses its protection"));
+        if let Some(instance) = self.cloud.instance_mut(id) {
+            instance.protection = Protection::Unprotected;
+        }
+        self.cloud.record(self.now);
+    }
+
+    /// An instance dies in EC2 and leaves the group.
+    pub(crate) fn kill(&mut self, id: &InstanceId) {
+        self.tell(format!("{id} dies"));
+        self.cloud.kill(id, self.now);
+    }
+
+    /// A person deletes a Machine.
+    pub(crate) fn delete_machine(&mut self, name: &MachineName) {
+        self.tell(format!("a person deletes Machine {name}"));
+        self.kube.delete_machine(name, self.now);
+    }
+
+    /// A person deletes a FooMachine.
+    pub(crate) fn delete_foo_machine(&mut self, name: &MachineName) {
+        self.tell(format!("a person deletes FooMachine {name}"));
+        let living =
+            self.kube.foo_machine(name).is_some_and(|foo_machine| !foo_machine.deletion.is_deleting());
+        if living {
+            self.kube.undercut.insert(name.clone());
+        }
+        self.kube.delete_foo_machine(name, self.now);
+    }
+
+    /// The MachinePool is deleted, and so is the FooMachinePool.
+    pub(crate) fn delete_pool(&mut self) {
+        self.tell("the pool is deleted");
+        self.desired.goal = Goal::Remove;
+        self.kube.pool_deleting = true;
+    }
+
+    /// The annotation `replicas-managed-by` is put on.
+    pub(crate) fn let_somebody_else_manage(&mut self, min: u32, max: u32) {
+        self.tell(format!("replicas managed by somebody else, {min} to {max}"));
+        self.desired.size = Size::External { min, max, published: self.wish() };
+    }
+
+    /// The annotation `replicas-managed-by` is taken off.
+    pub(crate) fn manage_again(&mut self) {
+        self.tell("replicas managed by the MachinePool again");
+        self.desired.size = Size::Replicas { wanted: self.wish(), ceiling: None };
+    }
+
+    /// Whether everything of the pool is gone.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.cloud.group.is_none()
+            && self.cloud.template.is_none()
+            && self.kube.foo_machines.is_empty()
+            && self.kube.finalizer == foo_planner::observed::Finalizer::Absent
+    }
+}
