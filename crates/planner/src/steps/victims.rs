@@ -81,7 +81,8 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
         draft.wake_at(since.plus(MARK_WAITS));
     }
 
-    let unmarked_excess = kept.saturating_sub(marked).saturating_sub(wish);
+    let unmarked_excess =
+        kept.saturating_sub(marked).saturating_sub(wish).saturating_sub(newcomers(situation, draft));
     let drains = situation.tally.draining.saturating_add(marked);
     let budget = situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains);
     let rooms = unmarked_excess.min(budget);
@@ -90,7 +91,8 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     }
     take(&mut queue, Rank::Unhealthy..=Rank::Ordinary, rooms, &mut chosen);
     for candidate in &chosen {
-        delete(situation, candidate, capacity_excess, draft);
+        let excess = if candidate.rank == Rank::Marked { capacity_excess } else { launched_excess };
+        delete(situation, candidate, excess, draft);
     }
     draft.victims = count(&chosen);
 }
@@ -104,6 +106,24 @@ const MARK_WAITS: Duration = Duration::from_mins(3);
 /// Whether launches in flight have been so for too long to wait for.
 fn launches_are_overdue(situation: &Situation<'_>, draft: &Draft) -> bool {
     draft.memory.short_since.is_some_and(|since| situation.observed.now >= since.plus(MARK_WAITS))
+}
+
+/// How long an unmarked excess waits for instances that cannot be chosen yet because their Machines are still being
+/// made. They have no Node, so they go before any that has one; core needs seconds for them.
+const NEWCOMERS_WAIT: Duration = Duration::from_mins(1);
+
+/// Instances that an unmarked excess leaves room for, because they will be chosen in a moment.
+fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
+    let until = draft.memory.excess_since.unwrap_or(situation.observed.now).plus(NEWCOMERS_WAIT);
+    let unclaimed = [Standing::New, Standing::Unclaimed]
+        .into_iter()
+        .map(|standing| situation.members_that_are(standing).count())
+        .sum::<usize>();
+    if unclaimed == 0 || situation.observed.now >= until {
+        return 0;
+    }
+    draft.wake_at(until);
+    u32::try_from(unclaimed).unwrap_or(u32::MAX)
 }
 
 fn count(chosen: &[Candidate<'_, '_>]) -> u32 {

@@ -12,9 +12,9 @@ mod people;
 mod pool;
 mod truth;
 
-pub(crate) use cloud::{Cloud, Launches, NAME};
+pub(crate) use cloud::{Cloud, Launches, NAME, somebody_elses};
 pub(crate) use kube::Kube;
-pub(crate) use manager::{Fault, Manager};
+pub(crate) use manager::{Fault, Manager, short};
 pub(crate) use pool::{content, pool};
 
 use foo_planner::model::{InstanceId, MachineName, Timestamp};

@@ -1,0 +1,252 @@
+//! Races with people: at the MachinePool, at Machines, and at the group behind our back.
+
+use super::{deletions, ends, words};
+use crate::world::pool;
+use foo_planner::model::{Decrement, Deletion};
+
+#[test]
+fn r4_a_wish_raised_while_victims_drain_gets_replacements() {
+    let mut world = pool().of(3).running();
+    world.scale_to(2);
+    assert_eq!(deletions(&world.look_and_pass()), 1);
+    world.scale_to(3);
+    assert_eq!(
+        words(&world.look_and_pass()),
+        Vec::<String>::new(),
+        "nothing is undeleted, nothing comes early"
+    );
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(ends(&world.look_and_pass()), [Decrement::Replace]);
+    world.settle();
+    assert_eq!((world.kube.alive().len(), world.cloud.launched), (3, 4));
+}
+
+#[test]
+fn r4_with_surge_the_replacement_comes_in_advance() {
+    let mut world = pool().of(3).with_surge(1).running();
+    let name = world.kube.alive()[0].clone();
+    world.delete_machine(&name);
+    assert_eq!(words(&world.look_and_pass()), ["update group max=4 desired=4"]);
+    world.cloud.work(world.now);
+    world.look_and_pass();
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(ends(&world.look_and_pass()), [Decrement::Shrink]);
+    world.settle();
+    assert_eq!((world.cloud.launched, world.cloud.sizes().max), (4, 3));
+}
+
+#[test]
+fn surge_never_passes_the_ceiling() {
+    let mut world = pool().of(3).with_surge(2).with_ceiling(3).running();
+    let name = world.kube.alive()[0].clone();
+    world.delete_machine(&name);
+    assert_eq!(words(&world.look_and_pass()), Vec::<String>::new());
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(ends(&world.look_and_pass()), [Decrement::Replace]);
+    world.settle();
+}
+
+#[test]
+fn r8_a_foo_machine_without_a_machine_is_not_a_victim() {
+    let mut world = pool().of(1).running();
+    world.scale_to(3);
+    world.look_and_pass();
+    world.cloud.launch(world.now);
+    world.cloud.launch(world.now);
+    world.look_and_pass();
+    assert_eq!((world.kube.foo_machines.len(), world.kube.machines.len()), (3, 1));
+    world.scale_to(0);
+    let plan = world.look_and_pass();
+    let chosen = world.kube.machines[0].name.clone();
+    assert_eq!(deletions(&plan), 1);
+    assert!(words(&plan)[0].contains(chosen.as_str()));
+    world.settle();
+    assert_eq!(world.cloud.existing(), 0);
+}
+
+#[test]
+fn r8_when_the_pool_goes_a_foo_machine_without_a_machine_is_deleted_directly() {
+    let mut world = pool().of(1).running();
+    world.scale_to(2);
+    world.look_and_pass();
+    world.cloud.launch(world.now);
+    world.look_and_pass();
+    world.delete_pool();
+    // A moment after it was made its Machine may still come.
+    assert!(!words(&world.look_and_pass()).iter().any(|word| word.starts_with("delete FooMachine")));
+    world.wait(30);
+    assert!(words(&world.look_and_pass()).iter().any(|word| word == "delete FooMachine workers-00000002"));
+    world.settle();
+    assert!(world.is_gone());
+}
+
+#[test]
+fn r10_a_pool_deleted_in_the_middle_of_anything_goes_completely() {
+    // In the middle of a launch, a scale-in, a scale-out, and before the first AWS call.
+    for rounds in 0..12 {
+        for wish in [0, 1, 5] {
+            let mut world = pool().of(3).new_world();
+            for _ in 0..6 {
+                world.round();
+            }
+            world.scale_to(wish);
+            for _ in 0..rounds {
+                world.wait(2);
+                world.cloud.launch(world.now);
+                world.kube.work(world.now, &world.cloud);
+                world.look_and_pass();
+            }
+            world.delete_pool();
+            world.settle();
+            assert!(world.is_gone(), "{}", world.story());
+        }
+    }
+}
+
+#[test]
+fn r10_a_removal_stops_launches_and_drains_before_it_ends() {
+    let mut world = pool().of(2).running();
+    world.scale_to(5);
+    world.look_and_pass();
+    world.delete_pool();
+    let plan = world.look_and_pass();
+    assert_eq!(deletions(&plan), 2);
+    assert_eq!(words(&plan)[2], "update group max=2 desired=2");
+    let held = world.kube.machines[0].name.clone();
+    world.kube.held_up.insert(held.clone());
+    for _ in 0..20 {
+        world.round();
+    }
+    assert_eq!(world.cloud.existing(), 1, "the one that still drains lives");
+    world.kube.held_up.clear();
+    world.settle();
+    assert!(world.is_gone());
+}
+
+#[test]
+fn r11_managed_by_somebody_else_at_any_time_and_back_again() {
+    let mut world = pool().of(3).running();
+    world.let_somebody_else_manage(1, 6);
+    world.settle();
+    assert_eq!((world.cloud.sizes().min, world.cloud.sizes().max, world.cloud.sizes().desired), (1, 6, 3));
+    // A scaling policy raises desired capacity: replicas follow, nothing is written to AWS.
+    world.set_desired_by_hand(5);
+    let writes = world.cloud.writes;
+    world.settle();
+    assert_eq!((world.wish(), world.kube.alive().len(), world.cloud.writes), (5, 5, writes));
+    // It lowers it: protected instances stay, and are drained away without touching desired capacity.
+    world.set_desired_by_hand(4);
+    world.settle();
+    assert_eq!((world.wish(), world.kube.alive().len(), world.cloud.sizes().desired), (4, 4, 4));
+    world.manage_again();
+    world.scale_to(2);
+    world.settle();
+    assert_eq!((world.cloud.sizes().min, world.cloud.sizes().max, world.cloud.sizes().desired), (0, 2, 2));
+}
+
+#[test]
+fn r11_a_machine_deleted_by_a_person_is_replaced_when_somebody_else_manages() {
+    let mut world = pool().managed_by_somebody_else(2, 5).running();
+    let name = world.kube.alive()[0].clone();
+    world.delete_machine(&name);
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(ends(&world.look_and_pass()), [Decrement::Replace]);
+    world.settle();
+    assert_eq!((world.kube.alive().len(), world.cloud.sizes().desired), (2, 2));
+}
+
+#[test]
+fn r13_desired_raised_by_hand_is_drained_away_one_budget_at_a_time() {
+    let mut world = pool().of(3).draining_at_most(2).running();
+    world.set_desired_by_hand(9);
+    // All six launch before anybody looks.
+    for _ in 0..6 {
+        world.cloud.launch(world.now);
+    }
+    world.cloud.put_in_service(world.now);
+    let mut most = 0;
+    for _ in 0..40 {
+        world.round();
+        let drains = world.kube.machines.iter().filter(|machine| {
+            let foo_machine = world.kube.foo_machine(&machine.name);
+            machine.deletion.is_deleting() && foo_machine.is_some_and(|it| it.deletion == Deletion::Alive)
+        });
+        most = most.max(drains.count());
+    }
+    assert_eq!(most, 2);
+    world.settle();
+    assert_eq!((world.kube.alive().len(), world.cloud.sizes().desired, world.cloud.sizes().max), (3, 3, 3));
+}
+
+#[test]
+fn r13_desired_raised_by_hand_is_cancelled_as_far_as_nothing_launched() {
+    let mut world = pool().of(3).running();
+    world.set_desired_by_hand(9);
+    world.cloud.launch(world.now);
+    // The one that launched has no Machine yet; no older one goes in its place.
+    assert_eq!(
+        words(&world.look_and_pass()),
+        ["create FooMachine workers-00000004", "update group desired=4"]
+    );
+    world.settle();
+    assert_eq!((world.kube.alive().len(), world.cloud.launched), (3, 4));
+}
+
+#[test]
+fn r13_desired_lowered_by_hand_is_raised_again_and_nothing_dies() {
+    let mut world = pool().of(4).running();
+    world.set_desired_by_hand(1);
+    assert_eq!(words(&world.look_and_pass()), ["update group desired=4"]);
+    world.settle();
+    assert_eq!((world.cloud.launched, world.kube.alive().len()), (4, 4));
+}
+
+#[test]
+fn r15_a_minimum_raised_by_hand_is_repaired_and_refuses_no_decrement() {
+    let mut world = pool().of(3).running();
+    world.set_min_by_hand(3);
+    world.scale_to(1);
+    let plan = world.look_and_pass();
+    assert_eq!(words(&plan)[0], "update group min=0");
+    assert_eq!(deletions(&plan), 2);
+    world.settle();
+    assert_eq!((world.kube.alive().len(), world.cloud.sizes().desired), (1, 1));
+
+    // And when the instance is released already, the minimum goes first in the same plan.
+    let mut world = pool().of(3).running();
+    world.scale_to(2);
+    world.look_and_pass();
+    world.kube.drain(world.now, &world.cloud);
+    world.set_min_by_hand(3);
+    let plan = world.look_and_pass();
+    assert_eq!(words(&plan)[0], "update group min=0");
+    assert_eq!(ends(&plan), [Decrement::Shrink]);
+}
+
+#[test]
+fn a_person_who_deletes_a_foo_machine_never_gets_an_instance_ended_under_a_living_machine() {
+    let mut world = pool().of(2).running();
+    let name = world.kube.alive()[0].clone();
+    world.delete_foo_machine(&name);
+    let plan = world.look_and_pass();
+    assert_eq!(ends(&plan), [], "its Machine is alive");
+    assert_eq!(deletions(&plan), 1, "the Machine goes first");
+    assert!(world.kube.machine(&name).unwrap().deletion.is_deleting());
+    assert_eq!(ends(&world.look_and_pass()), [Decrement::Replace], "now it counts as released");
+    world.settle();
+    assert_eq!(world.kube.alive().len(), 2);
+}
+
+#[test]
+fn a_person_who_deletes_a_machine_gets_a_replacement_after_the_drain() {
+    let mut world = pool().of(2).running();
+    let name = world.kube.alive()[0].clone();
+    world.kube.held_up.insert(name.clone());
+    world.delete_machine(&name);
+    for _ in 0..10 {
+        assert_eq!(words(&world.round()), Vec::<String>::new(), "Cluster API is at work");
+    }
+    world.kube.held_up.clear();
+    world.settle();
+    assert_eq!((world.kube.alive().len(), world.cloud.launched), (2, 3));
+}
