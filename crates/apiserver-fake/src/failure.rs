@@ -1,0 +1,135 @@
+//! The API server's refusals, with the codes, reasons and words of the real one.
+
+use crate::kinds::Kind;
+use crate::ownership::{Conflicts, Operation};
+use kube::core::response::{Status, StatusCause, StatusDetails, StatusSummary};
+
+/// What the server says instead of doing something; `kube::Error::Api` holds the same.
+pub type Refusal = Box<Status>;
+
+/// A refusal about an object or about a kind (empty name).
+pub(crate) fn failure(code: u16, reason: &str, message: String, about: Option<(&Kind, &str)>) -> Refusal {
+    let details = about.map(|(kind, name)| StatusDetails {
+        name: name.to_owned(),
+        group: kind.group.clone(),
+        kind: kind.plural.clone(),
+        uid: String::new(),
+        causes: Vec::new(),
+        retry_after_seconds: 0,
+    });
+    Box::new(Status {
+        status: Some(StatusSummary::Failure),
+        code,
+        message,
+        metadata: None,
+        reason: reason.to_owned(),
+        details,
+    })
+}
+
+pub(crate) fn unknown_path() -> Refusal {
+    failure(404, "NotFound", "the server could not find the requested resource".to_owned(), None)
+}
+
+pub(crate) fn not_found(kind: &Kind, name: &str) -> Refusal {
+    failure(404, "NotFound", format!("{} \"{name}\" not found", kind.resource()), Some((kind, name)))
+}
+
+pub(crate) fn already_exists(kind: &Kind, name: &str) -> Refusal {
+    failure(
+        409,
+        "AlreadyExists",
+        format!("{} \"{name}\" already exists", kind.resource()),
+        Some((kind, name)),
+    )
+}
+
+/// The conflict of a write with a resourceVersion that is not the newest.
+pub(crate) fn modified(kind: &Kind, name: &str) -> Refusal {
+    conflict(
+        kind,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+    )
+}
+
+pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Refusal {
+    failure(
+        409,
+        "Conflict",
+        format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.resource()),
+        Some((kind, name)),
+    )
+}
+
+pub(crate) fn invalid(kind: &Kind, name: &str, faults: &[String]) -> Refusal {
+    let what =
+        if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
+    let mut status = failure(
+        422,
+        "Invalid",
+        format!("{what} \"{name}\" is invalid: {}", faults.join(", ")),
+        Some((kind, name)),
+    );
+    if let Some(details) = &mut status.details {
+        details.kind.clone_from(&kind.kind);
+    }
+    status
+}
+
+pub(crate) fn bad_request(message: impl Into<String>) -> Refusal {
+    failure(400, "BadRequest", message.into(), None)
+}
+
+pub(crate) fn unsupported_patch(kind: &Kind) -> Refusal {
+    failure(
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml".to_owned(),
+        Some((kind, "")),
+    )
+}
+
+pub(crate) fn gone(message: &str) -> Refusal {
+    failure(410, "Expired", message.to_owned(), None)
+}
+
+/// The refusal of an apply without force.
+pub(crate) fn apply_conflict(conflicts: &Conflicts) -> Refusal {
+    let causes: Vec<StatusCause> = conflicts
+        .iter()
+        .map(|(manager, path)| {
+            let by = match manager.operation {
+                Operation::Apply => String::new(),
+                Operation::Update => " using Update".to_owned(),
+            };
+            StatusCause {
+                reason: "FieldManagerConflict".to_owned(),
+                message: format!("conflict with \"{}\"{by}", manager.name),
+                field: path.clone(),
+            }
+        })
+        .collect();
+    let list: Vec<String> =
+        causes.iter().map(|cause| format!("{}: {}", cause.message, cause.field)).collect();
+    let mut status = failure(
+        409,
+        "Conflict",
+        format!(
+            "Apply failed with {} conflict{}: {}",
+            causes.len(),
+            if causes.len() == 1 { "" } else { "s" },
+            list.join("; ")
+        ),
+        None,
+    );
+    status.details = Some(StatusDetails {
+        name: String::new(),
+        group: String::new(),
+        kind: String::new(),
+        uid: String::new(),
+        causes,
+        retry_after_seconds: 0,
+    });
+    status
+}

@@ -1,0 +1,36 @@
+//! A Kubernetes API server in memory, with faults on demand, and a stand-in for Cluster API core.
+//!
+//! For tests of controllers that use `kube`: [`FakeApiServer`] is the service behind a `kube::Client`, so watchers,
+//! reflectors and controllers run on it unchanged, in milliseconds and on a paused clock. What a controller relies on
+//! (resourceVersions, server-side apply with owners of fields, status as a subresource, generations, finalizers,
+//! watches with bookmarks and 410, pruning and defaults of CRD schemas) follows the real server. Not there:
+//! admission, CEL, RBAC, quotas, conversion between versions, namespaces' life, YAML and protobuf bodies.
+
+mod cluster_api;
+mod failure;
+mod faults;
+mod fields;
+mod hand;
+mod json;
+mod kinds;
+mod log;
+mod ownership;
+mod request;
+mod rules;
+mod schema;
+mod selectors;
+mod serve;
+mod server;
+mod store;
+mod typed;
+mod watch;
+mod wire;
+
+pub use cluster_api::{CoreBuilder, DrainOutcome, DrainRecord, DrainTime, FakeCore, NodeState, SkipReason};
+pub use failure::Refusal;
+pub use faults::{Fault, Injected};
+pub use hand::Object;
+pub use log::{Ending, Recorded, Requests};
+pub use request::Verb;
+pub use server::{FakeApiServer, Hold, Watches};
+pub use wire::AnswerBody;

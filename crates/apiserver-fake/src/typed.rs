@@ -1,0 +1,183 @@
+//! Walks over objects by their schema: which fields they have, how two differ, merging and removing.
+//!
+//! The rules are those of `structured-merge-diff` (packages `typed` and `merge`), the library behind server-side apply.
+
+use crate::fields::{FieldSet, field_edge};
+use crate::schema::{Identity, Schema, Shape};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The fields a value has.
+pub(crate) fn fields_of(value: &Value, schema: Schema<'_>) -> FieldSet {
+    let mut set = FieldSet::default();
+    match (schema.shape(value), value) {
+        (Shape::Fields, Value::Object(map)) => {
+            for (name, field) in map {
+                let mut child = fields_of(field, schema.field(name));
+                let hollow = field.is_null() || field.as_object().is_some_and(Map::is_empty);
+                child.member |= hollow || !schema.names_field(name);
+                set.add(field_edge(name), child);
+            }
+        }
+        (Shape::Items(identity), Value::Array(items)) => {
+            for item in items {
+                let mut child = fields_of(item, schema.items());
+                child.member = true;
+                set.add(identity.edge(item), child);
+            }
+        }
+        _ => set.member = true,
+    }
+    set
+}
+
+/// How one object differs from another.
+#[derive(Debug, Default)]
+pub(crate) struct Comparison {
+    pub(crate) added: FieldSet,
+    pub(crate) modified: FieldSet,
+    pub(crate) removed: FieldSet,
+}
+
+/// Compares two objects field by field.
+pub(crate) fn compare(old: &Value, new: &Value, schema: Schema<'_>) -> Comparison {
+    let mut result = Comparison::default();
+    compare_at(Some(old), Some(new), schema, &mut Vec::new(), &mut result);
+    result
+}
+
+fn compare_at(
+    old: Option<&Value>,
+    new: Option<&Value>,
+    schema: Schema<'_>,
+    path: &mut Vec<String>,
+    result: &mut Comparison,
+) {
+    let Some(sample) = new.filter(|new| !new.is_null()).or(old).or(new) else { return };
+    let children = match schema.shape(sample) {
+        Shape::Whole => None,
+        Shape::Fields => by_field(old).zip(by_field(new)).map(|(old, new)| (old, new, None)),
+        Shape::Items(identity) => by_item(old, &identity)
+            .zip(by_item(new, &identity))
+            .map(|(old, new)| (old, new, Some(schema.items()))),
+    };
+    let Some((old_children, new_children, items)) =
+        children.filter(|(old, new, _)| !old.is_empty() || !new.is_empty())
+    else {
+        match (old, new) {
+            (None, Some(_)) => result.added.insert(path),
+            (Some(_), None) => result.removed.insert(path),
+            (Some(old), Some(new)) if old != new => result.modified.insert(path),
+            _ => {}
+        }
+        return;
+    };
+    let edges: BTreeSet<&String> = old_children.keys().chain(new_children.keys()).collect();
+    for edge in edges {
+        let below = items.unwrap_or_else(|| schema.field(edge.strip_prefix("f:").unwrap_or(edge)));
+        path.push(edge.clone());
+        compare_at(old_children.get(edge).copied(), new_children.get(edge).copied(), below, path, result);
+        path.pop();
+    }
+    match (old, new) {
+        (None, Some(_)) => result.added.insert(path),
+        (Some(_), None) => result.removed.insert(path),
+        _ => {}
+    }
+}
+
+/// The fields of an object; none of nothing; no answer for what is not an object.
+fn by_field(value: Option<&Value>) -> Option<BTreeMap<String, &Value>> {
+    match value {
+        None | Some(Value::Null) => Some(BTreeMap::new()),
+        Some(Value::Object(map)) => Some(map.iter().map(|(name, field)| (field_edge(name), field)).collect()),
+        Some(_) => None,
+    }
+}
+
+fn by_item<'v>(value: Option<&'v Value>, identity: &Identity<'_>) -> Option<BTreeMap<String, &'v Value>> {
+    match value {
+        None | Some(Value::Null) => Some(BTreeMap::new()),
+        Some(Value::Array(items)) => Some(items.iter().map(|item| (identity.edge(item), item)).collect()),
+        Some(_) => None,
+    }
+}
+
+/// What is live, with everything that is applied laid over it.
+pub(crate) fn merge(live: &Value, applied: &Value, schema: Schema<'_>) -> Value {
+    match (schema.shape(applied), live, applied) {
+        (Shape::Fields, Value::Object(live), Value::Object(applied)) => {
+            let mut merged = live.clone();
+            for (name, field) in applied {
+                let below = schema.field(name);
+                let value = live.get(name).map_or_else(|| field.clone(), |old| merge(old, field, below));
+                merged.insert(name.clone(), value);
+            }
+            Value::Object(merged)
+        }
+        (Shape::Items(identity), Value::Array(live), Value::Array(applied)) => {
+            Value::Array(merge_items(live, applied, &identity, schema.items()))
+        }
+        _ => applied.clone(),
+    }
+}
+
+/// Items that only live has stay where they are; the others take the order in which they are applied.
+fn merge_items(live: &[Value], applied: &[Value], identity: &Identity<'_>, schema: Schema<'_>) -> Vec<Value> {
+    let old: BTreeMap<String, &Value> = live.iter().map(|item| (identity.edge(item), item)).collect();
+    let new: BTreeSet<String> = applied.iter().map(|item| identity.edge(item)).collect();
+    let mut merged = Vec::new();
+    let mut rest = applied.iter();
+    let mut take_applied = |merged: &mut Vec<Value>, until: Option<&str>| {
+        for item in rest.by_ref() {
+            let edge = identity.edge(item);
+            merged.push(old.get(&edge).map_or_else(|| item.clone(), |live| merge(live, item, schema)));
+            if until == Some(edge.as_str()) {
+                break;
+            }
+        }
+    };
+    let mut placed = BTreeSet::new();
+    for item in live {
+        let edge = identity.edge(item);
+        if !new.contains(&edge) {
+            merged.push(item.clone());
+        } else if !placed.contains(&edge) {
+            let before = merged.len();
+            take_applied(&mut merged, Some(&edge));
+            placed.extend(merged.iter().skip(before).map(|item| identity.edge(item)));
+        }
+    }
+    take_applied(&mut merged, None);
+    merged
+}
+
+/// The value without the given fields; nothing if nothing is left of what was there.
+pub(crate) fn without(value: &Value, unwanted: &FieldSet, schema: Schema<'_>) -> Option<Value> {
+    let keep = |edge: &str, child: &Value, below: Schema<'_>| {
+        if unwanted.has(edge) {
+            return None;
+        }
+        match unwanted.children.get(edge) {
+            None => Some(child.clone()),
+            Some(deeper) => without(child, deeper, below),
+        }
+    };
+    match (schema.shape(value), value) {
+        (Shape::Fields, Value::Object(map)) => {
+            let kept: Map<String, Value> = map
+                .iter()
+                .filter_map(|(name, field)| {
+                    Some((name.clone(), keep(&field_edge(name), field, schema.field(name))?))
+                })
+                .collect();
+            (map.is_empty() || !kept.is_empty()).then_some(Value::Object(kept))
+        }
+        (Shape::Items(identity), Value::Array(items)) => {
+            let kept: Vec<Value> =
+                items.iter().filter_map(|item| keep(&identity.edge(item), item, schema.items())).collect();
+            (items.is_empty() || !kept.is_empty()).then_some(Value::Array(kept))
+        }
+        _ => Some(value.clone()),
+    }
+}
