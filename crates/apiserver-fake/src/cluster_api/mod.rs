@@ -1,0 +1,352 @@
+//! A stand-in for Cluster API core, as far as the controller of pools can tell.
+//!
+//! It does what core v1.14 does to MachinePools, their FooMachinePools, FooMachines and Machines, to Clusters, and what
+//! Kubernetes' garbage collector does to all of them; the traps are kept (docs/reference of the project, "the eight
+//! traps"): `status.ready` is what counts, an id that leaves `providerIDList` costs its Node, a drain is skipped once the
+//! FooMachine is being deleted. It runs over a plain client, so it would work on a real API server as well.
+//! Not there: ClusterClass, MachineDeployments, bootstrap providers (tests set `dataSecretName`), MachineHealthChecks
+//! (tests call [`FakeCore::mark_unhealthy`]).
+
+mod api;
+mod cluster;
+mod drain;
+mod gc;
+mod machine;
+mod pool;
+
+pub use drain::{DrainOutcome, DrainRecord, SkipReason};
+
+use api::{KINDS, World};
+use drain::Drains;
+use futures::StreamExt;
+use jiff::Timestamp;
+use kube::Client;
+use kube::api::{Api, Patch, PatchParams};
+use kube::core::{DynamicObject, PartialObjectMeta};
+use kube::runtime::{WatchStreamExt, watcher};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// What the workload cluster says of an instance's Node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeState {
+    /// There is none.
+    Absent,
+    /// It is there but not Ready.
+    NotReady,
+    /// It is Ready.
+    Ready,
+}
+
+/// How long drains take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrainTime {
+    /// No time.
+    None,
+    /// This long, on tokio's clock.
+    Takes(Duration),
+    /// Until [`FakeCore::release_drain`] or [`FakeCore::release_drains`].
+    UntilReleased,
+}
+
+type Nodes = Box<dyn Fn(&str) -> NodeState + Send>;
+type Clock = Box<dyn Fn() -> Timestamp + Send>;
+
+/// What tests steer and what core remembers.
+struct Memory {
+    nodes: Nodes,
+    node_overrides: BTreeMap<String, NodeState>,
+    /// Provider ids whose Node core deleted.
+    deleted_nodes: BTreeSet<String>,
+    retired: Vec<String>,
+    drains: Drains,
+    stopped: bool,
+    errors: Vec<String>,
+    clock: Clock,
+}
+
+/// Core's memory and its client.
+pub(crate) struct Core {
+    client: Client,
+    memory: Mutex<Memory>,
+    wake: Notify,
+    period: Duration,
+}
+
+impl Core {
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn node(&self, provider_id: &str) -> NodeState {
+        let memory = self.memory();
+        if memory.deleted_nodes.contains(provider_id) {
+            return NodeState::Absent;
+        }
+        memory.node_overrides.get(provider_id).copied().unwrap_or_else(|| (memory.nodes)(provider_id))
+    }
+
+    fn now(&self) -> String {
+        (self.memory().clock)().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
+    /// Looks at everything once and does what is to be done.
+    async fn pass(&self) -> kube::Result<()> {
+        let world = World::read(&self.client).await?;
+        let mut first = Ok(());
+        let mut note = |what: String, result: kube::Result<()>| {
+            if let Err(error) = result {
+                self.memory().errors.push(format!("{what}: {error}"));
+                if first.is_ok() {
+                    first = Err(error);
+                }
+            }
+        };
+        for object in &world.clusters {
+            note(api::title(object), cluster::reconcile(self, &world, object).await);
+        }
+        for object in &world.pools {
+            note(api::title(object), pool::reconcile(self, &world, object).await);
+        }
+        for object in &world.machines {
+            note(api::title(object), machine::reconcile(self, &world, object).await);
+        }
+        note("garbage collection".to_owned(), gc::collect(self, &world).await);
+        first
+    }
+
+    async fn run(self: Arc<Self>) {
+        let watches = futures::future::join_all(KINDS.iter().map(|kind| self.follow(*kind)));
+        let work = async {
+            loop {
+                let stopped = self.memory().stopped;
+                let soon = if stopped {
+                    self.period
+                } else if self.pass().await.is_err() {
+                    Duration::from_millis(100)
+                } else {
+                    self.memory().drains.next_end().map_or(self.period, |left| left.min(self.period))
+                };
+                tokio::select! {
+                    () = self.wake.notified() => {}
+                    () = tokio::time::sleep(soon) => {}
+                }
+            }
+        };
+        tokio::join!(watches, work);
+    }
+
+    /// Wakes the work whenever an object of the kind changes.
+    async fn follow(&self, kind: api::KindName) {
+        let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(self.client.clone(), &kind.resource());
+        let events = watcher(api, watcher::Config::default()).default_backoff();
+        events
+            .for_each(|_| {
+                self.wake.notify_one();
+                std::future::ready(())
+            })
+            .await;
+    }
+}
+
+/// How a core is to be; [`CoreBuilder::start`] starts it.
+pub struct CoreBuilder {
+    client: Client,
+    nodes: Nodes,
+    drain_time: DrainTime,
+    period: Duration,
+    clock: Clock,
+}
+
+impl fmt::Debug for CoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CoreBuilder").field("drain_time", &self.drain_time).finish_non_exhaustive()
+    }
+}
+
+impl CoreBuilder {
+    /// What the workload cluster says of the Node with a provider id. Asked at every pass, so a change is seen within
+    /// the period, or at once after [`FakeCore::nudge`]. Without this every provisioned machine has a Ready Node.
+    #[must_use]
+    pub fn nodes(self, nodes: impl Fn(&str) -> NodeState + Send + 'static) -> Self {
+        Self { nodes: Box::new(nodes), ..self }
+    }
+
+    /// How long drains take; no time if not said.
+    #[must_use]
+    pub fn drains(self, drain_time: DrainTime) -> Self {
+        Self { drain_time, ..self }
+    }
+
+    /// How often to look when nothing happens, on tokio's clock; every 5 seconds if not said.
+    #[must_use]
+    pub fn period(self, period: Duration) -> Self {
+        Self { period, ..self }
+    }
+
+    /// Clock for conditions; the system's if not said.
+    #[must_use]
+    pub fn clock(self, clock: impl Fn() -> Timestamp + Send + 'static) -> Self {
+        Self { clock: Box::new(clock), ..self }
+    }
+
+    /// Starts it on the current runtime.
+    pub fn start(self) -> FakeCore {
+        let core = Arc::new(Core {
+            client: self.client,
+            memory: Mutex::new(Memory {
+                nodes: self.nodes,
+                node_overrides: BTreeMap::new(),
+                deleted_nodes: BTreeSet::new(),
+                retired: Vec::new(),
+                drains: Drains::new(self.drain_time),
+                stopped: false,
+                errors: Vec::new(),
+                clock: self.clock,
+            }),
+            wake: Notify::new(),
+            period: self.period,
+        });
+        let end = CancellationToken::new();
+        let (running, token) = (Arc::clone(&core), end.clone());
+        tokio::spawn(async move { token.run_until_cancelled(running.run()).await });
+        FakeCore { core, end }
+    }
+}
+
+/// A running stand-in for core. It stops when this is dropped.
+pub struct FakeCore {
+    core: Arc<Core>,
+    end: CancellationToken,
+}
+
+impl fmt::Debug for FakeCore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FakeCore").finish_non_exhaustive()
+    }
+}
+
+impl Drop for FakeCore {
+    fn drop(&mut self) {
+        self.end.cancel();
+    }
+}
+
+impl FakeCore {
+    /// A core with this client, best one with a name of its own (`server.client_as("core")`).
+    pub fn builder(client: Client) -> CoreBuilder {
+        CoreBuilder {
+            client,
+            nodes: Box::new(|_| NodeState::Ready),
+            drain_time: DrainTime::None,
+            period: Duration::from_secs(5),
+            clock: Box::new(Timestamp::now),
+        }
+    }
+
+    /// [`CoreBuilder::start`] with everything as it is.
+    pub fn start(client: Client) -> Self {
+        Self::builder(client).start()
+    }
+
+    fn steer(&self, change: impl FnOnce(&mut Memory)) {
+        change(&mut self.core.memory());
+        self.nudge();
+    }
+
+    /// Makes core look at once.
+    pub fn nudge(&self) {
+        self.core.wake.notify_one();
+    }
+
+    /// Says what the Node of one provider id is like, whatever [`CoreBuilder::nodes`] says.
+    pub fn set_node(&self, provider_id: &str, state: NodeState) {
+        self.steer(|memory| {
+            memory.node_overrides.insert(provider_id.to_owned(), state);
+        });
+    }
+
+    /// Core stops working, as when its Deployment is scaled to zero.
+    pub fn pause(&self) {
+        self.steer(|memory| memory.stopped = true);
+    }
+
+    /// Core works again.
+    pub fn resume(&self) {
+        self.steer(|memory| memory.stopped = false);
+    }
+
+    /// How long drains take that start from now on.
+    pub fn set_drain_time(&self, drain_time: DrainTime) {
+        self.steer(|memory| memory.drains.set_time(drain_time));
+    }
+
+    /// Lets the drain of one Machine end, now or when it starts.
+    pub fn release_drain(&self, machine: &str) {
+        self.steer(|memory| memory.drains.release(machine));
+    }
+
+    /// Lets all running drains end.
+    pub fn release_drains(&self) {
+        self.steer(|memory| memory.drains.release_running());
+    }
+
+    /// Machines being drained now, by name.
+    pub fn draining(&self) -> Vec<String> {
+        self.core.memory().drains.running()
+    }
+
+    /// What became of every Machine that was deleted or lost its FooMachine, in the order it was known.
+    pub fn drains(&self) -> Vec<DrainRecord> {
+        self.core.memory().drains.records()
+    }
+
+    /// Machines with a Node whose FooMachine went away before a drain was over. Must be empty at the end of any test.
+    pub fn undrained(&self) -> Vec<DrainRecord> {
+        self.drains().into_iter().filter(DrainRecord::is_undrained).collect()
+    }
+
+    /// Whether an instance may be terminated now: its Machine was drained, needs no drain, or never had a Node.
+    /// For assertions inside the simulated cloud.
+    pub fn may_terminate(&self, provider_id: &str) -> bool {
+        self.core.memory().drains.may_terminate(provider_id)
+    }
+
+    /// Provider ids that left a `providerIDList` while their Machine was not drained: their Nodes were deleted at once.
+    pub fn retired_nodes(&self) -> Vec<String> {
+        self.core.memory().retired.clone()
+    }
+
+    /// What went wrong so far; injected faults are among it.
+    pub fn errors(&self) -> Vec<String> {
+        self.core.memory().errors.clone()
+    }
+
+    /// What a MachineHealthCheck writes on a Machine it gives up on.
+    pub async fn mark_unhealthy(&self, namespace: &str, machine: &str) -> kube::Result<()> {
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.core.client.clone(), namespace, &api::MACHINE.resource());
+        let condition = |kind: &str, reason: &str| {
+            json!({
+                "type": kind, "status": "False", "reason": reason, "message": "said by the test",
+                "lastTransitionTime": self.core.now(),
+            })
+        };
+        let status = json!({
+            "apiVersion": api::MACHINE.api_version(),
+            "kind": "Machine",
+            "status": { "conditions": [
+                condition("HealthCheckSucceeded", "UnhealthyNode"),
+                condition("OwnerRemediated", "WaitingForRemediation"),
+            ] },
+        });
+        let params = PatchParams::apply("capi-machinehealthcheck").force();
+        api.patch_status(machine, &params, &Patch::Apply(&status)).await?;
+        Ok(())
+    }
+}
