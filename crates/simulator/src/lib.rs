@@ -34,6 +34,9 @@ mod throttle;
 mod wire;
 mod world;
 
+#[cfg(test)]
+mod tests;
+
 pub use calls::{CallCount, CallRecord};
 pub use clock::{Pace, STEPPED_START};
 pub use config::{DEFAULT_ACCOUNT, DEFAULT_REGION, SimulatorConfig};

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
-pub struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
     /// A stream for a seed and a name; different names give independent streams.
-    pub fn new(seed: u64, name: &str) -> Self {
+    pub(crate) fn new(seed: u64, name: &str) -> Self {
         // FNV-1a keeps the regions' streams apart.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -20,7 +20,7 @@ impl Chance {
     }
 
     /// The next 64 bits.
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,19 +29,19 @@ impl Chance {
     }
 
     /// A number below `bound`; 0 if the bound is 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.bits().checked_rem(bound).unwrap_or(0)
     }
 
     /// One of the choices; `None` only if there are none.
-    pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
+    pub(crate) fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
         let bound = u64::try_from(choices.len()).unwrap_or(u64::MAX);
         let at = usize::try_from(self.below(bound)).unwrap_or(0);
         choices.get(at)
     }
 
     /// `typical`, give or take `percent` of it.
-    pub fn around(&mut self, typical: Duration, percent: u32) -> Duration {
+    pub(crate) fn around(&mut self, typical: Duration, percent: u32) -> Duration {
         let typical_ms = u64::try_from(typical.as_millis()).unwrap_or(u64::MAX / 1000);
         let reach = typical_ms.saturating_mul(u64::from(percent.min(100))) / 100;
         let offset = self.below(reach.saturating_mul(2).saturating_add(1));
@@ -49,17 +49,17 @@ impl Chance {
     }
 
     /// A resource id: the prefix and 17 hexadecimal digits, the first of them 0 as AWS's are.
-    pub fn id(&mut self, prefix: &str) -> String {
+    pub(crate) fn id(&mut self, prefix: &str) -> String {
         format!("{prefix}-0{:016x}", self.bits())
     }
 
     /// An instance id.
-    pub fn instance_id(&mut self) -> InstanceId {
+    pub(crate) fn instance_id(&mut self) -> InstanceId {
         InstanceId::new(self.id("i"))
     }
 
     /// A version 4 UUID.
-    pub fn uuid(&mut self) -> String {
+    pub(crate) fn uuid(&mut self) -> String {
         let (high, low) = (self.bits(), self.bits());
         format!(
             "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",

@@ -21,7 +21,7 @@ impl Document {
     }
 
     /// A text.
-    pub fn text(text: impl ToString) -> Self {
+    pub fn text(text: impl std::fmt::Display) -> Self {
         Self::Text(text.to_string())
     }
 

@@ -10,12 +10,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Former values, oldest first, each with the moment until which it held; `None` where there was no value.
+type Past<V> = VecDeque<(Timestamp, Option<Arc<V>>)>;
+
 /// Values by key, with their recent past.
 #[derive(Clone, Debug)]
 pub(crate) struct Versioned<K, V> {
     current: BTreeMap<K, Arc<V>>,
-    /// Former values with the moment until which they held.
-    past: BTreeMap<K, VecDeque<(Timestamp, Option<Arc<V>>)>>,
+    past: BTreeMap<K, Past<V>>,
     lag: Duration,
     now: Timestamp,
 }
@@ -54,10 +56,11 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
     }
 
     pub(crate) fn insert(&mut self, key: K, value: V) {
-        let former = self.current.insert(key.clone(), Arc::new(value));
         if !self.lag.is_zero() {
+            let former = self.current.get(&key).map(Arc::clone);
             Self::keep(&mut self.past, self.now, &key, former);
         }
+        self.current.insert(key, Arc::new(value));
     }
 
     pub(crate) fn remove(&mut self, key: &K) -> Option<Arc<V>> {
@@ -105,12 +108,7 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
     }
 
     /// Only the oldest value of a moment is kept: what happens within one moment is seen at once.
-    fn keep(
-        past: &mut BTreeMap<K, VecDeque<(Timestamp, Option<Arc<V>>)>>,
-        now: Timestamp,
-        key: &K,
-        former: Option<Arc<V>>,
-    ) {
+    fn keep(past: &mut BTreeMap<K, Past<V>>, now: Timestamp, key: &K, former: Option<Arc<V>>) {
         let values = past.entry(key.clone()).or_default();
         if values.back().is_none_or(|(until, _)| *until < now) {
             values.push_back((now, former));

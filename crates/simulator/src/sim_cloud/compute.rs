@@ -3,7 +3,7 @@
 use super::{SimCloud, convert};
 use crate::core::catalogue::{Image, TypeInfo};
 use crate::core::ec2::launch_data::LaunchData;
-use crate::core::ec2::templates::{DELETE_LIMIT, NewTemplate, NewVersion, Template, TemplateKey};
+use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey};
 use crate::core::error::AwsError;
 use crate::core::lookup::View;
 use crate::core::network::{SecurityGroup, Subnet};
@@ -12,8 +12,8 @@ use foo_cloud::model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use foo_cloud::{
-    Compute, ErrorKind, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Operation, Result,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary,
+    CloudError, Compute, ErrorKind, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Operation,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary,
 };
 use std::collections::BTreeMap;
 
@@ -25,6 +25,18 @@ const INSTANCE_PAGE: usize = 1_000;
 /// Whether something has all these tags; an empty value matches any.
 fn has_tags(tags: &BTreeMap<String, String>, wanted: &BTreeMap<String, String>) -> bool {
     wanted.iter().all(|(key, value)| tags.get(key).is_some_and(|it| value.is_empty() || it == value))
+}
+
+/// Whether a query needs a call. One for everything in the account is a mistake of the caller.
+fn asks_something(query: &NetworkQuery, operation: Operation) -> Result<bool> {
+    match query {
+        NetworkQuery::Ids(ids) => Ok(!ids.is_empty()),
+        NetworkQuery::Tags { vpc: None, tags } if tags.is_empty() => {
+            let everything = "a query without tags and VPC would mean the whole account";
+            Err(CloudError::new(operation, ErrorKind::Invalid, None, everything))
+        }
+        NetworkQuery::Tags { .. } => Ok(true),
+    }
 }
 
 #[async_trait]
@@ -47,8 +59,7 @@ impl Compute for SimCloud {
                 token: Some(token.to_owned()).filter(|token| !token.is_empty()),
                 caller,
             };
-            let now = region.now();
-            let template = region.templates.create(now, &mut region.chance, new)?;
+            let template = region.create_template(new)?;
             Ok((template.id.clone(), TemplateVersion(1)))
         })
         .await
@@ -71,8 +82,7 @@ impl Compute for SimCloud {
                 token: Some(token.to_owned()).filter(|token| !token.is_empty()),
                 caller,
             };
-            let now = region.now();
-            region.templates.create_version(now, new).map(|(_, version)| version.number)
+            region.create_template_version(new).map(|(_, version)| version.number)
         })
         .await
     }
@@ -139,7 +149,9 @@ impl Compute for SimCloud {
         id: &LaunchTemplateId,
         versions: &[TemplateVersion],
     ) -> Result<()> {
-        debug_assert!(versions.len() <= DELETE_LIMIT, "the caller keeps to the limit of the trait");
+        if versions.is_empty() {
+            return Ok(());
+        }
         let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
         self.call(Operation::DeleteLaunchTemplateVersions, format!("{id} {texts:?}"), |region| {
             let (_, _, results) = region.templates.delete_versions(&TemplateKey::Id(id.clone()), &texts)?;
@@ -181,7 +193,7 @@ impl Compute for SimCloud {
                     }
                     // EC2 refuses the whole batch and names the strangers: once more without them.
                     Err(error) if error.kind == ErrorKind::NotFound && known.len() < wanted.len() => {
-                        wanted = known
+                        wanted = known;
                     }
                     Err(error) => return Err(error),
                 }
@@ -191,6 +203,9 @@ impl Compute for SimCloud {
     }
 
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
+        if types.is_empty() {
+            return Ok(Vec::new());
+        }
         self.call(Operation::DescribeInstanceTypes, format!("{types:?}"), |region| {
             Ok(region.types_by_name(types)?.into_iter().map(type_info).collect())
         })
@@ -198,6 +213,9 @@ impl Compute for SimCloud {
     }
 
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
         self.call(Operation::DescribeImages, format!("{ids:?}"), |region| {
             Ok(region.images_by_id(ids)?.into_iter().map(image_info).collect())
         })
@@ -205,6 +223,9 @@ impl Compute for SimCloud {
     }
 
     async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
+        if !asks_something(query, Operation::DescribeSubnets)? {
+            return Ok(Vec::new());
+        }
         self.call(Operation::DescribeSubnets, format!("{query:?}"), |region| match query {
             NetworkQuery::Ids(ids) => Ok(region.subnets_by_id(ids)?.into_iter().map(subnet_info).collect()),
             NetworkQuery::Tags { vpc, tags } => Ok(region
@@ -220,6 +241,9 @@ impl Compute for SimCloud {
     }
 
     async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
+        if !asks_something(query, Operation::DescribeSecurityGroups)? {
+            return Ok(Vec::new());
+        }
         self.call(Operation::DescribeSecurityGroups, format!("{query:?}"), |region| match query {
             NetworkQuery::Ids(ids) => {
                 Ok(region.security_groups_by_id(ids)?.into_iter().map(security_group_info).collect())

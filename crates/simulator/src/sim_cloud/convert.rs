@@ -18,15 +18,15 @@ use std::collections::BTreeMap;
 /// Template content as launch template data, in the names of EC2's answers.
 pub(super) fn document_of(content: &TemplateContent) -> Document {
     let texts = |items: Vec<&str>| Document::List(items.into_iter().map(Document::text).collect());
-    let groups = texts(content.security_groups.iter().map(model::SecurityGroupId::as_str).collect());
-    let interface =
-        Document::map().with("deviceIndex", Some(Document::text(0))).with("groupSet", Some(groups));
+    let groups: Vec<&str> = content.security_groups.iter().map(model::SecurityGroupId::as_str).collect();
+    let user_data =
+        (!content.user_data.0.is_empty()).then(|| Document::Text(STANDARD.encode(&content.user_data.0)));
     let mut document = Document::map()
         .with("imageId", Some(Document::text(&content.image)))
         .with("instanceType", Some(Document::text(&content.instance_type)))
         .with("keyName", content.key_name.as_ref().map(Document::text))
-        .with("userData", Some(Document::Text(STANDARD.encode(&content.user_data.0))))
-        .with("networkInterfaceSet", Some(Document::List(vec![interface])))
+        .with("userData", user_data)
+        .with("securityGroupIdSet", (!groups.is_empty()).then(|| texts(groups)))
         .with("metadataOptions", Some(metadata(content.metadata)));
     if let Some(profile) = &content.instance_profile {
         let field = if profile.starts_with("arn:") { "arn" } else { "name" };
@@ -37,10 +37,12 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
         document.set("blockDeviceMappingSet", Document::List(volumes));
     }
     if let Some(spot) = &content.spot {
-        let options = Document::map().with("maxPrice", spot.max_price.as_ref().map(Document::text));
-        let market = Document::map()
-            .with("marketType", Some(Document::text("spot")))
-            .with("spotOptions", Some(options));
+        let options = spot
+            .max_price
+            .as_ref()
+            .map(|price| Document::map().with("maxPrice", Some(Document::text(price))));
+        let market =
+            Document::map().with("marketType", Some(Document::text("spot"))).with("spotOptions", options);
         document.set("instanceMarketOptions", market);
     }
     if !content.tags.is_empty() {
@@ -97,7 +99,7 @@ pub(super) fn source_of(
         .with("OnDemandBaseCapacity", Some(Document::text(mix.on_demand_base)))
         .with("OnDemandPercentageAboveBaseCapacity", Some(Document::text(mix.on_demand_percentage)))
         .with("SpotAllocationStrategy", Some(Document::text(mix.spot_strategy.name())))
-        .with("SpotMaxPrice", mix.spot_max_price.as_ref().map(Document::text));
+        .with("SpotMaxPrice", Some(Document::text(mix.spot_max_price.as_deref().unwrap_or_default())));
     SourceSpec::Mixed {
         template: Some(template),
         overrides: Some(overrides.collect()),

@@ -5,10 +5,11 @@ use foo_cloud::{CloudError, ErrorKind, Operation};
 
 /// The error an adapter would report for this answer.
 pub(super) fn as_adapter(operation: Operation, error: &AwsError) -> CloudError {
-    CloudError::new(operation, kind(error), Some(error.code.clone()), &error.message)
+    CloudError::new(operation, kind(operation, error), Some(error.code.clone()), &error.message)
 }
 
-fn kind(error: &AwsError) -> ErrorKind {
+/// By code alone, as the adapter does it: Auto Scaling's `ValidationError` is `Invalid`, whatever its text says.
+fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
     match error.code.as_str() {
         "Throttling" | "ThrottlingException" | "RequestLimitExceeded" | "RequestThrottled" => {
             ErrorKind::Throttled
@@ -23,18 +24,19 @@ fn kind(error: &AwsError) -> ErrorKind {
         | "RequestExpired"
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
-        "AlreadyExists" => ErrorKind::AlreadyExists,
-        "InvalidInstanceType" => ErrorKind::NotFound,
-        "LimitExceeded" | "VersionLimitExceeded" | "TagLimitExceeded" => ErrorKind::LimitExceeded,
         "ResourceInUse" | "ScalingActivityInProgress" | "ResourceContention" | "DependencyViolation" => {
             ErrorKind::InUse
         }
-        // Auto Scaling has one code for everything; that a group is missing stands in the text only.
-        "ValidationError" if error.message.starts_with("AutoScalingGroup name not found") => {
-            ErrorKind::NotFound
+        // "unexpectedError" is the one code of a version that stays, because it is the default version.
+        "InternalFailure" | "InternalError" | "ServiceUnavailable" | "Unavailable" | "unexpectedError" => {
+            ErrorKind::Internal
         }
-        code if code.contains("AlreadyExists") => ErrorKind::AlreadyExists,
-        code if code.contains(".NotFound") || code.ends_with("VersionNotFound") => ErrorKind::NotFound,
+        "InvalidInstanceType" if operation == Operation::DescribeInstanceTypes => ErrorKind::NotFound,
+        code if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
+            ErrorKind::AlreadyExists
+        }
+        code if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
+        code if code.ends_with("LimitExceeded") => ErrorKind::LimitExceeded,
         _ if error.status >= 500 => ErrorKind::Internal,
         _ => ErrorKind::Invalid,
     }
@@ -47,7 +49,7 @@ mod tests {
     #[test]
     fn codes_have_the_kinds_the_adapter_gives_them() {
         let check = |code: &str, message: &str, expected: ErrorKind| {
-            assert_eq!(kind(&AwsError::new(code, message)), expected, "{code}");
+            assert_eq!(kind(Operation::DescribeInstances, &AwsError::new(code, message)), expected, "{code}");
         };
         check("Throttling", "", ErrorKind::Throttled);
         check("RequestLimitExceeded", "", ErrorKind::Throttled);
@@ -58,8 +60,9 @@ mod tests {
         check("InvalidLaunchTemplateId.VersionNotFound", "", ErrorKind::NotFound);
         check("InvalidInstanceID.NotFound", "", ErrorKind::NotFound);
         check("ResourceInUse", "", ErrorKind::InUse);
-        check("ValidationError", &AwsError::no_group("x").message, ErrorKind::NotFound);
+        check("ValidationError", &AwsError::no_group("x").message, ErrorKind::Invalid);
         check("ValidationError", &AwsError::no_member("i-1").message, ErrorKind::Invalid);
-        assert_eq!(kind(&AwsError::new("InternalFailure", "").status(500)), ErrorKind::Internal);
+        check("InternalFailure", "", ErrorKind::Internal);
+        check("VersionLimitExceeded", "", ErrorKind::LimitExceeded);
     }
 }

@@ -1,7 +1,9 @@
-//! `foo_cloud::Groups` on the simulated Auto Scaling.
+//! `foo_cloud::Groups` on the simulated Auto Scaling. Like the adapter it makes no call for an empty list: to AWS that
+//! would mean everything.
 
 use super::{SimCloud, convert};
 use crate::core::error::AwsError;
+use crate::core::group::activity::ActivityLog;
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
 use async_trait::async_trait;
@@ -21,6 +23,9 @@ fn group_tags(tags: &BTreeMap<String, String>) -> BTreeMap<String, GroupTag> {
 #[async_trait]
 impl Groups for SimCloud {
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<model::Group>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
         let wanted: BTreeSet<&GroupName> = names.iter().collect();
         self.call(Operation::DescribeAutoScalingGroups, format!("{names:?}"), |region| {
             if names.len() > PAGE {
@@ -86,6 +91,9 @@ impl Groups for SimCloud {
     }
 
     async fn tag_group(&self, name: &GroupName, tags: &BTreeMap<String, String>) -> Result<()> {
+        if tags.is_empty() {
+            return Ok(());
+        }
         self.call(Operation::CreateOrUpdateTags, format!("{name} {tags:?}"), |region| {
             region.tag_group(name, group_tags(tags))
         })
@@ -93,6 +101,9 @@ impl Groups for SimCloud {
     }
 
     async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
         self.call(Operation::DeleteTags, format!("{name} {keys:?}"), |region| {
             region.untag_group(name, keys.iter().map(String::as_str))
         })
@@ -100,6 +111,9 @@ impl Groups for SimCloud {
     }
 
     async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        if processes.is_empty() {
+            return Ok(());
+        }
         self.call(Operation::SuspendProcesses, format!("{name} {processes:?}"), |region| {
             region.suspend_processes(name, processes)
         })
@@ -107,6 +121,9 @@ impl Groups for SimCloud {
     }
 
     async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
+        if processes.is_empty() {
+            return Ok(());
+        }
         self.call(Operation::ResumeProcesses, format!("{name} {processes:?}"), |region| {
             region.resume_processes(name, processes)
         })
@@ -114,6 +131,9 @@ impl Groups for SimCloud {
     }
 
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
         self.call(Operation::SetInstanceProtection, format!("{name} {ids:?}"), |region| {
             region.set_protection(name, ids, Protection::Protected)
         })
@@ -141,7 +161,7 @@ impl Groups for SimCloud {
             }
             let limit = usize::try_from(limit.clamp(1, 100)).unwrap_or(PAGE);
             let log = region.activity_log(name);
-            let newest = log.into_iter().flat_map(|log| log.newest_first()).take(limit);
+            let newest = log.into_iter().flat_map(ActivityLog::newest_first).take(limit);
             Ok(newest.map(|(_, activity)| convert::activity_of(activity)).collect())
         })
         .await

@@ -55,8 +55,14 @@ impl SimCloud {
             parameters: &parameters,
         };
         let no_answer = |kind, text| CloudError::new(operation, kind, None, text);
-        let lost_answer =
-            || no_answer(ErrorKind::LostAnswer, "the connection was closed before an answer came");
+        // Reads that break are asked again; only of a change nobody can tell whether it happened.
+        let lost_answer = || {
+            if operation.is_mutation() {
+                no_answer(ErrorKind::LostAnswer, "no answer came, it may or may not have been done")
+            } else {
+                no_answer(ErrorKind::Unreachable, "no answer came")
+            }
+        };
         let (wait, lost) = match self.world.gate(&call) {
             Gate::Open(wait) => (wait, false),
             Gate::AnswerLost => (Duration::ZERO, true),

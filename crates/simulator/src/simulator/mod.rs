@@ -7,6 +7,7 @@ pub use region::{NodeInstance, RegionHandle};
 use crate::calls::{CallCount, CallRecord};
 use crate::clock::Pace;
 use crate::config::SimulatorConfig;
+use crate::core::Region;
 use crate::faults::FaultRule;
 use crate::server;
 use crate::service::Service;
@@ -93,7 +94,7 @@ impl Simulator {
 
     /// When something will next happen by itself in any region.
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.world.lock().regions.values().filter_map(|region| region.next_due()).min()
+        self.world.lock().regions.values().filter_map(Region::next_due).min()
     }
 
     /// Adds a fault rule and returns its number.

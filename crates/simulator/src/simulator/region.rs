@@ -5,7 +5,7 @@ use crate::core::catalogue::{Boot, Image, TypeInfo};
 use crate::core::ec2::instances::Ec2Instance;
 use crate::core::ec2::templates::Template;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::group::activity::Activity;
+use crate::core::group::activity::{Activity, ActivityLog};
 use crate::core::group::model::Group;
 use crate::core::network::{SecurityGroup, Subnet, Vpc};
 use crate::core::settings::Settings;
@@ -131,7 +131,7 @@ impl RegionHandle {
             region
                 .activity_log(&GroupName::from(group))
                 .into_iter()
-                .flat_map(|log| log.newest_first())
+                .flat_map(ActivityLog::newest_first)
                 .map(|(_, activity)| activity.clone())
                 .collect()
         })

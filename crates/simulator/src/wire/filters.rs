@@ -60,27 +60,51 @@ impl Filters {
     }
 }
 
-/// Whether a text fits a pattern with `*` and `?`. Greedy with one point to go back to: linear in practice.
+/// One part of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Any,
+    One,
+    Plain(char),
+}
+
+/// A pattern's parts; a backslash takes the meaning from what follows it.
+fn parts(pattern: &str) -> Vec<Part> {
+    let mut chars = pattern.chars();
+    let mut parts = Vec::new();
+    while let Some(c) = chars.next() {
+        parts.push(match c {
+            '*' => Part::Any,
+            '?' => Part::One,
+            '\\' => Part::Plain(chars.next().unwrap_or('\\')),
+            plain => Part::Plain(plain),
+        });
+    }
+    parts
+}
+
+/// Whether a text fits a pattern. Greedy with one point to go back to: linear in practice.
 fn matches(pattern: &str, text: &str) -> bool {
-    if !pattern.contains(['*', '?']) {
+    if !pattern.contains(['*', '?', '\\']) {
         return pattern == text;
     }
-    let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
+    let parts = parts(pattern);
+    let (mut wanted, mut text) = (parts.iter(), text.chars());
+    // Behind the last star: what is wanted there, and the text it began with.
+    let mut retry: Option<(std::slice::Iter<'_, Part>, std::str::Chars<'_>)> = None;
     loop {
-        let before = pattern.clone();
-        match (pattern.next(), text.clone().next()) {
-            (Some('*'), _) => retry = Some((before, text.clone())),
+        match (wanted.next(), text.clone().next()) {
+            (Some(Part::Any), _) => retry = Some((wanted.clone(), text.clone())),
             (None, None) => return true,
-            (Some(wanted), Some(c)) if wanted == '?' || wanted == c => drop(text.next()),
+            (Some(Part::One), Some(_)) => drop(text.next()),
+            (Some(Part::Plain(plain)), Some(c)) if *plain == c => drop(text.next()),
             _ => {
                 // The last star takes one more character.
-                let Some((from, rest)) = retry.as_mut() else { return false };
-                if rest.next().is_none() {
+                let Some((behind, from)) = retry.as_mut() else { return false };
+                if from.next().is_none() {
                     return false;
                 }
-                (pattern, text) = (from.clone(), rest.clone());
-                pattern.next();
+                (wanted, text) = (behind.clone(), from.clone());
             }
         }
     }
@@ -93,6 +117,8 @@ mod tests {
     #[test]
     fn patterns_match_as_aws_says() {
         assert!(matches("a*c", "abbc") && matches("*", "") && matches("a?c", "abc") && matches("*b*", "abc"));
+        assert!(matches("a\\*", "a*") && !matches("a\\*", "ab"));
+        assert!(matches("*\\**", "x*y") && matches("**", "x"));
         assert!(
             !matches("a?c", "ac") && !matches("a*c", "abd") && !matches("ab", "abc") && !matches("?", "")
         );

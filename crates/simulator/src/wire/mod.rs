@@ -131,9 +131,9 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)>
 /// The core speaks both dialects; parameters are read with one vocabulary for all services.
 fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
     match (service, error.code.as_str()) {
-        (Service::Ec2, "ValidationError") => error.code = "InvalidParameterValue".to_owned(),
+        (Service::Ec2, "ValidationError") => "InvalidParameterValue".clone_into(&mut error.code),
         (Service::AutoScaling | Service::Sts, "MissingParameter" | "InvalidParameterValue") => {
-            error.code = "ValidationError".to_owned();
+            "ValidationError".clone_into(&mut error.code);
         }
         _ => {}
     }

@@ -3,6 +3,7 @@
 use super::launch_data::LaunchData;
 use crate::core::chance::Chance;
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
 use crate::core::versioned::Versioned;
 use foo_cloud::model::{LaunchTemplateId, TemplateVersion, Timestamp};
 use serde::Serialize;
@@ -168,7 +169,12 @@ impl Templates {
     }
 
     /// CreateLaunchTemplate. A repeated token with the same request gives the same template.
-    pub fn create(&mut self, now: Timestamp, chance: &mut Chance, new: NewTemplate) -> AwsResult<&Template> {
+    pub(crate) fn create(
+        &mut self,
+        now: Timestamp,
+        chance: &mut Chance,
+        new: NewTemplate,
+    ) -> AwsResult<&Template> {
         check_name(&new.name)?;
         let request = fingerprint(&format!("template {} {:?}", new.name, new.data));
         if let Some((id, _)) = self.repeated(new.token.as_deref(), request)? {
@@ -322,6 +328,18 @@ impl Templates {
         if let Some(token) = token {
             self.tokens.insert(token, (request, id.clone(), version));
         }
+    }
+}
+
+impl Region {
+    /// CreateLaunchTemplate.
+    pub fn create_template(&mut self, new: NewTemplate) -> AwsResult<&Template> {
+        self.templates.create(self.now, &mut self.chance, new)
+    }
+
+    /// CreateLaunchTemplateVersion.
+    pub fn create_template_version(&mut self, new: NewVersion) -> AwsResult<(&Template, Arc<Version>)> {
+        self.templates.create_version(self.now, new)
     }
 }
 

@@ -31,6 +31,9 @@ struct Round {
     on_demand: u32,
 }
 
+/// Something that could be launched: the template, the version it means now, the type.
+type Choice = (TemplateRef, Arc<Version>, InstanceType);
+
 /// One launch that can go ahead.
 struct Recipe {
     template: TemplateRef,
@@ -145,7 +148,7 @@ impl Region {
     }
 
     /// The market of the next instance and what could be launched, best first.
-    fn choices(&self, round: &Round) -> AwsResult<(Market, Vec<(TemplateRef, Arc<Version>, InstanceType)>)> {
+    fn choices(&self, round: &Round) -> AwsResult<(Market, Vec<Choice>)> {
         match &round.source {
             LaunchSource::Template(template) => {
                 let version = self.template_version(template)?;

@@ -5,7 +5,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::settings::RepeatedTermination;
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
+use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Protection};
 
 /// Ids that SetInstanceProtection takes (Auto Scaling API Reference).
 pub const PROTECTION_LIMIT: usize = 50;
@@ -54,7 +54,7 @@ impl Region {
         );
         if shrinks {
             let (from, to) = (sizes.desired, sizes.desired.saturating_sub(1));
-            cause.push_str(&format!(", shrinking the capacity from {from} to {to}"));
+            cause = format!("{cause}, shrinking the capacity from {from} to {to}");
             if let Some(group) = self.groups.get_mut(&name) {
                 group.sizes.desired = to;
             }
@@ -112,16 +112,15 @@ impl Region {
         Ok(())
     }
 
-    /// SetInstanceHealth.
+    /// SetInstanceHealth. A report by hand counts even while the group's own checks are suspended (Auto Scaling User
+    /// Guide, "Suspend and resume processes").
     pub fn set_health(&mut self, id: &InstanceId, health: Health, grace: GracePeriod) -> AwsResult<()> {
         let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
         let now = self.now;
         let group = self.groups.get_mut(&name).ok_or_else(|| AwsError::no_member(id))?;
-        let (grace_period, suspended) = (group.settings.grace, group.is_suspended(Process::HealthCheck));
+        let grace_period = group.settings.grace;
         let member = group.members.get_mut(id).ok_or_else(|| AwsError::no_member(id))?;
         let too_young = grace == GracePeriod::Respected && now < member.launched.plus(grace_period);
-        // A report by hand counts even while the group's own checks are suspended.
-        let _ = suspended;
         if member.lifecycle == LifecycleState::InService && !(too_young && health == Health::Unhealthy) {
             member.health = health;
             self.wake_soon(&name);

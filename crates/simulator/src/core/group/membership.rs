@@ -2,15 +2,12 @@
 
 use super::activity::Activity;
 use crate::core::due::Event;
-use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::model::Member;
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{
-    ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState, TemplateVersion,
-};
+use foo_cloud::model::{ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState};
 use std::time::Duration;
 
 /// Ids that these calls take (Auto Scaling API Reference).
@@ -137,7 +134,7 @@ impl Region {
     pub(crate) fn finish_detach(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
         let Some(group) = self.groups.get_mut(&name) else { return };
-        if !group.members.get(id).is_some_and(|member| member.lifecycle == LifecycleState::Detaching) {
+        if group.members.get(id).is_none_or(|member| member.lifecycle != LifecycleState::Detaching) {
             return;
         }
         let activity = group.members.remove(id).and_then(|member| member.activity);
@@ -206,27 +203,7 @@ impl Region {
         }
         let after = self.raised(name, ids)?;
         for id in ids {
-            let Some(instance) = self.instances.get_mut(id) else { continue };
-            instance.group = Some(name.clone());
-            instance.tags.insert("aws:autoscaling:groupName".to_owned(), name.to_string());
-            let member = Member {
-                id: id.clone(),
-                zone: instance.zone.clone(),
-                instance_type: instance.instance_type.clone(),
-                lifecycle: LifecycleState::Pending,
-                health: Health::Healthy,
-                protection: foo_cloud::model::Protection::Unprotected,
-                template: None,
-                market: Market::OnDemand,
-                launched: instance.launched,
-                activity: None,
-            };
-            let template = instance.template.clone();
-            let template: Option<(_, TemplateVersion)> = template;
-            let template = template.and_then(|(id, version)| {
-                let name = self.templates.by_id.get(&id)?.name.clone();
-                Some((id, name, version))
-            });
+            let Some(member) = self.adopt(name, id) else { continue };
             let details = self.details_of(id);
             let cause = format!(
                 "At {} an instance was attached in response to a user request.",
@@ -244,12 +221,35 @@ impl Region {
             );
             if let Some(group) = self.groups.get_mut(name) {
                 group.sizes.desired = after;
-                let protection = group.new_instances;
-                group.members.insert(id.clone(), Member { template, protection, ..member });
+                group.members.insert(id.clone(), member);
             }
             self.enter_service(name, id, serial);
         }
         Ok(())
+    }
+
+    /// Makes an instance of no group belong to one, and says what kind of member it becomes.
+    fn adopt(&mut self, name: &GroupName, id: &InstanceId) -> Option<Member> {
+        let protection = self.groups.get(name)?.new_instances;
+        let instance = self.instances.get_mut(id)?;
+        instance.group = Some(name.clone());
+        instance.tags.insert("aws:autoscaling:groupName".to_owned(), name.to_string());
+        let template = instance.template.clone().and_then(|(id, version)| {
+            let name = self.templates.by_id.get(&id)?.name.clone();
+            Some((id, name, version))
+        });
+        Some(Member {
+            id: id.clone(),
+            zone: instance.zone.clone(),
+            instance_type: instance.instance_type.clone(),
+            lifecycle: LifecycleState::Pending,
+            health: Health::Healthy,
+            protection,
+            template,
+            market: instance.market,
+            launched: instance.launched,
+            activity: None,
+        })
     }
 
     /// Desired capacity after these instances have come in addition.

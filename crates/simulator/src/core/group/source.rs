@@ -82,11 +82,15 @@ impl Region {
                     (None, Some(policy)) => policy.overrides.clone(),
                     (None, None) => Vec::new(),
                 };
-                let distribution = distribution
-                    .or_else(|| current.map(|policy| policy.distribution.clone()))
-                    .unwrap_or_else(Document::map);
+                // What an update leaves out stays as it was.
+                let mut given = current.map_or_else(Document::map, |policy| policy.distribution.clone());
+                if let Some(Document::Map(entries)) = distribution {
+                    for (name, value) in entries {
+                        given.set(&name, value);
+                    }
+                }
                 self.check_when_referred(&template, &overrides)?;
-                mixed_policy(template, overrides, distribution).map(LaunchSource::Mixed)
+                mixed_policy(template, overrides, given).map(LaunchSource::Mixed)
             }
         }
     }
@@ -165,6 +169,7 @@ impl Region {
 }
 
 /// Auto Scaling wraps whatever EC2 says of a template into its own `ValidationError`.
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 fn unusable(error: AwsError) -> AwsError {
     AwsError::validation(format!("{UNUSABLE} {}", error.message))
 }
@@ -180,7 +185,9 @@ fn mixed_policy(template: TemplateRef, overrides: Vec<Override>, given: Document
     ] {
         distribution.set(name, Document::text(value));
     }
-    if let Document::Map(entries) = given {
+    if let Document::Map(mut entries) = given {
+        // An empty price takes an earlier one back (Auto Scaling API Reference, InstancesDistribution).
+        entries.retain(|name, value| name != "SpotMaxPrice" || value.get_text(&[]) != Some(""));
         for (name, value) in entries {
             distribution.set(&name, value);
         }

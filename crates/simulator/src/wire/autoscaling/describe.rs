@@ -2,7 +2,7 @@
 
 use super::tags::write_tag;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::group::activity::{Activity, status_name};
+use crate::core::group::activity::{Activity, ActivityLog, status_name};
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, TemplateRef};
 use crate::core::region::Region;
 use crate::core::time::iso_millis;
@@ -108,7 +108,7 @@ pub(super) fn activities(
     }
     // Serial numbers rise over all groups: newest first, and a place to go on from.
     let mut entries: Vec<(u64, &Activity)> = match &name {
-        Some(name) => region.activity_log(name).into_iter().flat_map(|log| log.newest_first()).collect(),
+        Some(name) => region.activity_log(name).into_iter().flat_map(ActivityLog::newest_first).collect(),
         None => region
             .activities
             .iter()
@@ -180,7 +180,8 @@ fn write_group(xml: &mut Xml, group: &Group, with_instances: bool) {
     xml.texts("TerminationPolicies", "member", &group.settings.termination_policies);
     xml.value("NewInstancesProtectedFromScaleIn", group.new_instances == Protection::Protected);
     xml.text("DeletionProtection", &group.settings.deletion_protection);
-    let arn = group.settings.stored.get("ServiceLinkedRoleARN").is_none().then(|| {
+    let is_default_role = !group.settings.stored.contains_key("ServiceLinkedRoleARN");
+    let arn = is_default_role.then(|| {
         let account = group.arn.split(':').nth(4).unwrap_or_default();
         format!(
             "arn:aws:iam::{account}:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"

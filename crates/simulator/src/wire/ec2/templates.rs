@@ -36,8 +36,7 @@ pub(super) fn create(
         token: token(params),
         caller: caller.arn.clone(),
     };
-    let now = region.now();
-    let template = region.templates.create(now, &mut region.chance, new)?;
+    let template = region.create_template(new)?;
     xml.within("launchTemplate", |xml| write_template(xml, template));
     Ok(())
 }
@@ -56,8 +55,7 @@ pub(super) fn create_version(
         token: token(params),
         caller: caller.arn.clone(),
     };
-    let now = region.now();
-    let (template, version) = region.templates.create_version(now, new)?;
+    let (template, version) = region.create_template_version(new)?;
     xml.within("launchTemplateVersion", |xml| write_version(xml, template, &version));
     Ok(())
 }
@@ -163,7 +161,7 @@ pub(super) fn delete_versions(
     };
     let gone = results.iter().filter(|result| result.failure.is_none());
     xml.list("successfullyDeletedLaunchTemplateVersionSet", "item", gone, |xml, result| {
-        write(xml, &result.version)
+        write(xml, &result.version);
     });
     let kept = results.iter().filter_map(|result| result.failure.as_ref().map(|failure| (result, failure)));
     xml.list(

@@ -1,0 +1,110 @@
+//! Over TCP: the endpoint, dropped connections, the control API.
+
+use super::scene::REGION;
+use crate::{Fault, FaultRule, Handle, Simulator, SimulatorConfig};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// Sends a request on a connection of its own and returns all that comes back.
+async fn send(aws: &Handle, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(aws.address()).await.expect("it listens");
+    let request = format!(
+        "{head} HTTP/1.1\r\nHost: sim\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let mut answer = Vec::new();
+    // A connection that is dropped may end in a reset instead of an end.
+    let _ = stream.read_to_end(&mut answer).await;
+    String::from_utf8(answer).expect("text")
+}
+
+async fn call(aws: &Handle, action: &str) -> String {
+    let mut stream = TcpStream::connect(aws.address()).await.expect("it listens");
+    let body = format!("Action={action}&Version=2011-01-01");
+    let request = format!(
+        "POST / HTTP/1.1\r\nHost: sim\r\nConnection: close\r\nContent-Length: {}\r\nAuthorization: AWS4-HMAC-SHA256 \
+         Credential=AKID/20260101/{REGION}/autoscaling/aws4_request, SignedHeaders=host, Signature=0\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    String::from_utf8(answer).expect("text")
+}
+
+async fn control(aws: &Handle, method: &str, path: &str, body: Value) -> (bool, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let answer = send(aws, &format!("{method} /_sim/{path}"), &body).await;
+    let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+    (head.starts_with("HTTP/1.1 200"), serde_json::from_str(body).expect("JSON"))
+}
+
+async fn start() -> Handle {
+    Simulator::start(SimulatorConfig::stepped()).await.expect("a free port")
+}
+
+#[tokio::test]
+async fn the_endpoint_answers_until_the_handle_is_dropped() {
+    let aws = start().await;
+    let answer = call(&aws, "DescribeAutoScalingGroups").await;
+    assert!(
+        answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("content-type: text/xml"),
+        "{answer}"
+    );
+    assert!(answer.contains("x-amzn-requestid: "), "{answer}");
+    let answer = send(&aws, "GET /", "").await;
+    assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("MissingAuthenticationToken"), "{answer}");
+    let address = aws.address();
+    drop(aws);
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_dropped_connection_gives_no_byte() {
+    let aws = start().await;
+    aws.add_fault(FaultRule::on("DescribeAutoScalingGroups", Fault::DroppedAfter).times(1));
+    aws.add_fault(FaultRule::on("DescribeTags", Fault::DroppedBefore).times(1));
+    assert_eq!(call(&aws, "DescribeAutoScalingGroups").await, "");
+    assert_eq!(call(&aws, "DescribeTags").await, "");
+    assert!(call(&aws, "DescribeTags").await.starts_with("HTTP/1.1 200"));
+    assert_eq!(aws.total_calls(), 3);
+}
+
+#[tokio::test]
+async fn the_control_api_does_what_the_handle_does() {
+    let aws = start().await;
+    let null = Value::Null;
+    assert!(control(&aws, "GET", "health", null.clone()).await.0);
+    let (_, clock) = control(&aws, "POST", "clock", json!({"step_seconds": 90.5})).await;
+    assert_eq!(clock["now"], json!(crate::STEPPED_START.0 + 90_500));
+    let (_, clock) = control(&aws, "POST", "clock", json!({"factor": 10})).await;
+    assert_eq!(clock["pace"], json!({"mode": "scaled", "factor": 10.0}));
+    control(&aws, "POST", "clock", json!({"stepped": true})).await;
+    let rule = json!({"service": "autoscaling", "action": "DescribeTags", "times": 1, "fault": {"kind": "throttled"}});
+    let (_, added) = control(&aws, "POST", "faults", rule).await;
+    assert_eq!(added, json!({"number": 1}));
+    assert!(call(&aws, "DescribeTags").await.contains("<Code>Throttling</Code>"));
+    let (_, calls) = control(&aws, "GET", "calls", null.clone()).await;
+    assert_eq!(
+        (&calls["total"], &calls["counts"]["autoscaling:DescribeTags"]["failures"]),
+        (&json!(1), &json!(1))
+    );
+    control(&aws, "DELETE", "calls", null.clone()).await;
+    assert_eq!(aws.total_calls(), 0);
+    let capacity = json!({"zone": "eu-central-1a", "instance_type": "m7i.large", "limit": 0});
+    assert!(control(&aws, "PUT", "regions/eu-central-1/capacity", capacity).await.0);
+    let nonsense = json!({"zone": "mars", "instance_type": "m7i.large", "limit": 0});
+    assert!(!control(&aws, "PUT", "regions/eu-central-1/capacity", nonsense).await.0);
+    let image = "regions/eu-central-1/images/ami-0a000000000000001";
+    assert!(control(&aws, "PATCH", image, json!({"boots": "Fails"})).await.0);
+    assert!(control(&aws, "PATCH", "regions/eu-central-1/settings", json!({"spread_percent": 0})).await.0);
+    assert_eq!(aws.region(REGION).settings().spread_percent, 0);
+    let (_, state) = control(&aws, "GET", "state", null.clone()).await;
+    assert_eq!(state["regions"]["eu-central-1"]["capacity_limits"][0]["limit"], json!(0));
+    assert_eq!(state["regions"]["eu-central-1"]["images"]["ami-0a000000000000001"]["boots"], json!("Fails"));
+    let (ok, refusal) = control(&aws, "GET", "nothing", null).await;
+    assert!(!ok && refusal["error"].as_str().is_some_and(|text| text.contains("/_sim/nothing")));
+}

@@ -1,0 +1,15 @@
+//! Tests of the whole simulator. Each names the rule it checks; the rules come from AWS's documentation.
+
+mod faults;
+mod health;
+mod http;
+mod launches;
+mod membership;
+mod properties;
+mod scale;
+mod scene;
+mod sim_cloud;
+mod sizes;
+mod templates;
+mod termination;
+mod wire;

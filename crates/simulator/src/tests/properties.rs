@@ -1,0 +1,291 @@
+//! Whatever is done to a region in whatever order: its state stays coherent, and comes out the same each time.
+
+use super::scene::{Scene, name, scene_with, source};
+use crate::core::Region;
+use crate::core::group::members::GracePeriod;
+use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate, NewGroup, SettingsChange};
+use crate::core::network::PRIVATE_SUBNETS;
+use foo_cloud::InstanceState;
+use foo_cloud::model::{
+    ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection, SubnetId,
+    Zone,
+};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// One thing that happens. Numbers pick among what there is.
+#[derive(Clone, Debug)]
+enum Act {
+    Create { group: u8, min: u8, size: u8, protected: bool },
+    Desired { group: u8, desired: u8 },
+    Bounds { group: u8, min: u8, max: u8 },
+    Terminate { member: u8, shrink: bool },
+    Kill { member: u8 },
+    Protect { member: u8, protected: bool },
+    Unhealthy { member: u8 },
+    Suspend { group: u8, process: u8 },
+    Resume { group: u8 },
+    Limit { zone: u8, limit: Option<u8> },
+    Standby { member: u8, shrink: bool },
+    Back { member: u8 },
+    Detach { member: u8, shrink: bool },
+    Attach { group: u8, instance: u8 },
+    Delete { group: u8, forced: bool },
+    Wait { seconds: u16 },
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let group = 0..3_u8;
+    prop_oneof![
+        2 => (group.clone(), 0..4_u8, 0..8_u8, any::<bool>())
+            .prop_map(|(group, min, size, protected)| Act::Create { group, min, size, protected }),
+        4 => (group.clone(), 0..10_u8).prop_map(|(group, desired)| Act::Desired { group, desired }),
+        2 => (group.clone(), 0..6_u8, 0..10_u8).prop_map(|(group, min, max)| Act::Bounds { group, min, max }),
+        4 => (any::<u8>(), any::<bool>()).prop_map(|(member, shrink)| Act::Terminate { member, shrink }),
+        2 => any::<u8>().prop_map(|member| Act::Kill { member }),
+        2 => (any::<u8>(), any::<bool>()).prop_map(|(member, protected)| Act::Protect { member, protected }),
+        1 => any::<u8>().prop_map(|member| Act::Unhealthy { member }),
+        1 => (group.clone(), 0..9_u8).prop_map(|(group, process)| Act::Suspend { group, process }),
+        1 => group.clone().prop_map(|group| Act::Resume { group }),
+        1 => (0..3_u8, prop::option::of(0..4_u8)).prop_map(|(zone, limit)| Act::Limit { zone, limit }),
+        1 => (any::<u8>(), any::<bool>()).prop_map(|(member, shrink)| Act::Standby { member, shrink }),
+        1 => any::<u8>().prop_map(|member| Act::Back { member }),
+        1 => (any::<u8>(), any::<bool>()).prop_map(|(member, shrink)| Act::Detach { member, shrink }),
+        1 => (group.clone(), any::<u8>()).prop_map(|(group, instance)| Act::Attach { group, instance }),
+        1 => (group, any::<bool>()).prop_map(|(group, forced)| Act::Delete { group, forced }),
+        6 => (0..90_u16).prop_map(|seconds| Act::Wait { seconds }),
+    ]
+}
+
+fn group_name(group: u8) -> GroupName {
+    name(&format!("pool-{group}"))
+}
+
+/// The member that a number picks, with its group.
+fn pick(region: &Region, number: u8) -> Option<(GroupName, InstanceId)> {
+    let members: Vec<(GroupName, InstanceId)> = region
+        .groups()
+        .flat_map(|group| group.members.keys().map(|id| (group.name.clone(), id.clone())))
+        .collect();
+    let at = usize::from(number).checked_rem(members.len())?;
+    members.get(at).cloned()
+}
+
+fn decrement(shrink: bool) -> Decrement {
+    if shrink { Decrement::Shrink } else { Decrement::Replace }
+}
+
+fn protection(protected: bool) -> Protection {
+    if protected { Protection::Protected } else { Protection::Unprotected }
+}
+
+/// Does it. Refusals are answers too.
+fn perform(scene: &Scene, act: &Act) {
+    let with = |work: &mut dyn FnMut(&mut Region)| scene.with(work);
+    match act.clone() {
+        Act::Wait { seconds } => scene.sim.step(Duration::from_secs(u64::from(seconds))),
+        Act::Limit { zone, limit } => {
+            let zone = ["a", "b", "c"][usize::from(zone)];
+            let limit = limit.map(u32::from);
+            scene
+                .region
+                .set_capacity_limit(&format!("eu-central-1{zone}"), "m7i.large", limit)
+                .expect("a limit");
+        }
+        Act::Create { group, min, size, protected } => {
+            let template = scene.region.templates().remove(0).id;
+            let _ = scene.create(NewGroup {
+                name: group_name(group),
+                min: u32::from(min.min(size)),
+                max: 9,
+                desired: Some(u32::from(size)),
+                source: Some(source(&template, None)),
+                subnets: PRIVATE_SUBNETS.map(SubnetId::from).to_vec(),
+                new_instances: protection(protected),
+                tags: BTreeMap::new(),
+                settings: SettingsChange::default(),
+            });
+        }
+        Act::Desired { group, desired } => with(&mut |region| {
+            let _ = region.set_desired_capacity(&group_name(group), u32::from(desired), Cooldown::Ignored);
+        }),
+        Act::Bounds { group, min, max } => with(&mut |region| {
+            let update =
+                GroupUpdate { min: Some(min.into()), max: Some(max.into()), ..GroupUpdate::default() };
+            let _ = region.update_group(&group_name(group), update);
+        }),
+        Act::Terminate { member, shrink } => with(&mut |region| {
+            if let Some((_, id)) = pick(region, member) {
+                let _ = region.terminate_member(&id, decrement(shrink));
+            }
+        }),
+        Act::Kill { member } => with(&mut |region| {
+            if let Some((_, id)) = pick(region, member) {
+                region.terminate_in_ec2(&id, ("Test", "Test"));
+            }
+        }),
+        Act::Protect { member, protected } => with(&mut |region| {
+            if let Some((group, id)) = pick(region, member) {
+                let _ = region.set_protection(&group, &[id], protection(protected));
+            }
+        }),
+        Act::Unhealthy { member } => with(&mut |region| {
+            if let Some((_, id)) = pick(region, member) {
+                let _ = region.set_health(&id, Health::Unhealthy, GracePeriod::Ignored);
+            }
+        }),
+        Act::Suspend { group, process } => with(&mut |region| {
+            let _ = region.suspend_processes(&group_name(group), &[Process::ALL[usize::from(process)]]);
+        }),
+        Act::Resume { group } => with(&mut |region| {
+            let _ = region.resume_processes(&group_name(group), &Process::ALL);
+        }),
+        Act::Standby { member, shrink } => with(&mut |region| {
+            if let Some((group, id)) = pick(region, member) {
+                let _ = region.enter_standby(&group, &[id], decrement(shrink));
+            }
+        }),
+        Act::Back { member } => with(&mut |region| {
+            if let Some((group, id)) = pick(region, member) {
+                let _ = region.exit_standby(&group, &[id]);
+            }
+        }),
+        Act::Detach { member, shrink } => with(&mut |region| {
+            if let Some((group, id)) = pick(region, member) {
+                let _ = region.detach_instances(&group, &[id], decrement(shrink));
+            }
+        }),
+        Act::Attach { group, instance } => with(&mut |region| {
+            let loose: Vec<InstanceId> =
+                region.instances().filter(|it| it.group.is_none()).map(|it| it.id.clone()).collect();
+            let at = usize::from(instance).checked_rem(loose.len());
+            if let Some(id) = at.and_then(|at| loose.get(at)) {
+                let _ = region.attach_instances(&group_name(group), &[id.clone()]);
+            }
+        }),
+        Act::Delete { group, forced } => with(&mut |region| {
+            let how = if forced { Deletion::Forced } else { Deletion::IfEmpty };
+            let _ = region.delete_group(&group_name(group), how);
+        }),
+    }
+}
+
+/// What must hold at every moment.
+fn check(region: &Region) {
+    let mut members: BTreeSet<&InstanceId> = BTreeSet::new();
+    for group in region.groups() {
+        let sizes = group.sizes;
+        assert!(sizes.min <= sizes.desired && sizes.desired <= sizes.max, "{sizes:?}");
+        let log = region.activity_log(&group.name);
+        for member in group.members.values() {
+            assert!(members.insert(&member.id), "{} is in two groups", member.id);
+            let instance = region.instance(&member.id).expect("every member is an instance");
+            assert_eq!(instance.group.as_ref(), Some(&group.name));
+            assert_eq!((&instance.zone, &instance.instance_type), (&member.zone, &member.instance_type));
+            let activity = member.activity.and_then(|serial| log?.get(serial));
+            match &member.lifecycle {
+                LifecycleState::Terminating => {
+                    let activity = activity.expect("every termination has an activity");
+                    assert_eq!(activity.status, ActivityStatus::InProgress);
+                    assert_eq!(activity.description, format!("Terminating EC2 instance: {}", member.id));
+                    assert!(!instance.state.is_alive());
+                }
+                LifecycleState::Pending | LifecycleState::EnteringStandby | LifecycleState::Detaching => {
+                    assert_eq!(activity.map(|it| it.status), Some(ActivityStatus::InProgress));
+                }
+                LifecycleState::InService | LifecycleState::Standby => assert!(activity.is_none()),
+                other => panic!("nothing leads to {other:?}"),
+            }
+        }
+    }
+    let mut alive: BTreeMap<(Zone, _), u32> = BTreeMap::new();
+    let mut addresses = BTreeSet::new();
+    for instance in region.instances() {
+        assert_eq!(instance.group.is_some(), members.contains(&instance.id), "{}", instance.id);
+        if instance.state != InstanceState::Terminated {
+            *alive.entry((instance.zone.clone(), instance.instance_type.clone())).or_default() += 1;
+            let address = instance.addresses.as_ref().expect("it lives").private;
+            assert!(addresses.insert(address), "{address} was given twice");
+        }
+    }
+    let counted: BTreeMap<_, u32> = region
+        .alive
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(place, count)| (place.clone(), *count))
+        .collect();
+    assert_eq!(counted, alive);
+}
+
+/// Every instance that a group ended has exactly one activity that says so.
+fn check_diary(region: &Region) {
+    let mut ends: BTreeMap<&str, u32> = BTreeMap::new();
+    for log in region.activities.values() {
+        for (_, activity) in log.newest_first() {
+            if let Some(id) = activity.description.strip_prefix("Terminating EC2 instance: ") {
+                *ends.entry(id).or_default() += 1;
+            }
+        }
+    }
+    for (id, count) in ends {
+        assert_eq!(count, 1, "{id} was ended {count} times");
+    }
+}
+
+fn run(seed: u64, acts: &[Act]) -> serde_json::Value {
+    let scene = scene_with(|settings| {
+        settings.spread_percent = 30;
+        settings.reaction = Duration::from_secs(1);
+    });
+    // The seed of the scene's world is fixed; the tests' own seed picks how much of its stream is used up first.
+    for _ in 0..seed % 16 {
+        scene.with(|region| region.chance.bits());
+    }
+    scene.template("all", "m7i.large");
+    for act in acts {
+        perform(&scene, act);
+        scene.with(|region| check(region));
+    }
+    scene.with(|region| check_diary(region));
+    // Left alone and unhindered, each group gets to where it should be.
+    for zone in ["a", "b", "c"] {
+        scene.region.set_capacity_limit(&format!("eu-central-1{zone}"), "m7i.large", None).expect("lifted");
+    }
+    for group in 0..3 {
+        let _ = scene.with(|region| region.resume_processes(&group_name(group), &Process::ALL));
+    }
+    scene.wait(1_000);
+    scene.with(|region| {
+        check(region);
+        for group in region.groups() {
+            assert!(!group.is_deleting(), "a deleted group disappears");
+            let protected = group.members.values().filter(|it| {
+                it.lifecycle == LifecycleState::InService && it.protection == Protection::Protected
+            });
+            let (actual, desired) = (group.capacity(), group.sizes.desired);
+            let protected = u32::try_from(protected.count()).expect("few");
+            assert!(actual == desired || (actual > desired && actual == protected), "{actual} of {desired}");
+            assert!(
+                group
+                    .members
+                    .values()
+                    .all(|it| it.health == Health::Healthy || it.lifecycle == LifecycleState::Standby)
+            );
+        }
+    });
+    scene.sim.state()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_region_stays_coherent_and_repeats_itself(
+        seed in any::<u64>(),
+        acts in prop::collection::vec(act(), 1..60),
+    ) {
+        let first = run(seed, &acts);
+        prop_assert_eq!(first, run(seed, &acts));
+    }
+}
