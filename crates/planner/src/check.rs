@@ -234,6 +234,3 @@ fn kind(action: &Action) -> String {
     let text = format!("{action:?}");
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
-
-#[cfg(test)]
-mod tests;

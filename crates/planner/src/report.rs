@@ -8,7 +8,8 @@ use std::time::Duration;
 /// The outcome of a pass besides its actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// All conditions of the pool, `Ready` included, in a fixed order.
+    /// All conditions of the pool in the order of [`ConditionKind`], `Ready` first. Every kind is always there, except
+    /// `AutoscalerReady`, which is there only when something is wrong with the autoscaler's annotations.
     pub conditions: Vec<Condition>,
     /// Whether the pool's infrastructure is there. The publisher keeps it true once it was true.
     pub provisioned: bool,
@@ -19,7 +20,8 @@ pub struct Report {
     pub provider_ids: Option<Vec<String>>,
     /// What each FooMachine's status shall say, by name.
     pub machines: Vec<MachineReport>,
-    /// Launch template in use.
+    /// Launch template in use. `None`: not known, for example before the template was read; what was published
+    /// stays.
     pub template: Option<TemplateReport>,
     /// What to tell people, once.
     pub events: Vec<Event>,

@@ -8,6 +8,9 @@
     reason = "a test"
 )]
 
+mod checker;
 mod properties;
 mod races;
+mod scripts;
+mod steps;
 mod world;

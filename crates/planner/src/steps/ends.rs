@@ -73,8 +73,8 @@ fn counts_as_capacity(member: &Member<'_>) -> bool {
 
 fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Draft) {
     let why = match (member.foo_machine, decrement) {
-        (Some(_), Decrement::Shrink) => "Cluster API released it; the group shrinks",
-        (Some(_), Decrement::Replace) => "Cluster API released it; the group launches a replacement",
+        (Some(_), Decrement::Shrink) => "Cluster API released it; desired capacity goes down with it",
+        (Some(_), Decrement::Replace) => "Cluster API released it; desired capacity stays",
         (None, _) => "it never had a Machine",
     };
     let id = member.instance.id.clone();

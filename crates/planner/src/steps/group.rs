@@ -237,19 +237,21 @@ pub(crate) fn protect(situation: &Situation<'_>, group: &Group, draft: &mut Draf
 pub(crate) fn obstacle(situation: &Situation<'_>) -> Option<Blocked> {
     let name = &situation.desired.identity.group;
     match situation.view {
-        View::Foreign(_) => Some(Blocked::new(
+        View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
             "GroupNotOwned",
             format!("Auto Scaling group {name} exists without this pool's ownership tags; it is left alone"),
         )),
-        View::Ours(group) if group.status == GroupStatus::Deleting => Some(Blocked::new(
-            "GroupDeleting",
-            format!("Auto Scaling group {name} is being deleted by AWS; waiting until it is gone"),
-        )),
+        View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
+            Some(Blocked::new(
+                "GroupDeleting",
+                format!("Auto Scaling group {name} is being deleted by AWS; waiting until it is gone"),
+            ))
+        }
         View::Failed { reason, message } => Some(Blocked::new(reason, message)),
         View::Ours(_) | View::Absent => match &situation.desired.group.subnets {
             Wanted::Blocked(blocked) => Some(blocked.clone()),
             Wanted::Ready(_) => None,
         },
-        View::Unknown => None,
+        View::Unknown | View::Foreign(_) => None,
     }
 }

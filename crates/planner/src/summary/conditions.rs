@@ -291,7 +291,15 @@ fn removal(situation: &Situation<'_>) -> (String, String) {
                 let foo_machines = many(u32::try_from(foo_machines).unwrap_or(u32::MAX), "FooMachine");
                 return ("WaitingForFooMachines".to_owned(), format!("waiting for {foo_machines} to go"));
             }
-            said("DeletingLaunchTemplate", "the launch template is being deleted")
+            match situation.observed.template.seen() {
+                Some(None) => said("Finished", "nothing is left in AWS"),
+                Some(Some(template)) if !situation.desired.identity.owns(&template.tags) => {
+                    said("Finished", "nothing of ours is left in AWS")
+                }
+                Some(Some(_)) | None => {
+                    said("DeletingLaunchTemplate", "the launch template is being deleted")
+                }
+            }
         }
     }
 }

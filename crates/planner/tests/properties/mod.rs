@@ -11,7 +11,7 @@ use foo_planner::report::{ConditionKind, Pace, Status};
 use proptest::prelude::*;
 
 /// One thing that happens.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Step {
     Wait(u64),
     Look { lag: u64 },

@@ -79,7 +79,7 @@ impl Cloud {
     }
 
     pub(crate) fn existing(&self) -> u32 {
-        self.group.as_ref().map_or(0, |group| capacity(group))
+        self.group.as_ref().map_or(0, capacity)
     }
 
     pub(crate) fn instance_mut(&mut self, id: &InstanceId) -> Option<&mut Instance> {

@@ -189,10 +189,10 @@ impl Kube {
     }
 
     pub(crate) fn delete_foo_machine(&mut self, name: &MachineName, now: Timestamp) {
-        if let Some(foo_machine) = self.foo_machine_mut(name) {
-            if !foo_machine.deletion.is_deleting() {
-                foo_machine.deletion = Deletion::Since(now);
-            }
+        if let Some(foo_machine) = self.foo_machine_mut(name)
+            && !foo_machine.deletion.is_deleting()
+        {
+            foo_machine.deletion = Deletion::Since(now);
         }
         self.sweep();
     }
@@ -209,10 +209,10 @@ impl Kube {
     }
 
     pub(crate) fn delete_machine(&mut self, name: &MachineName, now: Timestamp) {
-        if let Some(machine) = self.machine_mut(name) {
-            if !machine.deletion.is_deleting() {
-                machine.deletion = Deletion::Since(now);
-            }
+        if let Some(machine) = self.machine_mut(name)
+            && !machine.deletion.is_deleting()
+        {
+            machine.deletion = Deletion::Since(now);
         }
     }
 

@@ -7,6 +7,7 @@ use foo_planner::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine,
 use foo_planner::observed::{Finalizer, Stray};
 use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// One manager.
@@ -341,14 +342,14 @@ fn changes(change: &foo_planner::GroupSettings) -> String {
     let mut text = String::new();
     for (name, value) in [("min", change.min), ("max", change.max), ("desired", change.desired)] {
         if let Some(value) = value {
-            text.push_str(&format!(" {name}={value}"));
+            write!(text, " {name}={value}").unwrap();
         }
     }
     if let Some((_, version, _)) = &change.template {
-        text.push_str(&format!(" version={version}"));
+        write!(text, " version={version}").unwrap();
     }
     if let Some(subnets) = &change.subnets {
-        text.push_str(&format!(" subnets={}", list(subnets)));
+        write!(text, " subnets={}", list(subnets)).unwrap();
     }
     if change.protect_new_instances {
         text.push_str(" protect-new");

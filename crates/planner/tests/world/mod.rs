@@ -15,7 +15,7 @@ mod truth;
 pub(crate) use cloud::{Cloud, Launches, NAME, somebody_elses};
 pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
-pub(crate) use pool::{content, pool};
+pub(crate) use pool::{Pool, content, pool};
 
 use foo_planner::model::{InstanceId, MachineName, Timestamp};
 use foo_planner::{Desired, Plan, machine_name};

@@ -1,0 +1,154 @@
+//! The checker finds what is wrong with plans that the planner would not make.
+
+use crate::world::{World, pool};
+use foo_planner::check::Rule;
+use foo_planner::desired::PausedBy;
+use foo_planner::model::{Decrement, GroupName, InstanceId};
+use foo_planner::{Action, GroupSettings, OnlyIf, Plan, violations};
+
+/// The rules that a plan of only this action breaks.
+fn broken_by(world: &mut World, action: Action) -> Vec<Rule> {
+    world.wait(1);
+    world.look();
+    let plan = Plan { actions: vec![action], ..world.plan_of(0) };
+    let memory = world.managers[0].memory.clone();
+    let observed = world.observe(0);
+    let mut rules: Vec<Rule> = violations(&world.desired, &observed, &memory, &plan)
+        .into_iter()
+        .map(|violation| violation.rule)
+        .collect();
+    rules.dedup();
+    rules
+}
+
+fn group() -> GroupName {
+    GroupName::new(crate::world::NAME)
+}
+
+fn end(number: u32, decrement: Decrement) -> Action {
+    Action::TerminateInstance {
+        group: group(),
+        id: InstanceId::new(format!("i-{number:08x}")),
+        decrement,
+        why: String::new(),
+    }
+}
+
+fn set(change: GroupSettings) -> Action {
+    Action::UpdateGroup { name: group(), change, why: String::new() }
+}
+
+fn desired(desired: u32) -> GroupSettings {
+    GroupSettings { desired: Some(desired), max: Some(desired.max(3)), ..GroupSettings::default() }
+}
+
+fn delete(world: &World, index: usize, only_if: OnlyIf) -> Action {
+    let machine = &world.kube.machines[index];
+    Action::DeleteMachine {
+        name: machine.name.clone(),
+        uid: machine.uid.clone(),
+        only_if,
+        why: String::new(),
+    }
+}
+
+#[test]
+fn ending_an_instance_that_is_not_released() {
+    let mut world = pool().of(3).running();
+    assert_eq!(broken_by(&mut world, end(1, Decrement::Replace)), [Rule::EndsOnlyReleased]);
+    assert_eq!(broken_by(&mut world, end(99, Decrement::Replace)), [Rule::EndsOnlyReleased]);
+    let name = world.kube.alive()[0].clone();
+    world.delete_foo_machine(&name);
+    assert_eq!(
+        broken_by(&mut world, end(1, Decrement::Replace)),
+        [Rule::EndsOnlyReleased],
+        "its Machine lives"
+    );
+    world.delete_machine(&name);
+    assert_eq!(broken_by(&mut world, end(1, Decrement::Replace)), []);
+    assert_eq!(
+        broken_by(&mut world, end(1, Decrement::Shrink)),
+        [Rule::DesiredCoversExisting],
+        "three are wished"
+    );
+}
+
+#[test]
+fn deleting_a_machine_without_a_cause() {
+    let mut world = pool().of(3).running();
+    let same = delete(&world, 0, OnlyIf::SameUid);
+    assert_eq!(broken_by(&mut world, same), [Rule::DeletesOnlyWithCause]);
+    let unmarked = delete(&world, 0, OnlyIf::WishAtMost { wish: 3 });
+    assert_eq!(broken_by(&mut world, unmarked.clone()), [Rule::VictimsWithinExcess], "there is no excess");
+    let marked = delete(&world, 0, OnlyIf::StillMarked { wish: 3 });
+    assert_eq!(
+        broken_by(&mut world, marked.clone()),
+        [Rule::DeletesOnlyWithCause, Rule::VictimsWithinExcess]
+    );
+    let name = world.kube.alive()[0].clone();
+    world.mark(&name);
+    assert_eq!(broken_by(&mut world, marked), [Rule::VictimsWithinExcess], "a mark without an excess");
+    world.scale_to(2);
+    assert_eq!(broken_by(&mut world, unmarked), [Rule::VictimsWithinExcess], "the precondition lies");
+    let right = delete(&world, 0, OnlyIf::StillMarked { wish: 2 });
+    assert_eq!(broken_by(&mut world, right), []);
+}
+
+#[test]
+fn writing_desired_below_what_exists_or_above_what_is_wished_for() {
+    let mut world = pool().of(3).with_ceiling(4).running();
+    assert_eq!(broken_by(&mut world, set(desired(2))), [Rule::DesiredCoversExisting]);
+    let max = GroupSettings { max: Some(2), ..GroupSettings::default() };
+    assert_eq!(broken_by(&mut world, set(max)), [Rule::DesiredCoversExisting], "a maximum lowers it as well");
+    assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::RaisesWithinWish]);
+    world.scale_to(9);
+    assert_eq!(broken_by(&mut world, set(desired(4))), []);
+    assert_eq!(broken_by(&mut world, set(desired(5))), [Rule::RaisesWithinWish], "the ceiling");
+}
+
+#[test]
+fn deciding_on_sizes_before_things_settled() {
+    let mut world = pool().of(3).running();
+    world.scale_to(4);
+    world.restart(0);
+    assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::SettledFirst]);
+    world.wait(20);
+    assert_eq!(broken_by(&mut world, set(desired(4))), []);
+    world.managers[0].memory.ledger.changed_at = Some(foo_planner::model::Timestamp(world.now.0 + 5000));
+    assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::SettledFirst]);
+}
+
+#[test]
+fn acting_on_what_is_not_ours() {
+    let mut world = pool().of(3).running();
+    let other = Action::DeleteGroup { name: GroupName::new("another") };
+    assert_eq!(broken_by(&mut world, other), [Rule::OwnOnly]);
+    world.cloud.group.as_mut().unwrap().tags.clear();
+    world.scale_to(4);
+    assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::OwnOnly]);
+    world.cloud.template.as_mut().unwrap().tags.clear();
+    world.managers[0].template = foo_planner::Look::At { at: world.now, seen: world.cloud.template.clone() };
+    let id = world.cloud.template.as_ref().unwrap().id.clone();
+    assert_eq!(broken_by(&mut world, Action::DeleteTemplate { id }), [Rule::OwnOnly]);
+}
+
+#[test]
+fn acting_on_a_paused_pool_or_on_somebody_elses_size() {
+    let mut world = pool().of(3).running();
+    world.desired.pause = Some(PausedBy::Annotation);
+    assert_eq!(broken_by(&mut world, Action::LookAtTemplate), [Rule::HandsOff]);
+    world.desired.pause = None;
+    world.let_somebody_else_manage(1, 9);
+    assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::ExternalSize]);
+}
+
+#[test]
+fn letting_go_too_early() {
+    let mut world = pool().of(1).running();
+    let foo_machine = &world.kube.foo_machines[0];
+    let release = Action::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() };
+    assert_eq!(broken_by(&mut world, release), [Rule::FinalizersLast]);
+    assert_eq!(broken_by(&mut world, Action::RemoveFinalizer), [Rule::FinalizersLast]);
+    world.delete_pool();
+    assert_eq!(broken_by(&mut world, Action::RemoveFinalizer), [Rule::FinalizersLast]);
+}

@@ -1,0 +1,119 @@
+use super::NOTHING;
+use crate::world::pool;
+use foo_planner::desired::{Blocked, Wanted};
+use foo_planner::model::group::GroupStatus;
+use foo_planner::model::{LifecycleState, Protection, SubnetId};
+use std::collections::BTreeSet;
+
+#[test]
+fn all_differences_are_one_call() {
+    let mut world = pool().of(2).running();
+    world.set_min_by_hand(1);
+    let group = world.cloud.group.as_mut().unwrap();
+    group.new_instances = Protection::Unprotected;
+    group.subnets = BTreeSet::from([SubnetId::new("subnet-z")]);
+    world.scale_to(3);
+    assert_eq!(world.wants(), ["update group min=0 max=3 desired=3 subnets=subnet-a protect-new"]);
+    world.settle();
+}
+
+#[test]
+fn missing_and_different_tags_are_put_right_and_tags_of_others_stay() {
+    let mut world = pool().of(1).running();
+    let tags = &mut world.cloud.group.as_mut().unwrap().tags;
+    tags.insert("team".to_owned(), "red".to_owned());
+    tags.insert("theirs".to_owned(), "yes".to_owned());
+    assert_eq!(world.wants(), ["tag group team"]);
+    world.settle();
+    let tags = &world.cloud.group.as_ref().unwrap().tags;
+    assert_eq!((tags["team"].as_str(), tags["theirs"].as_str()), ("blue", "yes"));
+}
+
+#[test]
+fn az_rebalance_is_suspended_again_and_other_suspensions_stay() {
+    let mut world = pool().of(1).running();
+    let suspended = &mut world.cloud.group.as_mut().unwrap().suspended;
+    *suspended = BTreeSet::from([foo_planner::model::Process::AlarmNotification]);
+    assert_eq!(world.wants(), ["suspend AZRebalance"]);
+    world.settle();
+    assert_eq!(world.cloud.group.as_ref().unwrap().suspended.len(), 2);
+}
+
+#[test]
+fn lost_protection_is_restored_fifty_at_a_time_before_desired_is_lowered() {
+    let mut world = pool().of(60).running();
+    world.cloud.launches = crate::world::Launches::Fail;
+    world.scale_to(62);
+    world.look_and_pass();
+    for id in world.instances() {
+        world.unprotect(&id);
+    }
+    world.scale_to(60);
+    let words = world.writes();
+    assert_eq!(words.len(), 2, "{words:?}");
+    assert!(words[0].starts_with("protect i-00000001") && words[1].starts_with("protect i-00000033"));
+    world.look_and_pass();
+    assert_eq!(world.writes(), ["update group desired=60"]);
+}
+
+#[test]
+fn an_unprotected_instance_that_cannot_be_protected_yet_holds_the_lowering_up() {
+    let mut world = pool().of(2).running();
+    world.scale_to(4);
+    world.look_and_pass();
+    world.cloud.launch(world.now);
+    let pending = world.instances()[2].clone();
+    world.unprotect(&pending);
+    world.look_and_pass();
+    world.scale_to(2);
+    assert_eq!(world.writes(), NOTHING, "AWS takes protection for instances in service only");
+    world.put(2, LifecycleState::InService);
+    assert_eq!(world.writes(), ["protect i-00000003"]);
+}
+
+#[test]
+fn subnets_that_cannot_be_resolved_stop_the_making_and_nothing_else() {
+    let blocked = Wanted::Blocked(Blocked::new("SubnetsNotFound", "no subnet has these tags"));
+    let mut world = pool().of(1).with(|desired| desired.group.subnets = blocked.clone()).new_world();
+    for _ in 0..10 {
+        world.round();
+    }
+    assert!(world.cloud.group.is_none());
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, "SubnetsNotFound");
+    let mut world = pool().of(1).running();
+    world.desired.group.subnets = blocked;
+    world.scale_to(2);
+    assert_eq!(world.writes(), ["update group max=2 desired=2"]);
+}
+
+#[test]
+fn a_group_that_aws_is_deleting_is_waited_for() {
+    let mut world = pool().of(2).running();
+    world.cloud.group.as_mut().unwrap().status = GroupStatus::Deleting;
+    world.scale_to(5);
+    assert_eq!(world.writes(), NOTHING);
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, "GroupDeleting");
+}
+
+#[test]
+fn without_a_fresh_look_nothing_is_written() {
+    let mut world = pool().of(2).running();
+    world.set_min_by_hand(1);
+    world.look_and_pass();
+    assert_eq!(world.pass().actions, [], "the look is older than our write");
+    world.managers[0].view = foo_planner::Look::Unknown;
+    assert_eq!(world.pass().actions, []);
+}
+
+#[test]
+fn somebody_elses_bounds_are_taken_over_and_a_lower_maximum_waits_for_protection() {
+    let mut world = pool().of(4).running();
+    world.let_somebody_else_manage(1, 2);
+    let id = world.instances()[0].clone();
+    world.unprotect(&id);
+    assert_eq!(world.writes(), ["protect i-00000001", "update group min=1"]);
+    world.look_and_pass();
+    assert_eq!(world.writes(), ["update group max=2"]);
+    world.settle();
+    assert_eq!((world.cloud.existing(), world.wish()), (2, 2));
+}

@@ -1,0 +1,60 @@
+use crate::world::pool;
+use foo_planner::model::{Decrement, GroupName, InstanceId, Timestamp};
+use foo_planner::{Action, GroupSettings, Memory, Outcome};
+
+fn end(id: &str) -> Action {
+    Action::TerminateInstance {
+        group: GroupName::new("g"),
+        id: InstanceId::new(id),
+        decrement: Decrement::Shrink,
+        why: String::new(),
+    }
+}
+
+fn set_desired(desired: u32) -> Action {
+    let change = GroupSettings { desired: Some(desired), ..GroupSettings::default() };
+    Action::UpdateGroup { name: GroupName::new("g"), change, why: String::new() }
+}
+
+#[test]
+fn every_write_to_the_group_voids_what_was_seen_before_even_a_refused_one() {
+    for outcome in [Outcome::Done, Outcome::MayHaveHappened, Outcome::Refused] {
+        let mut memory = Memory::default();
+        memory.note(&end("i-1"), outcome, Timestamp(7));
+        assert_eq!(memory.ledger.changed_at, Some(Timestamp(7)));
+        assert_eq!(memory.ledger.leaving.contains_key(&InstanceId::new("i-1")), outcome != Outcome::Refused);
+    }
+}
+
+#[test]
+fn decrements_count_from_what_the_call_before_left() {
+    let mut memory = Memory::default();
+    memory.note(&set_desired(5), Outcome::Done, Timestamp(1));
+    memory.note(&end("i-1"), Outcome::Done, Timestamp(2));
+    memory.note(&end("i-2"), Outcome::MayHaveHappened, Timestamp(3));
+    assert_eq!(memory.ledger.desired, Some((3, Timestamp(3))));
+}
+
+#[test]
+fn what_is_seen_is_struck_off_and_what_never_shows_is_given_up_after_a_minute() {
+    let mut world = pool().of(3).running();
+    world.scale_to(2);
+    world.look_and_pass();
+    world.kube.drain(world.now, &world.cloud);
+    world.look_and_pass();
+    let ledger = |world: &crate::world::World| world.managers[0].memory.ledger.clone();
+    assert_eq!((ledger(&world).desired.map(|it| it.0), ledger(&world).leaving.len()), (Some(2), 1));
+    world.look_and_pass();
+    assert_eq!((ledger(&world).desired, ledger(&world).leaving.len()), (None, 1), "desired is seen");
+    world.cloud.work(world.now);
+    world.look_and_pass();
+    assert_eq!(ledger(&world).leaving.len(), 0, "and the instance is gone");
+
+    let now = world.now;
+    world.managers[0].memory.note(&end("i-00000002"), Outcome::MayHaveHappened, now);
+    world.wait(58);
+    world.look_and_pass();
+    assert_eq!(ledger(&world).leaving.len(), 1);
+    world.look_and_pass();
+    assert_eq!((ledger(&world).desired, ledger(&world).leaving.len()), (None, 0));
+}

@@ -1,0 +1,61 @@
+use super::NOTHING;
+use crate::world::pool;
+use foo_planner::Goal;
+use foo_planner::desired::{Blocked, PausedBy};
+use foo_planner::observed::Finalizer;
+use foo_planner::report::Status;
+
+#[test]
+fn the_finalizer_comes_before_anything_in_aws() {
+    let mut world = pool().of(1).new_world();
+    assert_eq!(world.wants(), ["add finalizer", "look at template"]);
+}
+
+#[test]
+fn the_arn_is_recorded_once() {
+    let mut world = pool().of(1).running();
+    world.kube.recorded_arn = None;
+    assert_eq!(world.wants(), ["record ARN"]);
+    world.kube.recorded_arn = Some("arn:of:a:group:that:was".to_owned());
+    assert_eq!(world.wants(), NOTHING, "it is immutable");
+}
+
+#[test]
+fn a_paused_pool_is_left_alone_whatever_its_goal() {
+    for goal in [Goal::Run, Goal::Remove, Goal::LetGo] {
+        let mut world = pool().of(2).running();
+        world.desired.pause = Some(PausedBy::Cluster);
+        world.desired.goal = goal;
+        world.scale_to(7);
+        assert_eq!(world.wants(), NOTHING);
+        assert_eq!(world.plan_of(0).report.conditions[1].status, Status::True);
+    }
+}
+
+#[test]
+fn what_is_missing_stops_creation_and_nothing_else() {
+    let mut world = pool().of(2).running();
+    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d2"));
+    world.set_min_by_hand(1);
+    assert_eq!(world.wants(), ["update group min=0"], "repaired, but no new version");
+    world.look_and_pass();
+    world.scale_to(5);
+    assert_eq!(world.wants(), NOTHING, "no raise");
+    world.scale_to(1);
+    assert_eq!(world.wants().len(), 1, "a victim");
+    world.delete_pool();
+    world.settle();
+    assert!(world.is_gone(), "a removal needs nothing");
+}
+
+#[test]
+fn letting_go_takes_finalizers_off_and_touches_nothing_in_aws() {
+    let mut world = pool().of(2).running();
+    let cloud = world.cloud.group.clone();
+    world.desired.goal = Goal::LetGo;
+    world.settle();
+    assert_eq!(world.kube.finalizer, Finalizer::Absent);
+    assert!(world.kube.foo_machines.iter().all(|foo_machine| !foo_machine.held));
+    assert_eq!(world.cloud.group, cloud);
+}

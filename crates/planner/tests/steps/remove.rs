@@ -1,0 +1,96 @@
+use super::NOTHING;
+use crate::world::pool;
+use foo_planner::Look;
+use foo_planner::model::LifecycleState;
+use foo_planner::observed::Finalizer;
+
+#[test]
+fn an_instance_that_kubernetes_never_knew_is_ended_directly() {
+    let mut world = pool().of(1).running();
+    world.scale_to(3);
+    world.look_and_pass();
+    world.cloud.launch(world.now);
+    world.delete_pool();
+    assert_eq!(
+        world.writes(),
+        [
+            "delete Machine workers-00000001 [SameUid]: the pool is being removed",
+            "update group max=2 desired=2",
+            "end i-00000002 (Shrink)"
+        ]
+    );
+    world.settle();
+    assert!(world.is_gone());
+}
+
+#[test]
+fn a_minimum_is_lowered_before_instances_end() {
+    let mut world = pool().managed_by_somebody_else(2, 5).running();
+    world.delete_pool();
+    world.look_and_pass();
+    world.kube.drain(world.now, &world.cloud);
+    world.cloud.group.as_mut().unwrap().sizes.min = 2;
+    assert_eq!(world.writes()[0], "update group min=0");
+    world.settle();
+    assert!(world.is_gone());
+}
+
+#[test]
+fn standby_and_warm_instances_go_too_and_one_being_detached_is_its_persons() {
+    for (state, goes) in [
+        (LifecycleState::Standby, true),
+        (LifecycleState::Warmed, true),
+        (LifecycleState::TerminatingRetained, true),
+        (LifecycleState::Detaching, false),
+    ] {
+        let mut world = pool().of(1).running();
+        world.scale_to(2);
+        world.look_and_pass();
+        world.cloud.launch(world.now);
+        world.put(1, state.clone());
+        world.delete_pool();
+        let ends = world.writes().contains(&"end i-00000002 (Replace)".to_owned());
+        assert_eq!(ends, goes, "{state:?}");
+    }
+}
+
+#[test]
+fn the_workload_cluster_may_be_unreachable_while_the_group_is_unknown() {
+    let mut world = pool().of(2).running();
+    world.delete_pool();
+    world.managers[0].view = Look::Unknown;
+    let plan = world.pass();
+    assert_eq!(plan.actions.len(), 2, "Machines are deleted meanwhile");
+    assert_eq!(plan.report.counts, None);
+}
+
+#[test]
+fn a_manager_that_just_started_does_not_believe_in_an_absent_group() {
+    let mut world = pool().of(1).new_world();
+    world.round();
+    world.delete_pool();
+    world.restart(0);
+    assert_eq!(world.writes(), NOTHING, "its predecessor may have made one that is not visible yet");
+    world.settle();
+    assert!(world.is_gone());
+}
+
+#[test]
+fn a_pool_that_never_took_hold_needs_no_removal() {
+    let mut world = pool().of(1).new_world();
+    world.delete_pool();
+    world.wait(20);
+    assert_eq!(world.wants(), NOTHING);
+    assert_eq!(world.kube.finalizer, Finalizer::Absent);
+}
+
+#[test]
+fn a_group_that_lost_our_tags_survives_with_its_instances_and_the_pool_goes() {
+    let mut world = pool().of(2).running();
+    world.cloud.group.as_mut().unwrap().tags.clear();
+    world.delete_pool();
+    world.settle();
+    assert_eq!(world.kube.finalizer, Finalizer::Absent);
+    assert!(world.kube.foo_machines.is_empty());
+    assert_eq!(world.cloud.existing(), 2);
+}

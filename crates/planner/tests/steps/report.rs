@@ -1,0 +1,112 @@
+use crate::world::pool;
+use foo_planner::desired::Blocked;
+use foo_planner::model::LifecycleState;
+use foo_planner::report::{ConditionKind, Pace, Status};
+
+#[test]
+fn a_pool_at_rest_does_nothing_and_says_the_same_for_hours() {
+    let mut world = pool().of(3).running();
+    world.look();
+    let first = world.plan_of(0);
+    let memory = world.managers[0].memory.clone();
+    for _ in 0..100 {
+        world.wait(60);
+        world.look();
+        let plan = world.plan_of(0);
+        assert_eq!(plan.actions, []);
+        assert_eq!(plan.report, first.report);
+        assert_eq!(world.managers[0].memory, memory);
+    }
+    assert_eq!((first.report.next.pace, first.report.next.after), (Pace::Quiet, None));
+}
+
+#[test]
+fn at_most_three_names_are_listed() {
+    let mut world = pool().of(6).draining_at_most(9).running();
+    for name in world.kube.alive() {
+        world.kube.held_up.insert(name);
+    }
+    world.scale_to(1);
+    world.look_and_pass();
+    let plan = world.look_and_pass();
+    assert_eq!(
+        plan.report.conditions[0].message,
+        "waiting for Cluster API to drain 5 Machines: workers-00000001, workers-00000002, workers-00000003 and 2 more"
+    );
+}
+
+#[test]
+fn a_drain_alone_keeps_nobody_awake() {
+    let mut world = pool().of(2).running();
+    let name = world.kube.alive()[0].clone();
+    world.kube.held_up.insert(name.clone());
+    world.delete_machine(&name);
+    let plan = world.look_and_pass();
+    assert_eq!((plan.report.next.pace, plan.report.next.after), (Pace::Quiet, None));
+}
+
+#[test]
+fn an_id_stays_listed_until_its_instance_is_gone() {
+    let mut world = pool().of(2).running();
+    let id = world.instances()[0].clone();
+    let listed = |world: &mut crate::world::World| {
+        world.wait(1);
+        world.look();
+        let report = world.plan_of(0).report;
+        report.provider_ids.unwrap().iter().any(|listed| listed.ends_with(id.as_str()))
+    };
+    for state in
+        [LifecycleState::Terminating, LifecycleState::TerminatingWait, LifecycleState::TerminatingProceed]
+    {
+        world.put(0, state);
+        assert!(listed(&mut world));
+    }
+    world.kill(&id);
+    assert!(listed(&mut world), "EC2 was not asked yet");
+    world.look_and_pass();
+    assert!(!listed(&mut world));
+}
+
+#[test]
+fn the_autoscalers_condition_is_there_only_for_its_warnings() {
+    let mut world = pool().of(1).running();
+    assert_eq!(world.plan_of(0).report.conditions.len(), 9);
+    world.desired.warnings = vec![
+        Blocked::new("AutoscalerBoundsInvalid", "max is below min"),
+        Blocked::new("SpotPriceLow", "the spot price is below the market's"),
+    ];
+    let report = world.plan_of(0).report;
+    let last = report.conditions.last().unwrap();
+    assert_eq!((last.kind, last.status), (ConditionKind::AutoscalerReady, Status::False));
+    assert_eq!(
+        (report.conditions[0].status, report.conditions[0].message.as_str()),
+        (Status::True, "1 of 1 instance in service; warning: the spot price is below the market's")
+    );
+}
+
+#[test]
+fn provisioned_needs_a_group_and_an_instance_if_one_is_wished_for() {
+    assert!(pool().of(0).running().plan_of(0).report.provisioned);
+    let mut world = pool().of(1).new_world();
+    while world.cloud.group.is_none() {
+        assert!(!world.look_and_pass().report.provisioned);
+    }
+    assert!(!world.look_and_pass().report.provisioned, "no instance yet");
+    world.cloud.launch(world.now);
+    assert!(world.look_and_pass().report.provisioned);
+}
+
+#[test]
+fn credentials_that_are_refused_are_the_reason() {
+    let mut world = pool().of(1).running();
+    let message = "the IAM action autoscaling:DescribeAutoScalingGroups is missing".to_owned();
+    world.managers[0].view =
+        foo_planner::Look::Failed { reason: "Denied".to_owned(), message: message.clone() };
+    let report = world.plan_of(0).report;
+    assert_eq!((report.conditions[0].reason.as_str(), &report.conditions[0].message), ("Denied", &message));
+    assert_eq!(
+        (report.conditions[2].kind, report.conditions[2].status),
+        (ConditionKind::CredentialsReady, Status::False)
+    );
+    assert_eq!((report.counts, report.provider_ids), (None, None), "what was published stays");
+}

@@ -1,0 +1,105 @@
+use super::NOTHING;
+use crate::world::{Fault, Launches, content, pool};
+use foo_planner::desired::{Size, Wanted};
+use foo_planner::model::LifecycleState;
+
+#[test]
+fn the_maximum_comes_down_only_when_all_is_at_rest() {
+    let mut world = pool().of(4).running();
+    world.scale_to(2);
+    world.look_and_pass();
+    world.kube.drain(world.now, &world.cloud);
+    assert!(world.writes().iter().all(|word| !word.contains("max=")));
+    world.settle();
+    assert_eq!(world.cloud.sizes().max, 2);
+}
+
+#[test]
+fn the_ceiling_is_never_passed_not_even_for_what_exists() {
+    let mut world = pool().of(3).running();
+    world.set_desired_by_hand(6);
+    for _ in 0..3 {
+        world.cloud.launch(world.now);
+    }
+    world.cloud.put_in_service(world.now);
+    world.look_and_pass();
+    world.kube.work(world.now, &world.cloud);
+    world.set_desired_by_hand(2);
+    world.desired.size = Size::Replicas { wanted: 3, ceiling: Some(4) };
+    assert!(world.writes().iter().all(|word| !word.contains("desired=")), "six exist, four are allowed");
+    world.settle();
+    assert_eq!((world.cloud.existing(), world.cloud.sizes().desired), (3, 3));
+}
+
+#[test]
+fn a_raise_waits_for_the_version_that_is_being_made_but_not_for_ever() {
+    let mut world = pool().of(1).running();
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    world.scale_to(2);
+    for _ in 0..6 {
+        world.wait(10);
+        world.look();
+        let plan = world.pass_of(0, &mut |_, _| Fault::Refused);
+        assert_eq!(plan.actions.len(), 1, "the version is refused each time");
+    }
+    world.wait(10);
+    assert_eq!(world.writes()[0], "update group max=2 desired=2", "old content is better than none");
+}
+
+#[test]
+fn capacity_in_flight_that_replaces_what_goes_is_not_cancelled() {
+    let mut world = pool().of(3).running();
+    world.cloud.launches = Launches::Fail;
+    world.scale_to(4);
+    world.look_and_pass();
+    let name = world.kube.alive()[0].clone();
+    world.kube.held_up.insert(name.clone());
+    world.delete_machine(&name);
+    world.scale_to(3);
+    assert_eq!(world.writes(), NOTHING, "the fourth will be the third");
+    world.kube.held_up.clear();
+    world.cloud.launches = Launches::Work;
+    world.settle();
+    assert_eq!((world.cloud.launched, world.kube.alive().len()), (4, 3));
+}
+
+#[test]
+fn at_most_twenty_instances_end_in_one_plan() {
+    let mut world = pool().of(30).draining_at_most(50).running();
+    world.scale_to(0);
+    world.look_and_pass();
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(world.writes().iter().filter(|word| word.starts_with("end ")).count(), 20);
+    world.settle();
+    assert_eq!(world.cloud.sizes().desired, 0);
+}
+
+#[test]
+fn while_desired_may_have_two_values_only_what_both_agree_on_is_done() {
+    let mut world = pool().of(4).draining_at_most(9).running();
+    world.scale_to(2);
+    world.look_and_pass();
+    world.kube.drain(world.now, &world.cloud);
+    world.scale_to(3);
+    world.wait(1);
+    world.look();
+    // Two are released, three are wished for: the first shrinks the group, its answer is lost.
+    let plan = world.pass_of(0, &mut |_, _| Fault::RequestLost);
+    assert_eq!(plan.actions.len(), 2, "{:?}", plan.actions);
+    // Desired is 4 or 3. The second would shrink it from 4, and be replaced at 3: wait.
+    assert_eq!(world.writes(), NOTHING);
+    world.settle();
+    assert_eq!((world.cloud.sizes().desired, world.kube.alive().len()), (3, 3));
+}
+
+#[test]
+fn a_released_instance_in_standby_is_ended_without_touching_desired() {
+    let mut world = pool().of(2).running();
+    world.put(0, LifecycleState::Standby);
+    world.set_desired_by_hand(1);
+    world.settle();
+    let name = world.kube.alive()[0].clone();
+    world.delete_machine(&name);
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(world.writes(), ["end i-00000001 (Replace)"]);
+}

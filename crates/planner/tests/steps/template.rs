@@ -1,0 +1,120 @@
+use super::NOTHING;
+use crate::world::{World, content, pool};
+use foo_planner::desired::Wanted;
+use foo_planner::model::{SpecHash, TemplateRecord, TemplateVersion};
+use foo_planner::report::ConditionKind;
+use foo_planner::{Look, Plan};
+
+fn condition(plan: &Plan) -> &str {
+    let found = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::LaunchTemplateReady);
+    &found.unwrap().reason
+}
+
+#[test]
+fn it_is_looked_at_once_per_start_and_made_when_it_is_not_there() {
+    let mut world = pool().of(0).new_world();
+    world.look_and_pass();
+    assert_eq!(world.wants(), ["create template spec=v1 data=d1"]);
+    world.settle();
+    assert_eq!(world.wants(), NOTHING, "what is known is not asked for again");
+    world.restart(0);
+    assert_eq!(world.wants(), ["look at template"]);
+}
+
+#[test]
+fn somebody_elses_template_is_never_touched() {
+    let mut world = pool().of(1).new_world();
+    world.cloud.create_template(&std::collections::BTreeMap::new()).unwrap();
+    for _ in 0..10 {
+        world.round();
+    }
+    assert_eq!(condition(&world.plan_of(0)), "LaunchTemplateNotOwned");
+    assert!(world.cloud.group.is_none());
+    world.delete_pool();
+    world.settle();
+    assert!(world.cloud.template.is_some(), "it survives the pool");
+}
+
+#[test]
+fn content_that_comes_back_uses_the_version_it_had() {
+    let mut world = pool().of(1).running();
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    world.settle();
+    world.desired.template = Wanted::Ready(content("v1", "d1"));
+    assert_eq!(world.wants(), ["update group version=1"]);
+}
+
+#[test]
+fn a_group_that_launches_from_latest_is_pinned_to_a_version() {
+    let mut world = pool().of(1).running();
+    let group = world.cloud.group.as_mut().unwrap();
+    let id = group.template.clone().unwrap().0;
+    group.template = Some((id, foo_planner::model::TemplateChoice::Floating("$Latest".to_owned())));
+    assert_eq!(world.wants(), ["update group version=1"]);
+}
+
+#[test]
+fn a_failed_look_is_said_and_asked_again_last() {
+    let mut world = pool().of(2).running();
+    world.managers[0].template = Look::Failed {
+        reason: "Denied".to_owned(),
+        message: "ec2:DescribeLaunchTemplates is missing".to_owned(),
+    };
+    world.scale_to(3);
+    assert_eq!(world.wants(), ["update group max=3 desired=3", "look at template"], "it holds nothing up");
+    let plan = world.plan_of(0);
+    assert_eq!((condition(&plan), plan.report.conditions[0].reason.as_str()), ("Denied", "Denied"));
+}
+
+fn with_versions(world: &mut World, count: i64) {
+    let template = world.cloud.template.as_mut().unwrap();
+    for number in 2..=count {
+        template.versions.push(TemplateRecord {
+            version: TemplateVersion(number),
+            spec_hash: Some(SpecHash::new(if number % 2 == 0 { "odd" } else { "even" })),
+            data_hash: Some(SpecHash::new(format!("d{number}"))),
+            is_default: false,
+            created: world.now,
+        });
+    }
+    world.desired.template = Wanted::Ready(content("now", "d1"));
+    world.settle();
+}
+
+#[test]
+fn versions_are_pruned_rarely_and_only_when_they_are_old() {
+    let mut world = pool().of(1).running();
+    with_versions(&mut world, 13);
+    assert_eq!(world.cloud.template.as_ref().unwrap().versions.len(), 14, "all are young");
+    world.wait(15 * 60);
+    // 1 is the default and in use, 13 is the last good one, 14 is wanted.
+    let versions: Vec<String> = (2..13).map(|version| version.to_string()).collect();
+    assert_eq!(world.wants(), [format!("delete template versions {}", versions.join(" "))]);
+    world.settle();
+    let left: Vec<i64> =
+        world.cloud.template.as_ref().unwrap().versions.iter().map(|record| record.version.0).collect();
+    assert_eq!(left, [1, 13, 14]);
+}
+
+#[test]
+fn ten_versions_too_many_are_not_worth_a_call() {
+    let mut world = pool().of(1).running();
+    with_versions(&mut world, 12);
+    world.wait(15 * 60);
+    assert_eq!(world.wants(), NOTHING);
+}
+
+#[test]
+fn versions_of_others_and_versions_in_use_stay() {
+    let mut world = pool().of(1).running();
+    with_versions(&mut world, 20);
+    world.wait(15 * 60);
+    let id = world.instances()[0].clone();
+    let template = world.cloud.template.as_mut().unwrap();
+    template.versions[4].spec_hash = None;
+    world.managers[0].template = Look::At { at: world.now, seen: world.cloud.template.clone() };
+    world.cloud.instance_mut(&id).unwrap().template.as_mut().unwrap().1 = TemplateVersion(7);
+    let words = world.wants();
+    let pruned: Vec<&str> = words[0].trim_start_matches("delete template versions ").split(' ').collect();
+    assert!(!pruned.contains(&"5") && !pruned.contains(&"7") && pruned.contains(&"6"), "{pruned:?}");
+}

@@ -1,0 +1,95 @@
+use super::NOTHING;
+use crate::world::{World, content, pool};
+use foo_planner::Action;
+use foo_planner::desired::Wanted;
+use foo_planner::model::{Health, MachineName, NodeState};
+
+/// The order in which Machines would go if the wish were zero.
+fn order(world: &mut World) -> Vec<String> {
+    world.wait(1);
+    world.look();
+    world.scale_to(0);
+    let plan = world.plan_of(0);
+    plan.actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::DeleteMachine { name, .. } => {
+                Some(name.as_str().trim_start_matches("workers-0000000").to_owned())
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn name(number: u32) -> MachineName {
+    MachineName::new(format!("workers-{number:08x}"))
+}
+
+#[test]
+fn the_order_is_mark_health_no_node_outdated_zone_policy_name() {
+    // Zones by number: 1 b, 2 c, 3 a, 4 b, 5 c, 6 a, 7 b.
+    let mut world = pool().of(7).draining_at_most(9).running();
+    world.mark(&name(6));
+    let unhealthy = world.instances()[1].clone();
+    world.cloud.instance_mut(&unhealthy).unwrap().health = Health::Unhealthy;
+    world.kube.machine_mut(&name(5)).unwrap().node = NodeState::None;
+    world.desired.template = Wanted::Ready(content("v2", "d1"));
+    world.settle();
+    let outdated = world.instances()[2].clone();
+    for id in world.instances().into_iter().filter(|id| *id != outdated) {
+        let version = foo_planner::model::TemplateVersion(2);
+        world.cloud.instance_mut(&id).unwrap().template.as_mut().unwrap().1 = version;
+    }
+    world.cloud.record(world.now);
+    world.kube.machine_mut(&name(5)).unwrap().node = NodeState::None;
+    // Left are 1, 4 and 7, all in zone b; 4 is the oldest of them.
+    world.kube.machine_mut(&name(4)).unwrap().created.0 -= 100_000;
+    assert_eq!(order(&mut world), ["6", "2", "5", "3", "4", "1", "7"]);
+}
+
+#[test]
+fn the_fullest_zone_gives_first_and_the_policy_decides_among_equals() {
+    let mut world = pool().of(4).draining_at_most(9).running();
+    assert_eq!(order(&mut world), ["1", "2", "3", "4"], "b has two, then all have one");
+    let mut world = pool().of(4).draining_at_most(9).taking_the_newest().running();
+    assert_eq!(order(&mut world), ["4", "3", "2", "1"]);
+}
+
+#[test]
+fn unmarked_victims_keep_to_the_limit_of_concurrent_drains() {
+    let mut world = pool().of(6).draining_at_most(2).running();
+    for number in [1, 2, 3] {
+        world.kube.held_up.insert(name(number));
+    }
+    world.scale_to(1);
+    assert_eq!(world.writes().len(), 2);
+    world.look_and_pass();
+    assert_eq!(world.writes(), NOTHING);
+    // A drain that a person started counts too.
+    world.kube.held_up.clear();
+    world.kube.drain(world.now, &world.cloud);
+    world.delete_machine(&name(6));
+    let deletions: Vec<String> =
+        world.writes().into_iter().filter(|word| word.starts_with("delete Machine")).collect();
+    assert_eq!(deletions.len(), 1, "{deletions:?}");
+}
+
+#[test]
+fn more_marks_than_excess_take_only_the_excess() {
+    let mut world = pool().of(5).running();
+    for number in 1..=4 {
+        world.mark(&name(number));
+    }
+    world.scale_to(3);
+    assert_eq!(world.writes().len(), 2);
+}
+
+#[test]
+fn a_ceiling_below_the_wish_is_the_wish_and_the_precondition_keeps_what_is_written() {
+    let mut world = pool().of(5).running();
+    world.desired.size = foo_planner::desired::Size::Replicas { wanted: 5, ceiling: Some(4) };
+    let words = world.writes();
+    assert!(words[0].contains("[WishAtMost { wish: 5 }]"), "{words:?}");
+    world.settle();
+    assert_eq!(world.cloud.existing(), 4);
+}
