@@ -60,7 +60,9 @@ pub mod managers {
     pub const REPLICAS: &str = "foo/replicas";
     /// FooCluster: status.
     pub const CLUSTER_STATUS: &str = "foo/cluster-status";
-    /// FooControlPlane: status, and the endpoint in its spec.
+    /// The endpoint in a FooControlPlane's spec.
+    pub const CONTROL_PLANE_ENDPOINT: &str = "foo/control-plane-endpoint";
+    /// FooControlPlane: status.
     pub const CONTROL_PLANE: &str = "foo/control-plane";
     /// The kubeconfig Secret of a cluster.
     pub const KUBECONFIG: &str = "foo/kubeconfig";

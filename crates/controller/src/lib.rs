@@ -6,16 +6,27 @@
 //! No decision about a pool is made here (`foo_planner` does that) and no AWS SDK is named, except where
 //! [`run`] chooses the cloud.
 
+pub mod admin;
 pub mod apply;
+pub mod args;
+#[cfg(feature = "aws")]
+pub mod aws;
 pub mod backoff;
+pub mod client;
 pub mod clock;
 pub mod clouds;
+pub mod cluster;
 pub mod context;
+pub mod control_plane;
 pub mod debug;
 pub mod events;
+pub mod leader;
+pub mod lookup;
 pub mod metrics;
 pub mod pool;
 pub mod readiness;
+pub mod run;
+pub mod telemetry;
 pub mod watch;
 
 pub use context::Context;

@@ -23,13 +23,16 @@
 
 pub mod labels;
 
-pub use labels::{ActionKind, ActionOutcome, Controller, EventOutcome, Invariant, KubeClient, KubeCode, PassResult, Verb, Watched};
+pub use labels::{
+    ActionKind, ActionOutcome, Controller, EventOutcome, Invariant, KubeClient, KubeCode, PassResult, Verb,
+    Watched,
+};
 
 use crate::debug::DebugPools;
 use foo_planner::report::Severity;
 use labels::{
-    ActionLabels, ClientLabels, ConditionLabels, ControllerLabels, EventLabels, InvariantLabels, KindLabels, PassLabels,
-    RequestLabels, VerbLabels,
+    ActionLabels, ClientLabels, ConditionLabels, ControllerLabels, EventLabels, InvariantLabels, KindLabels,
+    PassLabels, RequestLabels, VerbLabels,
 };
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -76,7 +79,9 @@ impl Metrics {
             cloud,
             passes: Family::default(),
             // 1 ms … 33 s: from a settled object to a pass full of cloud calls.
-            pass_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 2.0, 16))),
+            pass_seconds: Family::new_with_constructor(|| {
+                Histogram::new(exponential_buckets(0.001, 2.0, 16))
+            }),
             in_flight: Family::default(),
             events: Family::default(),
             actions: Family::default(),
@@ -85,7 +90,9 @@ impl Metrics {
             watch_errors: Family::default(),
             leader: Gauge::default(),
             requests: Family::default(),
-            request_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 2.0, 15))),
+            request_seconds: Family::new_with_constructor(|| {
+                Histogram::new(exponential_buckets(0.001, 2.0, 15))
+            }),
             wait_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 4.0, 8))),
             writes: Counter::default(),
             live_reads: Counter::default(),
@@ -175,7 +182,9 @@ impl Metrics {
     pub fn invariant_violations(&self) -> u64 {
         use strum::IntoEnumIterator;
         Invariant::iter()
-            .filter_map(|invariant| self.violations.get(&InvariantLabels { invariant }).map(|count| count.get()))
+            .filter_map(|invariant| {
+                self.violations.get(&InvariantLabels { invariant }).map(|count| count.get())
+            })
             .sum()
     }
 
@@ -264,8 +273,12 @@ struct PoolConditions(DebugPools);
 
 impl Collector for PoolConditions {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor =
-            encoder.encode_descriptor("foo_pool_conditions", "Pools by condition", None, MetricType::Gauge)?;
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_pool_conditions",
+            "Pools by condition",
+            None,
+            MetricType::Gauge,
+        )?;
         for ((condition, status), count) in self.0.count_conditions() {
             let labels = ConditionLabels { condition: condition.into(), status };
             ConstGauge::new(count).encode(descriptor.encode_family(&labels)?)?;

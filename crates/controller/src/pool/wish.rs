@@ -6,11 +6,11 @@
 use super::content::{self, Facts};
 use super::gather::Gathered;
 use super::names::group_name;
-use foo_api::shared::NetworkReference;
+use crate::lookup;
 use foo_api::{capi, names, pool as api};
+use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_cloud::model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
-use foo_cloud::{CloudError, ErrorKind, InstanceTypeInfo, NetworkQuery};
 use foo_planner::desired::{
     Blocked, Desired, Goal, GroupWish, Identity, PausedBy, Rollout, ScaleIn, Size, Template, VictimPolicy,
     Wanted,
@@ -284,7 +284,7 @@ async fn template(
     let image = lookups
         .image(&spec.ami.id.as_str().into(), asking)
         .await
-        .map_err(|error| lookup_failed("ImageNotFound", &format!("image {}", spec.ami.id), &error))?;
+        .map_err(|error| lookup::failed("ImageNotFound", &format!("image {}", spec.ami.id), &error))?;
     if !image.available {
         return Err(Blocked::new("ImageNotAvailable", format!("image {} is not available", spec.ami.id)));
     }
@@ -326,7 +326,7 @@ pub(super) async fn instance_types(
     let mut found = Vec::new();
     for name in content::instance_types(spec) {
         let kind = lookups.instance_type(&name, asking).await.map_err(|error| {
-            lookup_failed("InstanceTypeNotFound", &format!("instance type {name}"), &error)
+            lookup::failed("InstanceTypeNotFound", &format!("instance type {name}"), &error)
         })?;
         found.push(kind);
     }
@@ -344,11 +344,14 @@ async fn security_groups(
         .flat_map(|network| network.security_groups.iter().map(|id| SecurityGroupId::new(id.as_str())))
         .collect();
     for reference in &gathered.pool.spec.security_groups {
-        let what = describe("security group", reference);
+        let what = lookup::describe("security group", reference);
         let found = lookups
-            .security_groups(&query(reference, network.map(|network| network.vpc_id.as_str())), asking)
+            .security_groups(
+                &lookup::query(reference, network.map(|network| network.vpc_id.as_str())),
+                asking,
+            )
             .await
-            .map_err(|error| lookup_failed("SecurityGroupNotFound", &what, &error))?;
+            .map_err(|error| lookup::failed("SecurityGroupNotFound", &what, &error))?;
         if found.is_empty() {
             return Err(Blocked::new("SecurityGroupNotFound", format!("{what} does not exist")));
         }
@@ -383,11 +386,11 @@ async fn subnets(
     }
     let mut ids = BTreeSet::new();
     for reference in &gathered.pool.spec.subnets {
-        let what = describe("subnet", reference);
+        let what = lookup::describe("subnet", reference);
         let found = lookups
-            .subnets(&query(reference, Some(&network.vpc_id)), asking)
+            .subnets(&lookup::query(reference, Some(&network.vpc_id)), asking)
             .await
-            .map_err(|error| lookup_failed("SubnetNotFound", &what, &error))?;
+            .map_err(|error| lookup::failed("SubnetNotFound", &what, &error))?;
         if found.is_empty() {
             return Err(Blocked::new("SubnetNotFound", format!("{what} does not exist")));
         }
@@ -428,39 +431,4 @@ fn default_subnets(
         return Ok(eligible.iter().map(|subnet| SubnetId::new(subnet.id.as_str())).collect());
     }
     Ok(ids)
-}
-
-/// How a reference is asked for.
-pub(super) fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
-    match (&reference.id, &reference.tags) {
-        (Some(id), _) => NetworkQuery::Ids(vec![id.clone()]),
-        (None, tags) => {
-            NetworkQuery::Tags { vpc: vpc.map(str::to_owned), tags: tags.clone().unwrap_or_default() }
-        }
-    }
-}
-
-/// A reference in words.
-pub(super) fn describe(what: &str, reference: &NetworkReference) -> String {
-    match (&reference.id, &reference.tags) {
-        (Some(id), _) => format!("{what} {id}"),
-        (None, tags) => {
-            let tags: Vec<String> =
-                tags.iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
-            format!("{what} with tags {}", tags.join(", "))
-        }
-    }
-}
-
-/// A failed look-up: missing things get the reason of their kind, everything else that of the error.
-pub(super) fn lookup_failed(not_found: &str, what: &str, error: &CloudError) -> Blocked {
-    match error.kind {
-        ErrorKind::NotFound | ErrorKind::Invalid => {
-            Blocked::new(not_found, format!("{what} does not exist: {error}"))
-        }
-        kind => {
-            let reason: &'static str = kind.into();
-            Blocked::new(reason, format!("{what} cannot be looked up: {error}"))
-        }
-    }
 }

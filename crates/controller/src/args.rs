@@ -1,0 +1,299 @@
+//! The flags, as typed, and the same checked and converted: nothing past this file sees a value that cannot be.
+
+use crate::client::Limit;
+use crate::context;
+use crate::leader::state::Timing;
+use clap::{Parser, ValueEnum};
+use foo_cloud::observer;
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Manager of cluster-api-provider-foo: FooMachinePools as AWS Auto Scaling groups, for Cluster API.
+#[derive(Debug, Parser)]
+#[command(name = "foo-manager", version, max_term_width = 100)]
+pub struct Args {
+    /// Kubeconfig of the management cluster; without it the in-cluster configuration or $KUBECONFIG.
+    #[arg(long)]
+    pub kubeconfig: Option<PathBuf>,
+    /// Only objects in this namespace; all namespaces when empty.
+    #[arg(long, default_value = "")]
+    pub namespace: String,
+    /// Only objects whose label cluster.x-k8s.io/watch-filter has this value.
+    #[arg(long, default_value = "")]
+    pub watch_filter: String,
+    /// Controllers to run.
+    #[arg(long, value_delimiter = ',', default_value = "pool,cluster,control-plane")]
+    pub controllers: Vec<ControllerName>,
+    /// Objects worked on at the same time, per controller.
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub concurrency: u16,
+    /// Every object is looked at again after this long even if nothing happened (± 20 %).
+    #[arg(long, default_value = "10m", value_parser = duration)]
+    pub sync_period: Duration,
+
+    /// Elect a leader among replicas; switch off only for a single replica.
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub leader_elect: bool,
+    /// Namespace of the lease; the pod's own, or `default`.
+    #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
+    pub leader_election_namespace: String,
+    /// Name of the lease.
+    #[arg(long, default_value = "controller-leader-election-foo")]
+    pub leader_election_id: String,
+    /// How long other replicas wait after the leader's last sign of life.
+    #[arg(long, default_value = "15s", value_parser = duration)]
+    pub leader_elect_lease_duration: Duration,
+    /// How long the leader works after its last acknowledged sign of life.
+    #[arg(long, default_value = "10s", value_parser = duration)]
+    pub leader_elect_renew_deadline: Duration,
+    /// Between two attempts to get or keep the lease.
+    #[arg(long, default_value = "2s", value_parser = duration)]
+    pub leader_elect_retry_period: Duration,
+
+    /// Requests per second to the management cluster's API server.
+    #[arg(long, default_value_t = 100)]
+    pub kube_api_qps: u32,
+    /// Largest burst of requests to it.
+    #[arg(long, default_value_t = 200)]
+    pub kube_api_burst: u32,
+
+    /// Where /metrics and /debug/pools are served; plain HTTP, so keep it on loopback or behind a proxy. Empty: nowhere.
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    pub diagnostics_address: String,
+    /// Where /livez and /readyz are served.
+    #[arg(long, default_value = ":9440", value_parser = address)]
+    pub health_addr: SocketAddr,
+
+    /// Replaces the endpoints of all AWS services (a simulator, a VPC endpoint).
+    #[arg(long)]
+    pub aws_endpoint_url: Option<String>,
+    /// How often groups are looked at in which nothing is expected to happen (more slowly beyond 500 groups).
+    #[arg(long, default_value = "30s", value_parser = duration)]
+    pub aws_quiet_period: Duration,
+    /// How often, at the most, groups with work in flight are looked at; doubles up to five times this.
+    #[arg(long, default_value = "2s", value_parser = duration)]
+    pub aws_active_period: Duration,
+    /// After taking the lead, how long nothing that depends on the size of a group is decided: reads of AWS may trail
+    /// what the last leader did.
+    #[arg(long, default_value = "10s", value_parser = duration)]
+    pub settle_time: Duration,
+
+    /// Format of the logs.
+    #[arg(long, default_value = "text")]
+    pub log_format: LogFormat,
+    /// What is logged: a level, or a filter such as `foo_controller=debug,info`.
+    #[arg(long, env = "FOO_LOG", default_value = "info")]
+    pub log_level: String,
+}
+
+/// A controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum ControllerName {
+    /// FooMachinePool and FooMachine.
+    Pool,
+    /// FooCluster.
+    Cluster,
+    /// FooControlPlane.
+    ControlPlane,
+}
+
+/// Format of the logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+/// The flags, checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Kubeconfig of the management cluster.
+    pub kubeconfig: Option<PathBuf>,
+    /// Controllers to run.
+    pub controllers: BTreeSet<ControllerName>,
+    /// What controllers care about.
+    pub settings: context::Settings,
+    /// Leader election; none when switched off.
+    pub election: Option<Election>,
+    /// Limit of requests to the management cluster.
+    pub kube_limit: Limit,
+    /// Where metrics are served.
+    pub diagnostics: Option<SocketAddr>,
+    /// Where health is served.
+    pub health: SocketAddr,
+    /// Replaces AWS's endpoints.
+    pub aws_endpoint_url: Option<String>,
+    /// Periods of the observers.
+    pub observer: observer::Settings,
+}
+
+/// Settings of the leader election.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Election {
+    /// Namespace of the lease.
+    pub namespace: String,
+    /// Name of the lease.
+    pub name: String,
+    /// Periods.
+    pub timing: Timing,
+}
+
+/// A flag, or a combination of flags, that cannot be.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct Invalid(String);
+
+impl Args {
+    /// Checks and converts.
+    pub fn into_config(self) -> Result<Config, Invalid> {
+        let election = self.election()?;
+        let diagnostics = match self.diagnostics_address.as_str() {
+            "" => None,
+            address => Some(
+                self::address(address).map_err(|error| Invalid(format!("--diagnostics-address {error}")))?,
+            ),
+        };
+        let positive = |flag: &str, value: u32| {
+            NonZeroU32::new(value).ok_or_else(|| Invalid(format!("{flag} must be at least 1")))
+        };
+        Ok(Config {
+            kube_limit: Limit {
+                per_second: positive("--kube-api-qps", self.kube_api_qps)?,
+                burst: positive("--kube-api-burst", self.kube_api_burst)?,
+            },
+            controllers: self.controllers.into_iter().collect(),
+            settings: context::Settings {
+                namespace: some(self.namespace),
+                watch_filter: some(self.watch_filter),
+                sync_period: self.sync_period,
+                concurrency: self.concurrency,
+                settle_time: self.settle_time,
+                seed: u64::from(std::process::id()),
+                ..context::Settings::default()
+            },
+            observer: observer::Settings {
+                quiet_period: self.aws_quiet_period,
+                active_shortest: self.aws_active_period,
+                active_longest: self.aws_active_period.saturating_mul(5),
+                seed: u64::from(std::process::id()),
+                ..observer::Settings::default()
+            },
+            kubeconfig: self.kubeconfig,
+            election,
+            diagnostics,
+            health: self.health_addr,
+            aws_endpoint_url: self.aws_endpoint_url,
+        })
+    }
+
+    fn election(&self) -> Result<Option<Election>, Invalid> {
+        if !self.leader_elect {
+            return Ok(None);
+        }
+        let timing = Timing {
+            lease_duration: self.leader_elect_lease_duration,
+            renew_deadline: self.leader_elect_renew_deadline,
+            retry_period: self.leader_elect_retry_period,
+        };
+        if timing.renew_deadline >= timing.lease_duration || timing.retry_period >= timing.renew_deadline {
+            return Err(Invalid(
+                "--leader-elect-retry-period must be below --leader-elect-renew-deadline, and that below \
+                 --leader-elect-lease-duration"
+                    .to_owned(),
+            ));
+        }
+        Ok(Some(Election {
+            namespace: self.leader_election_namespace.clone(),
+            name: self.leader_election_id.clone(),
+            timing,
+        }))
+    }
+}
+
+fn some(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// An address and port; without an address (`:9440`) it is every address of the machine, as Go programs have it.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let full = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text.to_owned() };
+    full.parse().map_err(|_| format!("{text}: not an address and port"))
+}
+
+/// A duration as Kubernetes components take it: `90s`, `10m`, `1h`, `500ms`, or several of these in a row.
+fn duration(text: &str) -> Result<Duration, String> {
+    let bad = || format!("{text}: not a duration such as 30s, 10m or 1h");
+    let mut rest = text;
+    let mut total = Duration::ZERO;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(bad)?;
+        let (number, tail) = rest.split_at_checked(digits).ok_or_else(bad)?;
+        let letters = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at_checked(letters).ok_or_else(bad)?;
+        let number: u64 = number.parse().map_err(|_| bad())?;
+        total = total.saturating_add(match unit {
+            "ms" => Duration::from_millis(number),
+            "s" => Duration::from_secs(number),
+            "m" => Duration::from_secs(number.saturating_mul(60)),
+            "h" => Duration::from_secs(number.saturating_mul(3600)),
+            _ => return Err(bad()),
+        });
+        rest = tail;
+    }
+    if total.is_zero() { Err(bad()) } else { Ok(total) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(flags: &[&str]) -> Result<Config, Invalid> {
+        Args::try_parse_from([&["foo-manager"], flags].concat()).unwrap().into_config()
+    }
+
+    #[test]
+    fn without_flags_there_is_a_usable_configuration() {
+        let config = config(&[]).unwrap();
+        assert_eq!(config.controllers.len(), 3);
+        assert!(config.election.is_some());
+        assert_eq!(config.settings.namespace, None);
+    }
+
+    #[test]
+    fn election_periods_must_fit_into_each_other() {
+        assert!(config(&["--leader-elect-renew-deadline=15s"]).is_err());
+        assert!(
+            config(&["--leader-elect-renew-deadline=15s", "--leader-elect=false"])
+                .unwrap()
+                .election
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn durations_read_like_those_of_other_components() {
+        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        for bad in ["", "5", "s", "5d", "0s", "-1s"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// What users see is golden; `UPDATE_GOLDEN=1` writes it anew.
+    #[test]
+    fn help_is_as_documented() {
+        use clap::CommandFactory;
+        let help = Args::command().term_width(100).render_long_help().to_string();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/help.txt");
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden")).unwrap();
+            std::fs::write(path, &help).unwrap();
+        }
+        assert_eq!(help, std::fs::read_to_string(path).unwrap_or_default());
+    }
+}

@@ -1,0 +1,148 @@
+//! The user's kubeconfig: whether Cluster API can use it, which API server it names, and what that one says.
+
+use crate::client;
+use crate::metrics::{KubeClient, Metrics};
+use foo_api::FooControlPlane;
+use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
+use foo_api::shared::ApiEndpoint;
+use foo_planner::desired::Blocked;
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use std::time::Duration;
+
+/// Cluster API's own health probe gives an API server five seconds, too.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A kubeconfig that Cluster API can use.
+pub(super) struct Usable {
+    /// As it was written.
+    pub(super) text: String,
+    /// The API server it names.
+    pub(super) endpoint: ApiEndpoint,
+    config: Kubeconfig,
+}
+
+/// Name of the Secret that Cluster API reads for the control plane's cluster.
+pub(super) fn secret_name(control_plane: &FooControlPlane) -> Option<String> {
+    control_plane.labels().get(CLUSTER_NAME_LABEL).map(|cluster| format!("{cluster}-kubeconfig"))
+}
+
+/// The kubeconfig in a Secret, if it is one that Cluster API can use. No message shows anything of its content.
+pub(super) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
+    let invalid = |what: &str| Blocked::new("KubeconfigInvalid", format!("Secret {name}: {what}"));
+    let bytes = secret
+        .data
+        .as_ref()
+        .and_then(|data| data.get(SECRET_VALUE_KEY))
+        .ok_or_else(|| invalid("there is no kubeconfig under the key value"))?;
+    let text = String::from_utf8(bytes.0.clone()).map_err(|_| invalid("the kubeconfig is not text"))?;
+    let config = Kubeconfig::from_yaml(&text).map_err(|_| invalid("the kubeconfig cannot be read as one"))?;
+    let context = config.current_context.as_ref();
+    let context = context
+        .and_then(|current| config.contexts.iter().find(|context| &context.name == current))
+        .and_then(|context| context.context.as_ref())
+        .ok_or_else(|| invalid("the kubeconfig has no current context"))?;
+    let server = config
+        .clusters
+        .iter()
+        .find(|cluster| cluster.name == context.cluster)
+        .and_then(|cluster| cluster.cluster.as_ref()?.server.as_deref())
+        .ok_or_else(|| invalid("the kubeconfig's current context names no server"))?;
+    let endpoint =
+        endpoint(server).ok_or_else(|| invalid("the kubeconfig's server is not an https URL with a host"))?;
+    let user =
+        context.user.as_ref().and_then(|user| config.auth_infos.iter().find(|info| &info.name == user));
+    let user = user.and_then(|user| user.auth_info.as_ref());
+    if user.is_some_and(|user| user.exec.is_some() || user.auth_provider.is_some()) {
+        return Err(Blocked::new(
+            "ExecCredentialsNotSupported",
+            format!(
+                "Secret {name}: Cluster API refuses kubeconfigs with exec plugins or auth providers; use a client \
+                 certificate or a token"
+            ),
+        ));
+    }
+    Ok(Usable { endpoint, text, config })
+}
+
+fn endpoint(server: &str) -> Option<ApiEndpoint> {
+    let url: http::Uri = server.parse().ok()?;
+    let host = url.host().filter(|host| !host.is_empty())?;
+    (url.scheme_str() == Some("https")).then_some(())?;
+    Some(ApiEndpoint { host: host.to_owned(), port: i32::from(url.port_u16().unwrap_or(443)) })
+}
+
+/// Whether a Secret holds this very kubeconfig.
+pub(super) fn says(secret: &Secret, text: &str) -> bool {
+    let there = secret.data.as_ref().and_then(|data| data.get(SECRET_VALUE_KEY));
+    there.is_some_and(|bytes| bytes.0 == text.as_bytes())
+}
+
+/// Asks the API server for its version. The message of a failure does not change while its cause does not.
+pub(super) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String, String> {
+    let ApiEndpoint { host, port } = &usable.endpoint;
+    let asked = async {
+        let config =
+            kube::Config::from_custom_kubeconfig(usable.config.clone(), &KubeConfigOptions::default())
+                .await
+                .ok()?;
+        let client = client::client(config, KubeClient::Workload, None, metrics.clone()).ok()?;
+        client
+            .apiserver_version()
+            .await
+            .inspect_err(|error| tracing::debug!(%error, host, port, "no version"))
+            .ok()
+    };
+    match tokio::time::timeout(PATIENCE, asked).await {
+        Ok(Some(version)) => Ok(version.git_version),
+        Ok(None) => Err(format!("the API server at {host}:{port} did not answer with its version")),
+        Err(_elapsed) => {
+            Err(format!("the API server at {host}:{port} did not answer within {} s", PATIENCE.as_secs()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::ByteString;
+    use std::collections::BTreeMap;
+
+    const GOOD: &str = r"
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: 'https://10.0.0.1:6443'}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+";
+
+    fn read_text(text: &str) -> Result<Usable, Blocked> {
+        let data = BTreeMap::from([(SECRET_VALUE_KEY.to_owned(), ByteString(text.as_bytes().to_vec()))]);
+        read("boot", &Secret { data: Some(data), ..Secret::default() })
+    }
+
+    fn reason(text: &str) -> String {
+        read_text(text).err().map(|blocked| blocked.reason).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_endpoint_comes_from_the_current_context() {
+        assert_eq!(
+            read_text(GOOD).ok().unwrap().endpoint,
+            ApiEndpoint { host: "10.0.0.1".into(), port: 6443 }
+        );
+    }
+
+    #[test]
+    fn what_cluster_api_cannot_use_is_refused_in_words() {
+        assert_eq!(reason("this is: [not a kubeconfig"), "KubeconfigInvalid");
+        assert_eq!(reason(&GOOD.replace("https://10.0.0.1:6443", "10.0.0.1")), "KubeconfigInvalid");
+        assert_eq!(reason(&GOOD.replace("current-context: x", "current-context: y")), "KubeconfigInvalid");
+        let exec =
+            GOOD.replace("{token: t}", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: aws}}");
+        assert_eq!(reason(&exec), "ExecCredentialsNotSupported");
+        assert_eq!(read("boot", &Secret::default()).err().unwrap().reason, "KubeconfigInvalid");
+    }
+}

@@ -1,0 +1,224 @@
+//! The driver against an API server of one Lease, with paused time.
+
+use super::*;
+use crate::clock::SystemClock;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use kube::client::Body;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Mutex;
+
+/// One Lease, and what is wrong with the server.
+#[derive(Clone, Default)]
+struct Server(Arc<Mutex<Inside>>);
+
+#[derive(Default)]
+struct Inside {
+    lease: Option<Value>,
+    version: u64,
+    trouble: Trouble,
+    writes: u32,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Trouble {
+    #[default]
+    None,
+    /// Nothing is answered.
+    Silent,
+    /// Writes are carried out, but not answered.
+    AnswersLost,
+    /// Everything fails.
+    Down,
+}
+
+impl Server {
+    fn client(&self) -> Client {
+        let server = self.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let server = server.clone();
+            async move { Ok::<_, Infallible>(server.answer(request).await) }
+        });
+        Client::new(service, "default")
+    }
+
+    async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        let trouble = self.0.lock().unwrap().trouble;
+        if trouble == Trouble::Silent {
+            return std::future::pending().await;
+        }
+        if trouble == Trouble::Down {
+            return status(StatusCode::INTERNAL_SERVER_ERROR);
+        }
+        let method = request.method().clone();
+        let body = request.into_body().collect().await.unwrap().to_bytes();
+        let answer = self.carry_out(&method, &body);
+        if trouble == Trouble::AnswersLost && method != Method::GET {
+            return std::future::pending().await;
+        }
+        answer
+    }
+
+    fn carry_out(&self, method: &Method, body: &[u8]) -> Response<Body> {
+        let mut inside = self.0.lock().unwrap();
+        let version = |lease: &Option<Value>| {
+            lease.as_ref().map(|lease| lease["metadata"]["resourceVersion"].clone()).unwrap_or_default()
+        };
+        match *method {
+            Method::GET => match &inside.lease {
+                Some(lease) => Response::new(Body::from(lease.to_string().into_bytes())),
+                None => status(StatusCode::NOT_FOUND),
+            },
+            Method::POST | Method::PUT => {
+                let mut lease: Value = serde_json::from_slice(body).unwrap();
+                let based_on = lease["metadata"]["resourceVersion"].clone();
+                if based_on != version(&inside.lease) {
+                    return status(StatusCode::CONFLICT);
+                }
+                inside.version += 1;
+                inside.writes += 1;
+                lease["metadata"]["resourceVersion"] = json!(inside.version.to_string());
+                inside.lease = Some(lease.clone());
+                Response::new(Body::from(lease.to_string().into_bytes()))
+            }
+            _ => panic!("unexpected {method}"),
+        }
+    }
+
+    fn holder(&self) -> String {
+        let inside = self.0.lock().unwrap();
+        inside
+            .lease
+            .as_ref()
+            .and_then(|lease| lease["spec"]["holderIdentity"].as_str())
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    fn trouble(&self, trouble: Trouble) {
+        self.0.lock().unwrap().trouble = trouble;
+    }
+}
+
+fn status(code: StatusCode) -> Response<Body> {
+    let reason = match code {
+        StatusCode::NOT_FOUND => "NotFound",
+        StatusCode::CONFLICT => "Conflict",
+        _ => "InternalError",
+    };
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "code": code.as_u16(), "reason": reason, "message": "no",
+    });
+    Response::builder().status(code).body(Body::from(status.to_string().into_bytes())).unwrap()
+}
+
+fn candidate(server: &Server, identity: &str) -> Candidate {
+    let settings = Settings {
+        namespace: "ns".into(),
+        name: "lease".into(),
+        identity: identity.into(),
+        timing: Timing {
+            lease_duration: Duration::from_secs(15),
+            renew_deadline: Duration::from_secs(10),
+            retry_period: Duration::from_secs(2),
+        },
+    };
+    Candidate::start(server.client(), settings, Arc::new(SystemClock))
+}
+
+/// Waits for the candidate to lead, but not for ever.
+async fn elected(candidate: &mut Candidate) -> Standing {
+    timeout(Duration::from_mins(5), candidate.elected()).await.expect("somebody is elected")
+}
+
+async fn seconds(n: u64) {
+    tokio::time::sleep(Duration::from_secs(n)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_leads_and_renews_and_the_second_waits() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    assert_eq!(elected(&mut first).await, Standing::Leading);
+    let second = candidate(&server, "second");
+    seconds(120).await;
+    assert!(first.leadership().holds() && !second.leadership().holds());
+    assert_eq!(*second.standing().borrow(), Standing::Standby { holder: Some("first".into()) });
+    assert!((50..70).contains(&server.0.lock().unwrap().writes));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_release_hands_over_within_a_retry_period() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    let mut second = candidate(&server, "second");
+    seconds(5).await;
+    let released = Instant::now();
+    first.release().await;
+    assert_eq!(server.holder(), "");
+    assert_eq!(elected(&mut second).await, Standing::Leading);
+    assert!(released.elapsed() <= Duration::from_secs(2), "{:?}", released.elapsed());
+    assert_eq!(server.holder(), "second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_second_takes_over_from_one_that_vanished() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    let mut second = candidate(&server, "second");
+    seconds(5).await;
+    let vanished = Instant::now();
+    drop(first);
+    elected(&mut second).await;
+    let took = vanished.elapsed();
+    assert!(took >= Duration::from_secs(12) && took <= Duration::from_secs(18), "{took:?}");
+    let lease = server.0.lock().unwrap().lease.clone().unwrap();
+    assert_eq!(lease["spec"]["leaseTransitions"], json!(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_without_answers_stops_before_its_lease_ends() {
+    for trouble in [Trouble::Silent, Trouble::Down, Trouble::AnswersLost] {
+        let server = Server::default();
+        let mut first = candidate(&server, "first");
+        elected(&mut first).await;
+        let leadership = first.leadership();
+        seconds(60).await;
+        server.trouble(trouble);
+        let began = Instant::now();
+        let lost = timeout(Duration::from_mins(5), first.lost()).await;
+        assert_eq!(lost, Ok(Standing::Lost));
+        assert!(!leadership.holds());
+        assert!(began.elapsed() <= Duration::from_secs(10), "{:?}", began.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_outage_is_survived() {
+    for trouble in [Trouble::Silent, Trouble::Down, Trouble::AnswersLost] {
+        let server = Server::default();
+        let mut first = candidate(&server, "first");
+        elected(&mut first).await;
+        server.trouble(trouble);
+        seconds(4).await;
+        server.trouble(Trouble::None);
+        seconds(60).await;
+        assert!(first.leadership().holds());
+        assert_eq!(*first.standing().borrow(), Standing::Leading);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_somebody_deleted_is_made_again() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    server.0.lock().unwrap().lease = None;
+    seconds(30).await;
+    assert!(first.leadership().holds());
+    assert_eq!(server.holder(), "first");
+}

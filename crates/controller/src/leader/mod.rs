@@ -1,0 +1,245 @@
+//! Leader election by a Lease: of several replicas of the manager one works.
+//!
+//! * [`state`]: the rules, pure, and the argument for their safety;
+//! * [`leadership`]: whether this process leads, for everyone who is about to change something;
+//! * `lease`: the object on the API server;
+//! * this file: the driver, which tells the time, talks to the API server and tells the process.
+//!
+//! No crate does this with a resourceVersion on every write (`docs/decisions/`); unconditioned takeovers were seen to
+//! give two leaders for the length of a lease.
+
+pub mod leadership;
+mod lease;
+pub mod state;
+
+#[cfg(test)]
+mod driver_tests;
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
+mod state_tests;
+
+pub use leadership::Leadership;
+pub use state::Timing;
+
+use crate::clock::{Clock, kube_time};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{Api, Client};
+use lease::LeaseObject;
+use state::{Election, Step, Write, Written};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// A release is not worth waiting for longer: without it others wait for the lease duration.
+const RELEASE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Which Lease, in whose name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Namespace of the Lease.
+    pub namespace: String,
+    /// Name of the Lease.
+    pub name: String,
+    /// Unlike every other candidate's, those of earlier processes included.
+    pub identity: String,
+    /// Periods.
+    pub timing: Timing,
+}
+
+/// Where a candidate stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing is known yet.
+    Starting,
+    /// Another one leads.
+    Standby {
+        /// Who, if anybody.
+        holder: Option<String>,
+    },
+    /// This one leads.
+    Leading,
+    /// This one led and must not work any more.
+    Lost,
+    /// This one led and let go.
+    Released,
+}
+
+/// A candidate at work. Dropping it ends its task without a release.
+#[derive(Debug)]
+pub struct Candidate {
+    standing: watch::Receiver<Standing>,
+    leadership: Leadership,
+    release: CancellationToken,
+    task: AbortOnDropHandle<()>,
+}
+
+impl Candidate {
+    /// Starts to run for the lead. `client` must not repeat failed requests by itself: a repetition would delay the news
+    /// of the failure beyond the end of the leadership.
+    pub fn start(client: Client, settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        let start = Instant::now();
+        let leadership = Leadership::none(start);
+        let release = CancellationToken::new();
+        let (told, standing) = watch::channel(Standing::Starting);
+        let api: Api<Lease> = Api::namespaced(client, &settings.namespace);
+        let driver = Driver {
+            election: Election::new(settings.identity, settings.timing),
+            lease: LeaseObject { api, name: settings.name, acquired: None },
+            timing: settings.timing,
+            start,
+            clock,
+            leadership: leadership.clone(),
+            standing: told,
+            release: release.clone(),
+        };
+        Self { standing, leadership, release, task: AbortOnDropHandle::new(tokio::spawn(driver.run())) }
+    }
+
+    /// Whether this process leads, for everyone who is about to change something.
+    pub fn leadership(&self) -> Leadership {
+        self.leadership.clone()
+    }
+
+    /// Where it stands, whenever that changes. The channel closes when the election ends.
+    pub fn standing(&self) -> watch::Receiver<Standing> {
+        self.standing.clone()
+    }
+
+    /// Ends when this candidate leads, or never will any more.
+    pub async fn elected(&mut self) -> Standing {
+        self.reaches(|standing| !matches!(standing, Standing::Starting | Standing::Standby { .. })).await
+    }
+
+    /// Ends when this candidate leads no more.
+    pub async fn lost(&mut self) -> Standing {
+        self.reaches(|standing| matches!(standing, Standing::Lost | Standing::Released)).await
+    }
+
+    /// Lets go. All work must have ended.
+    pub async fn release(self) {
+        self.release.cancel();
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, "the election ended badly");
+        }
+    }
+
+    async fn reaches(&mut self, wanted: impl FnMut(&Standing) -> bool) -> Standing {
+        // A closed channel means that the driver is gone, by a panic at worst: then nothing is renewed any more.
+        self.standing.wait_for(wanted).await.map_or(Standing::Lost, |standing| standing.clone())
+    }
+}
+
+struct Driver {
+    election: Election,
+    lease: LeaseObject,
+    timing: Timing,
+    start: Instant,
+    clock: Arc<dyn Clock>,
+    leadership: Leadership,
+    standing: watch::Sender<Standing>,
+    release: CancellationToken,
+}
+
+impl Driver {
+    async fn run(mut self) {
+        while !self.release.is_cancelled() {
+            match self.election.next(self.start.elapsed()) {
+                Step::Read => self.read().await,
+                Step::Write(write) => self.write(&write).await,
+                Step::Sleep(pause) => {
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        () = self.release.cancelled() => {}
+                    }
+                }
+                Step::Stop => {
+                    self.leadership.ends_at(None);
+                    tracing::error!("the lead is lost");
+                    self.tell(Standing::Lost);
+                    return;
+                }
+            }
+            self.tell_standing();
+        }
+        self.let_go().await;
+    }
+
+    async fn read(&mut self) {
+        let answer = timeout(self.patience(), self.lease.read()).await;
+        let now = self.start.elapsed();
+        match answer {
+            Ok(Ok(record)) => self.election.was_read(now, record),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "could not read the Lease");
+                self.election.was_not_read(now);
+            }
+            Err(_elapsed) => {
+                tracing::warn!("could not read the Lease in time");
+                self.election.was_not_read(now);
+            }
+        }
+    }
+
+    async fn write(&mut self, write: &Write) {
+        let patience = self.patience();
+        let wall = kube_time(&*self.clock);
+        let answer = timeout(patience, self.lease.write(write, wall)).await;
+        let written = match answer {
+            Ok(Ok(written)) => written,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "could not write the Lease");
+                Written::Failed
+            }
+            Err(_elapsed) => {
+                tracing::warn!("could not write the Lease in time");
+                Written::Failed
+            }
+        };
+        self.election.was_written(self.start.elapsed(), written);
+        self.leadership.ends_at(self.election.leads_until());
+    }
+
+    /// How long to wait for an answer: never past the end of the leadership.
+    fn patience(&self) -> Duration {
+        let now = self.start.elapsed();
+        let left = self.election.leads_until().map(|until| until.saturating_sub(now));
+        left.unwrap_or(self.timing.renew_deadline).min(self.timing.renew_deadline / 2)
+    }
+
+    fn tell_standing(&self) {
+        if self.election.leads(self.start.elapsed()) {
+            self.tell(Standing::Leading);
+        } else if *self.standing.borrow() != Standing::Leading {
+            self.tell(Standing::Standby { holder: self.election.holder().map(str::to_owned) });
+        }
+    }
+
+    fn tell(&self, standing: Standing) {
+        self.standing.send_if_modified(|told| {
+            if *told == standing {
+                return false;
+            }
+            tracing::info!(?standing, "leader election");
+            *told = standing;
+            true
+        });
+    }
+
+    async fn let_go(&mut self) {
+        let write = self.election.release(self.start.elapsed());
+        self.leadership.ends_at(None);
+        if let Some(write) = write {
+            let wall = kube_time(&*self.clock);
+            match timeout(RELEASE_PATIENCE, self.lease.write(&write, wall)).await {
+                Ok(Ok(_)) => tracing::info!("the Lease is released"),
+                Ok(Err(error)) => tracing::warn!(%error, "could not release the Lease"),
+                Err(_elapsed) => tracing::warn!("could not release the Lease in time"),
+            }
+        }
+        self.tell(Standing::Released);
+    }
+}

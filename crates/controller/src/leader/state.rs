@@ -1,0 +1,308 @@
+//! The rules of the election: what a candidate does next, given what it has seen and its own clock.
+//!
+//! Pure: no clock, no I/O. Moments are monotonic local time; the wall-clock times in a Lease are for people only.
+//!
+//! Why two candidates never lead at the same moment, whatever is delayed or lost:
+//! * Every write carries the resourceVersion it is based on, so it takes effect only if nobody wrote in between.
+//! * A leader works until [`Timing::renew_deadline`] after it *sent* its last acknowledged write.
+//! * Another candidate writes only after it has seen the same resourceVersion for the whole lease duration by its own
+//!   clock (the rule of client-go), and that version cannot have been seen before it was sent.
+//! * The renew deadline is shorter than the lease duration. The difference is for clocks that run at different rates
+//!   and for calls that were sent just before the end.
+//!
+//! A lost answer, a delayed write that arrives after all, or a change by a third party only make others wait longer.
+
+use std::time::Duration;
+
+/// Monotonic local time since some start.
+pub type Moment = Duration;
+
+/// The periods of the election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Timing {
+    /// How long others wait after the last sign of life of a leader.
+    pub lease_duration: Duration,
+    /// How long a leader works after its last acknowledged sign of life; shorter than the lease duration.
+    pub renew_deadline: Duration,
+    /// Between two attempts; shorter than the renew deadline.
+    pub retry_period: Duration,
+}
+
+/// The Lease as far as it matters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// Who holds it; nobody after a release.
+    pub holder: Option<String>,
+    /// The holder's lease duration.
+    pub duration: Duration,
+    /// How often the holder has changed.
+    pub transitions: i32,
+    /// Version of the object.
+    pub version: String,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Read the Lease, then say [`Election::was_read`].
+    Read,
+    /// Make or replace the Lease, then say [`Election::was_written`].
+    Write(Write),
+    /// Nothing for that long.
+    Sleep(Duration),
+    /// Leadership is lost, for good: all work must have ended by now.
+    Stop,
+}
+
+/// A Lease to be written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Write {
+    /// The version it replaces; `None` makes it, and fails if it exists.
+    pub replaces: Option<String>,
+    /// Who holds it from now on; nobody in a release.
+    pub holder: Option<String>,
+    /// How long others shall wait.
+    pub duration: Duration,
+    /// How often the holder has changed.
+    pub transitions: i32,
+    /// Whether the holder changes with it.
+    pub change: Change,
+}
+
+/// Whether a write changes the holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// A new holder.
+    Acquire,
+    /// The same holder.
+    Renew,
+}
+
+/// What became of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It took effect; the record now.
+    Done(Record),
+    /// Somebody else wrote in between.
+    Conflict,
+    /// It failed, or nobody knows.
+    Failed,
+}
+
+/// One candidate.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Election {
+    me: String,
+    timing: Timing,
+    seen: Option<Seen>,
+    /// Leading until that moment.
+    until: Option<Moment>,
+    /// When the write under way was sent.
+    sent: Option<Moment>,
+    not_before: Moment,
+    phase: Phase,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// The Lease has to be read before anything else.
+    Unsure,
+    /// The Lease was read or written, nothing has contradicted it since.
+    Informed,
+    /// Leadership was lost.
+    Over,
+}
+
+/// The Lease as last seen.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Seen {
+    record: Record,
+    /// When this version of it was seen for the first time.
+    first: Moment,
+}
+
+impl Election {
+    /// A candidate. `me` must be unlike every other candidate's name, those of earlier processes included.
+    pub fn new(me: impl Into<String>, timing: Timing) -> Self {
+        Self {
+            me: me.into(),
+            timing,
+            seen: None,
+            until: None,
+            sent: None,
+            not_before: Moment::ZERO,
+            phase: Phase::Unsure,
+        }
+    }
+
+    /// Whether this candidate leads at that moment.
+    pub fn leads(&self, now: Moment) -> bool {
+        self.until.is_some_and(|until| now < until)
+    }
+
+    /// Until when this candidate leads, if nothing else happens.
+    pub fn leads_until(&self) -> Option<Moment> {
+        self.until
+    }
+
+    /// Who holds the Lease, as last seen.
+    pub fn holder(&self) -> Option<&str> {
+        self.seen.as_ref()?.record.holder.as_deref()
+    }
+
+    /// What to do next. Not while a read or write is under way.
+    pub fn next(&mut self, now: Moment) -> Step {
+        if self.until.is_some_and(|until| now >= until) {
+            self.until = None;
+            self.phase = Phase::Over;
+        }
+        match self.phase {
+            Phase::Over => Step::Stop,
+            Phase::Unsure | Phase::Informed if now < self.not_before => self.sleep(self.not_before, now),
+            Phase::Unsure => Step::Read,
+            Phase::Informed => self.informed(now),
+        }
+    }
+
+    /// The Lease was read: it was like this, or does not exist.
+    pub fn was_read(&mut self, now: Moment, record: Option<Record>) {
+        self.phase = Phase::Informed;
+        self.see(now, record);
+    }
+
+    /// The Lease could not be read.
+    pub fn was_not_read(&mut self, now: Moment) {
+        self.retry_later(now);
+    }
+
+    /// The write ended.
+    pub fn was_written(&mut self, now: Moment, written: Written) {
+        let sent = self.sent.take();
+        match (written, sent) {
+            (Written::Done(record), Some(sent)) => {
+                self.see(now, Some(record));
+                let until = sent.saturating_add(self.timing.renew_deadline);
+                // A former validity that has ended may not be revived by an answer that came late: work has stopped.
+                let revived = self.until.is_some_and(|until| now >= until);
+                if !revived && now < until {
+                    self.until = Some(until);
+                    self.phase = Phase::Informed;
+                    self.not_before = sent.saturating_add(self.timing.retry_period);
+                } else {
+                    self.retry_later(now);
+                }
+            }
+            (Written::Conflict, Some(_)) => self.phase = Phase::Unsure,
+            (Written::Failed, Some(_)) | (_, None) => self.retry_later(now),
+        }
+    }
+
+    /// The last write of a leader whose work has ended: others need not wait. `None` if there is nothing to release.
+    pub fn release(&mut self, now: Moment) -> Option<Write> {
+        let leads = self.leads(now);
+        self.until = None;
+        self.phase = Phase::Over;
+        let seen = self.seen.as_ref()?;
+        (leads && seen.record.holder.as_deref() == Some(self.me.as_str())).then(|| Write {
+            replaces: Some(seen.record.version.clone()),
+            holder: None,
+            // As client-go does: readers that do not know about empty holders wait a second.
+            duration: Duration::from_secs(1),
+            transitions: seen.record.transitions,
+            change: Change::Renew,
+        })
+    }
+
+    fn informed(&mut self, now: Moment) -> Step {
+        let write = match &self.seen {
+            None => self.acquire(None, 0),
+            Some(seen) => {
+                let record = &seen.record;
+                let version = Some(record.version.clone());
+                match record.holder.as_deref() {
+                    Some(holder) if holder == self.me => Write {
+                        replaces: version,
+                        holder: Some(self.me.clone()),
+                        duration: self.timing.lease_duration,
+                        transitions: record.transitions,
+                        change: Change::Renew,
+                    },
+                    None | Some("") => self.acquire(version, record.transitions.saturating_add(1)),
+                    Some(_) => {
+                        let expires = seen.first.saturating_add(record.duration);
+                        if now < expires {
+                            // Look again, both for a release and for a sign of life.
+                            self.phase = Phase::Unsure;
+                            self.not_before = expires.min(now.saturating_add(self.timing.retry_period));
+                            return self.sleep(self.not_before, now);
+                        }
+                        self.acquire(version, record.transitions.saturating_add(1))
+                    }
+                }
+            }
+        };
+        self.sent = Some(now);
+        Step::Write(write)
+    }
+
+    fn acquire(&self, replaces: Option<String>, transitions: i32) -> Write {
+        Write {
+            replaces,
+            holder: Some(self.me.clone()),
+            duration: self.timing.lease_duration,
+            transitions,
+            change: Change::Acquire,
+        }
+    }
+
+    fn see(&mut self, now: Moment, record: Option<Record>) {
+        let known = self.seen.take();
+        self.seen = record.map(|record| match known {
+            Some(known) if known.record.version == record.version => known,
+            _ => Seen { record, first: now },
+        });
+    }
+
+    fn retry_later(&mut self, now: Moment) {
+        self.phase = Phase::Unsure;
+        self.not_before = now.saturating_add(self.timing.retry_period);
+    }
+
+    /// The same candidate with everything that ever happened to it that much longer ago.
+    #[cfg(test)]
+    pub(super) fn aged(&mut self, by: Duration) {
+        let moments = [
+            self.seen.as_mut().map(|seen| &mut seen.first),
+            self.until.as_mut(),
+            self.sent.as_mut(),
+            Some(&mut self.not_before),
+        ];
+        for moment in moments.into_iter().flatten() {
+            *moment = moment.saturating_sub(by);
+        }
+    }
+
+    /// Who it is.
+    #[cfg(test)]
+    pub(super) fn name(&self) -> &str {
+        &self.me
+    }
+
+    /// Who it is, to be renamed.
+    #[cfg(test)]
+    pub(super) fn name_mut(&mut self) -> &mut String {
+        &mut self.me
+    }
+
+    /// The Lease as last seen, to be renamed.
+    #[cfg(test)]
+    pub(super) fn record_mut(&mut self) -> Option<&mut Record> {
+        self.seen.as_mut().map(|seen| &mut seen.record)
+    }
+
+    /// Sleeps, but never past the end of the leadership.
+    fn sleep(&self, wake: Moment, now: Moment) -> Step {
+        let wake = self.until.map_or(wake, |until| wake.min(until));
+        Step::Sleep(wake.saturating_sub(now))
+    }
+}

@@ -1,0 +1,200 @@
+//! Every transition of the election. Every interleaving of two candidates: `model_tests`.
+
+use super::state::{Change, Election, Moment, Record, Step, Timing, Write, Written};
+use std::time::Duration;
+
+const TIMING: Timing = Timing { lease_duration: s(15), renew_deadline: s(10), retry_period: s(2) };
+
+const fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn held_by(holder: &str, version: u32) -> Record {
+    Record {
+        holder: Some(holder.into()),
+        duration: TIMING.lease_duration,
+        transitions: 3,
+        version: version.to_string(),
+    }
+}
+
+fn written(election: &mut Election, now: Moment) -> Write {
+    match election.next(now) {
+        Step::Write(write) => write,
+        other => panic!("expected a write, not {other:?}"),
+    }
+}
+
+/// A candidate that became leader with a write sent at 0.
+fn leader() -> Election {
+    let mut me = Election::new("me", TIMING);
+    assert_eq!(me.next(s(0)), Step::Read);
+    me.was_read(s(0), None);
+    let write = written(&mut me, s(0));
+    assert_eq!((write.replaces, write.change), (None, Change::Acquire));
+    me.was_written(s(0), Written::Done(held_by("me", 1)));
+    assert!(me.leads(s(0)));
+    me
+}
+
+#[test]
+fn a_lease_that_does_not_exist_is_made() {
+    leader();
+}
+
+#[test]
+fn a_released_lease_is_taken_at_once() {
+    for holder in [None, Some(String::new())] {
+        let mut me = Election::new("me", TIMING);
+        me.was_read(s(0), Some(Record { holder, ..held_by("", 7) }));
+        let write = written(&mut me, s(0));
+        assert_eq!(write.replaces.as_deref(), Some("7"));
+        assert_eq!((write.change, write.transitions), (Change::Acquire, 4));
+    }
+}
+
+#[test]
+fn a_held_lease_is_looked_at_until_it_has_not_changed_for_its_duration() {
+    let mut me = Election::new("me", TIMING);
+    me.was_read(s(100), Some(held_by("other", 7)));
+    for now in [100, 102, 104, 106, 108, 110] {
+        assert_eq!(me.next(s(now)), Step::Sleep(s(2)), "at {now}");
+        assert_eq!(me.next(s(now + 2)), Step::Read);
+        me.was_read(s(now + 2), Some(held_by("other", 7)));
+    }
+    assert_eq!(me.next(s(114)), Step::Sleep(s(2)).min_sleep(s(1)), "wakes when it expires");
+    assert_eq!(me.next(s(115)), Step::Read, "one last look");
+    me.was_read(s(115), Some(held_by("other", 7)));
+    assert_eq!(written(&mut me, s(115)).replaces.as_deref(), Some("7"));
+}
+
+#[test]
+fn a_sign_of_life_starts_the_wait_anew() {
+    let mut me = Election::new("me", TIMING);
+    me.was_read(s(100), Some(held_by("other", 7)));
+    me.was_read(s(114), Some(held_by("other", 8)));
+    assert!(matches!(me.next(s(128)), Step::Sleep(_)));
+    assert_eq!(me.next(s(129)), Step::Read);
+    me.was_read(s(129), Some(held_by("other", 8)));
+    assert_eq!(written(&mut me, s(129)).replaces.as_deref(), Some("8"));
+}
+
+#[test]
+fn the_holders_own_duration_counts() {
+    let mut me = Election::new("me", TIMING);
+    me.was_read(s(0), Some(Record { duration: s(60), ..held_by("other", 7) }));
+    assert!(matches!(me.next(s(59)), Step::Sleep(_)));
+    me.was_read(s(60), Some(Record { duration: s(60), ..held_by("other", 7) }));
+    assert!(matches!(me.next(s(60)), Step::Write(_)));
+}
+
+#[test]
+fn a_leader_renews_every_retry_period_from_when_it_sent() {
+    let mut me = leader();
+    assert_eq!(me.next(s(0)), Step::Sleep(s(2)));
+    let write = written(&mut me, s(2));
+    assert_eq!((write.replaces.as_deref(), write.change, write.transitions), (Some("1"), Change::Renew, 3));
+    me.was_written(s(5), Written::Done(held_by("me", 2)));
+    assert_eq!(me.leads_until(), Some(s(12)), "counted from when it was sent");
+    assert_eq!(written(&mut me, s(5)).replaces.as_deref(), Some("2"));
+}
+
+#[test]
+fn failures_do_not_extend_a_leadership_and_it_ends_in_time() {
+    let mut me = leader();
+    let mut now = s(2);
+    while me.leads(now) {
+        match me.next(now) {
+            Step::Write(_) => me.was_written(now, Written::Failed),
+            Step::Read => me.was_not_read(now),
+            Step::Sleep(pause) => {
+                assert!(now + pause <= s(10), "never sleeps past the end");
+                now += pause;
+            }
+            Step::Stop => break,
+        }
+    }
+    assert_eq!(now, s(10));
+    assert_eq!(me.next(s(10)), Step::Stop);
+    assert_eq!(me.next(s(99)), Step::Stop, "for good");
+}
+
+#[test]
+fn after_a_failure_the_lease_is_read_before_it_is_written_again() {
+    let mut me = leader();
+    written(&mut me, s(2));
+    me.was_written(s(3), Written::Failed);
+    assert_eq!(me.next(s(3)), Step::Sleep(s(2)));
+    assert_eq!(me.next(s(5)), Step::Read);
+    // The write had taken effect after all.
+    me.was_read(s(5), Some(held_by("me", 2)));
+    assert_eq!(me.leads_until(), Some(s(10)), "reading extends nothing");
+    assert_eq!(written(&mut me, s(5)).replaces.as_deref(), Some("2"));
+}
+
+#[test]
+fn a_conflict_is_looked_into_at_once() {
+    let mut me = leader();
+    written(&mut me, s(2));
+    me.was_written(s(2), Written::Conflict);
+    assert_eq!(me.next(s(2)), Step::Read);
+}
+
+#[test]
+fn a_leader_that_sees_another_holder_stops_at_its_own_deadline() {
+    let mut me = leader();
+    written(&mut me, s(2));
+    me.was_written(s(2), Written::Conflict);
+    me.was_read(s(3), Some(held_by("other", 9)));
+    assert!(me.leads(s(9)), "the other one must have waited for at least that long");
+    assert!(matches!(me.next(s(3)), Step::Sleep(_)));
+    assert_eq!(me.next(s(10)), Step::Stop);
+}
+
+#[test]
+fn an_answer_that_comes_too_late_makes_no_leader() {
+    let mut me = Election::new("me", TIMING);
+    me.was_read(s(0), None);
+    written(&mut me, s(0));
+    me.was_written(s(10), Written::Done(held_by("me", 1)));
+    assert!(!me.leads(s(10)));
+    // It holds the Lease, though, and may renew it.
+    assert_eq!(me.next(s(12)), Step::Read);
+    me.was_read(s(12), Some(held_by("me", 1)));
+    assert_eq!(written(&mut me, s(12)).change, Change::Renew);
+    me.was_written(s(13), Written::Done(held_by("me", 2)));
+    assert!(me.leads(s(13)));
+}
+
+#[test]
+fn a_leadership_that_ended_is_not_revived_by_a_late_answer() {
+    let mut me = leader();
+    written(&mut me, s(9));
+    me.was_written(s(11), Written::Done(held_by("me", 2)));
+    assert!(!me.leads(s(11)), "work has stopped at 10");
+    assert_eq!(me.next(s(11)), Step::Stop);
+}
+
+#[test]
+fn a_release_empties_the_lease_and_ends_everything() {
+    let mut me = leader();
+    let write = me.release(s(3)).expect("a release");
+    assert_eq!((write.holder, write.replaces.as_deref(), write.duration), (None, Some("1"), s(1)));
+    assert!(!me.leads(s(3)));
+    assert_eq!(me.next(s(3)), Step::Stop);
+    assert_eq!(leader().release(s(10)), None, "nothing is left to release");
+    assert_eq!(Election::new("me", TIMING).release(s(0)), None);
+}
+
+trait MinSleep {
+    fn min_sleep(self, most: Duration) -> Step;
+}
+
+impl MinSleep for Step {
+    fn min_sleep(self, most: Duration) -> Step {
+        match self {
+            Step::Sleep(pause) => Step::Sleep(pause.min(most)),
+            other => other,
+        }
+    }
+}

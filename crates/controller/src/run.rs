@@ -1,0 +1,176 @@
+//! From configuration to running controllers, in start order; and every way in which the process ends.
+//!
+//! * SIGTERM or SIGINT: passes under way are finished, the lease is released, exit code 0.
+//! * The lease is lost: exit code 1 at once, passes under way are dropped. Another replica works by now, or is about to.
+
+use crate::args::{Config, ControllerName};
+use crate::clock::Clock;
+use crate::clouds::{CloudFactory, Clouds};
+use crate::context::Context;
+use crate::debug::DebugPools;
+use crate::events::Events;
+use crate::leader::{self, Candidate, Standing};
+use crate::metrics::{KubeClient, Metrics};
+use crate::readiness::Readiness;
+use crate::{admin, client, cluster, control_plane, pool};
+use anyhow::Context as _;
+use foo_cloud::{Limits, SystemClock};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// Passes under way have this long to end after SIGTERM; Kubernetes kills after 30 seconds.
+const DRAIN: Duration = Duration::from_secs(20);
+
+/// How the process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Asked to.
+    Stopped,
+    /// The lead was lost.
+    LeadLost,
+}
+
+/// Runs the manager until it is told to stop or loses the lead.
+pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Result<End> {
+    let stop = stop_signal()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let pools = DebugPools::default();
+    let metrics = Metrics::new(pools.clone());
+    let readiness = Readiness::default();
+    let kube = kube_config(config.kubeconfig.as_deref()).await?;
+    let work = client::client(kube.clone(), KubeClient::Work, Some(config.kube_limit), metrics.clone())?;
+
+    let _health = admin::serve(config.health, admin::health(readiness.clone()))
+        .await
+        .with_context(|| format!("--health-addr {}", config.health))?;
+    if let Some(address) = config.diagnostics {
+        let router = admin::diagnostics(metrics.clone(), pools.clone());
+        admin::serve(address, router).await.with_context(|| format!("--diagnostics-address {address}"))?;
+    }
+
+    let identity = identity();
+    let mut candidate = match &config.election {
+        Some(election) => {
+            let lease = client::client(kube, KubeClient::Lease, None, metrics.clone())?;
+            let settings = leader::Settings {
+                namespace: election.namespace.clone(),
+                name: election.name.clone(),
+                identity: identity.clone(),
+                timing: election.timing,
+            };
+            Some(Candidate::start(lease, settings, Arc::clone(&clock)))
+        }
+        None => None,
+    };
+    if let Some(candidate) = &mut candidate {
+        tokio::select! {
+            standing = candidate.elected() => {
+                if standing != Standing::Leading {
+                    return Ok(End::LeadLost);
+                }
+            }
+            () = stop.cancelled() => return Ok(End::Stopped),
+        }
+    }
+    metrics.leads(true);
+
+    let limits = Limits::default();
+    let clouds = Clouds::new(factory, limits, config.observer.clone(), Arc::clone(&clock), &metrics);
+    let context = Context {
+        events: Events::new(work.clone(), &identity, metrics.clone()),
+        client: work,
+        clouds: Arc::new(clouds),
+        settings: config.settings.clone(),
+        debug: pools,
+        metrics,
+        clock,
+        readiness,
+    };
+    let controllers = start(&config, &context, &stop);
+    work_until_the_end(controllers, candidate, stop).await
+}
+
+fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSet<()> {
+    let mut controllers = JoinSet::new();
+    for controller in &config.controllers {
+        let stopped = stop.clone().cancelled_owned();
+        let context = context.clone();
+        match controller {
+            ControllerName::Pool => controllers.spawn(pool::run(context, stopped)),
+            ControllerName::Cluster => controllers.spawn(cluster::run(context, stopped)),
+            ControllerName::ControlPlane => controllers.spawn(control_plane::run(context, stopped)),
+        };
+    }
+    controllers
+}
+
+async fn work_until_the_end(
+    mut controllers: JoinSet<()>,
+    mut candidate: Option<Candidate>,
+    stop: CancellationToken,
+) -> anyhow::Result<End> {
+    let lost = async {
+        match &mut candidate {
+            Some(candidate) => drop(candidate.lost().await),
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = lost => return Ok(End::LeadLost),
+        () = stop.cancelled() => {}
+        ended = controllers.join_next() => {
+            anyhow::ensure!(stop.is_cancelled(), "a controller ended by itself: {ended:?}");
+        }
+    }
+    tracing::info!("stopping; passes under way are finished first");
+    let drained =
+        tokio::time::timeout(DRAIN, async { while controllers.join_next().await.is_some() {} }).await;
+    if drained.is_err() {
+        tracing::warn!("passes under way did not end in time");
+        controllers.shutdown().await;
+    }
+    if let Some(candidate) = candidate {
+        candidate.release().await;
+    }
+    Ok(End::Stopped)
+}
+
+/// Cancelled by SIGTERM or SIGINT.
+fn stop_signal() -> anyhow::Result<CancellationToken> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        told.cancel();
+    });
+    Ok(stop)
+}
+
+async fn kube_config(kubeconfig: Option<&Path>) -> anyhow::Result<kube::Config> {
+    match kubeconfig {
+        Some(path) => {
+            let file =
+                Kubeconfig::read_from(path).with_context(|| format!("--kubeconfig {}", path.display()))?;
+            Ok(kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?)
+        }
+        None => Ok(kube::Config::infer().await?),
+    }
+}
+
+/// Unlike every other candidate's, those of earlier processes in the same pod included.
+fn identity() -> String {
+    let host = std::env::var("POD_NAME")
+        .or_else(|_| std::env::var("HOSTNAME"))
+        .unwrap_or_else(|_| "foo-manager".into());
+    let started = SystemClock.now().0;
+    format!("{host}_{}-{started}", std::process::id())
+}
