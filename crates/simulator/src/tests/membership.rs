@@ -11,16 +11,20 @@ fn standby_and_back() {
     scene.settled_pool((0, 2, 3));
     let id = scene.in_service().remove(0);
     let pool = name("pool");
-    scene.with(|region| region.enter_standby(&pool, &[id.clone()], Decrement::Shrink)).expect("entering");
+    scene
+        .with(|region| region.enter_standby(&pool, std::slice::from_ref(&id), Decrement::Shrink))
+        .expect("entering");
     assert_eq!(scene.count(&LifecycleState::EnteringStandby), 1);
     scene.wait(60);
     assert_eq!((scene.count(&LifecycleState::Standby), scene.group().sizes.desired), (1, 1));
     assert_eq!(scene.group().members.len(), 2);
-    scene.with(|region| region.exit_standby(&pool, &[id.clone()])).expect("returning");
+    scene.with(|region| region.exit_standby(&pool, std::slice::from_ref(&id))).expect("returning");
     scene.wait(5);
     assert_eq!((scene.in_service().len(), scene.group().sizes.desired), (2, 2));
     // Without decrement a replacement comes.
-    scene.with(|region| region.enter_standby(&pool, &[id.clone()], Decrement::Replace)).expect("entering");
+    scene
+        .with(|region| region.enter_standby(&pool, std::slice::from_ref(&id), Decrement::Replace))
+        .expect("entering");
     scene.wait(30);
     assert_eq!((scene.in_service().len(), scene.count(&LifecycleState::Standby)), (2, 1));
     // Back with three would be fine, beyond the maximum is not.
@@ -36,7 +40,9 @@ fn detach_and_attach() {
     scene.settled_pool((1, 2, 3));
     let id = scene.in_service().remove(0);
     let pool = name("pool");
-    scene.with(|region| region.detach_instances(&pool, &[id.clone()], Decrement::Shrink)).expect("detaching");
+    scene
+        .with(|region| region.detach_instances(&pool, std::slice::from_ref(&id), Decrement::Shrink))
+        .expect("detaching");
     scene.wait(5);
     assert!(!scene.group().members.contains_key(&id));
     let instance = scene.region.instance(&id).expect("it lives");
@@ -45,10 +51,11 @@ fn detach_and_attach() {
     let below = scene.with(|region| region.detach_instances(&pool, &[last], Decrement::Shrink));
     assert_eq!(refusal(below).0, "ValidationError");
     // An id that is no member changes nothing.
-    let stranger = scene.with(|region| region.detach_instances(&pool, &[id.clone()], Decrement::Shrink));
+    let stranger =
+        scene.with(|region| region.detach_instances(&pool, std::slice::from_ref(&id), Decrement::Shrink));
     assert_eq!(refusal(stranger).0, "ValidationError");
     assert_eq!(scene.group().sizes.desired, 1);
-    scene.with(|region| region.attach_instances(&pool, &[id.clone()])).expect("attached");
+    scene.with(|region| region.attach_instances(&pool, std::slice::from_ref(&id))).expect("attached");
     scene.wait(5);
     assert_eq!((scene.in_service().len(), scene.group().sizes.desired), (2, 2));
     assert!(scene.in_service().contains(&id));

@@ -161,7 +161,7 @@ fn perform(scene: &Scene, act: &Act) {
                 region.instances().filter(|it| it.group.is_none()).map(|it| it.id.clone()).collect();
             let at = usize::from(instance).checked_rem(loose.len());
             if let Some(id) = at.and_then(|at| loose.get(at)) {
-                let _ = region.attach_instances(&group_name(group), &[id.clone()]);
+                let _ = region.attach_instances(&group_name(group), std::slice::from_ref(id));
             }
         }),
         Act::Delete { group, forced } => with(&mut |region| {

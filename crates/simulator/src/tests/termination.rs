@@ -78,7 +78,9 @@ fn protected_instances_stay() {
     // Without protection they can go.
     let id = scene.in_service().remove(0);
     scene
-        .with(|region| region.set_protection(&name("pool"), &[id.clone()], Protection::Unprotected))
+        .with(|region| {
+            region.set_protection(&name("pool"), std::slice::from_ref(&id), Protection::Unprotected)
+        })
         .expect("unprotected");
     scene.wait(0);
     assert_eq!(scene.group().members[&id].lifecycle, LifecycleState::Terminating);

@@ -107,7 +107,7 @@ async fn a_group_over_the_wire() {
     let (status, body) = ask(&sim, "autoscaling", &create.replace("%241", "1")).await;
     assert_eq!(status, 200, "{body}");
     assert!(body.contains("<CreateAutoScalingGroupResponse xmlns="), "{body}");
-    sim.step(std::time::Duration::from_secs(60));
+    sim.step(std::time::Duration::from_mins(1));
     let (_, body) =
         ask(&sim, "autoscaling", "Action=DescribeAutoScalingGroups&AutoScalingGroupNames.member.1=pool")
             .await;

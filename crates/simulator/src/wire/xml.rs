@@ -94,6 +94,13 @@ impl Xml {
 
     /// Characters that XML 1.0 cannot hold at all come out as U+FFFD.
     fn escape(&mut self, text: &str) {
+        if text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'&' | b'<' | b'>' | b'"') || byte == b' ')
+        {
+            self.out.push_str(text);
+            return;
+        }
         for c in text.chars() {
             match c {
                 '&' => self.out.push_str("&amp;"),

@@ -1,0 +1,546 @@
+"""A round trip through every simulated operation with boto3.
+
+Usage: round_trip.py ENDPOINT
+
+Two judges: botocore encodes the requests and parses the answers; `Strict` walks each raw answer along botocore's model
+and complains about every element that the model does not know.
+"""
+
+import base64
+import json
+import sys
+import traceback
+import urllib.request
+import xml.etree.ElementTree as ElementTree
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+ENDPOINT = sys.argv[1]
+SUBNETS = [f"subnet-0a00000000000000{letter}" for letter in "abc"]
+IMAGE = "ami-0a000000000000001"
+SECURITY_GROUP = "sg-0a000000000000001"
+
+
+class Strict:
+    """Collects the elements of answers that botocore's model does not have."""
+
+    def __init__(self):
+        self.unknown = set()
+        self.answers = 0
+
+    def watch(self, client):
+        client.meta.events.register("after-call", self.check)
+        return client
+
+    def check(self, http_response, model, **_):
+        if http_response.status_code != 200:
+            return
+        self.answers += 1
+        root = ElementTree.fromstring(http_response.content)
+        shape = model.output_shape
+        if model.service_model.metadata["protocol"] == "query":
+            expected = {model.name + "Result", "ResponseMetadata"}
+            self.note(model.name, {name(child) for child in root} - expected)
+            if shape is None:
+                return
+            root = next(child for child in root if name(child).endswith("Result"))
+            self.walk(model.name, root, shape, set())
+        else:
+            # `return` is a success flag of some EC2 answers that the model leaves out.
+            self.walk(model.name, root, shape, {"requestId", "return"})
+
+    def walk(self, where, element, shape, also):
+        if shape is None:
+            self.note(where, {name(child) for child in element} - also)
+        elif shape.type_name == "structure":
+            members = {
+                member.serialization.get("name", key): member for key, member in shape.members.items()
+            }
+            for child in element:
+                if name(child) in members:
+                    self.walk(f"{where}/{name(child)}", child, members[name(child)], set())
+                elif name(child) not in also:
+                    self.note(where, {name(child)})
+        elif shape.type_name == "list":
+            item = shape.member.serialization.get("name", "member")
+            for child in element:
+                self.note(where, {name(child)} - {item})
+                self.walk(where, child, shape.member, set())
+        else:
+            self.note(where, {name(child) for child in element})
+
+    def note(self, where, names):
+        self.unknown |= {f"{where}/{each}" for each in names}
+
+
+def name(element):
+    return element.tag.split("}")[-1]
+
+
+STRICT = Strict()
+
+
+def client(service, region="eu-central-1"):
+    return STRICT.watch(
+        boto3.client(
+            service,
+            endpoint_url=ENDPOINT,
+            region_name=region,
+            aws_access_key_id="AKIDEXAMPLE",
+            aws_secret_access_key="secret",
+            config=Config(retries={"mode": "standard", "total_max_attempts": 2}),
+        )
+    )
+
+
+AUTOSCALING, EC2, STS = client("autoscaling"), client("ec2"), client("sts")
+
+
+def control(method, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{ENDPOINT}/_sim/{path}", method=method, data=data)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def wait(seconds):
+    control("POST", "clock", {"step_seconds": seconds})
+
+
+def refused(code, call, **parameters):
+    """The call must be refused with this code."""
+    try:
+        call(**parameters)
+    except ClientError as error:
+        found = error.response["Error"]["Code"]
+        assert found == code, f"expected {code}, got {found}: {error}"
+        assert error.response["ResponseMetadata"]["RequestId"]
+        return error.response["Error"]["Message"]
+    raise AssertionError(f"not refused with {code}")
+
+
+def group(name):
+    return AUTOSCALING.describe_auto_scaling_groups(AutoScalingGroupNames=[name])["AutoScalingGroups"][0]
+
+
+def template_data(instance_type="m7i.large", **more):
+    return dict(ImageId=IMAGE, InstanceType=instance_type, SecurityGroupIds=[SECURITY_GROUP], **more)
+
+
+def template(name, **more):
+    answer = EC2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=template_data(**more))
+    return answer["LaunchTemplate"]["LaunchTemplateId"]
+
+
+def create(name, template_id, **more):
+    arguments = dict(
+        AutoScalingGroupName=name,
+        MinSize=0,
+        MaxSize=10,
+        VPCZoneIdentifier=",".join(SUBNETS),
+        LaunchTemplate=dict(LaunchTemplateId=template_id, Version="1"),
+    )
+    AUTOSCALING.create_auto_scaling_group(**{**arguments, **more})
+
+
+def test_identity():
+    identity = STS.get_caller_identity()
+    assert identity["Account"] == "123456789012"
+    assert identity["Arn"].endswith("user/AKIDEXAMPLE")
+
+
+def test_network_and_catalogue():
+    zones = EC2.describe_availability_zones()["AvailabilityZones"]
+    assert [zone["ZoneName"] for zone in zones] == ["eu-central-1a", "eu-central-1b", "eu-central-1c"]
+    subnets = EC2.describe_subnets(Filters=[{"Name": "tag:kubernetes.io/role/internal-elb", "Values": ["*"]}])
+    assert [subnet["SubnetId"] for subnet in subnets["Subnets"]] == SUBNETS
+    assert subnets["Subnets"][0]["AvailableIpAddressCount"] > 8000
+    vpc = EC2.describe_vpcs()["Vpcs"][0]["VpcId"]
+    groups = EC2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["SecurityGroups"]
+    assert [each["GroupId"] for each in groups] == [SECURITY_GROUP]
+    types = EC2.describe_instance_types(InstanceTypes=["p4d.24xlarge", "m7g.large"])["InstanceTypes"]
+    by_name = {each["InstanceType"]: each for each in types}
+    assert by_name["p4d.24xlarge"]["GpuInfo"]["Gpus"][0]["Count"] == 8
+    assert by_name["m7g.large"]["ProcessorInfo"]["SupportedArchitectures"] == ["arm64"]
+    pages = EC2.get_paginator("describe_instance_types").paginate(PaginationConfig={"PageSize": 5})
+    assert sum(len(page["InstanceTypes"]) for page in pages) >= 12
+    image = EC2.describe_images(ImageIds=[IMAGE])["Images"][0]
+    assert (image["Architecture"], image["RootDeviceName"], image["State"]) == ("x86_64", "/dev/xvda", "available")
+    refused("InvalidInstanceType", EC2.describe_instance_types, InstanceTypes=["z9.huge"])
+    refused("InvalidAMIID.NotFound", EC2.describe_images, ImageIds=["ami-0123456789abcdef0"])
+    refused("InvalidSubnetID.NotFound", EC2.describe_subnets, SubnetIds=["subnet-0123456789abcdef0"])
+    refused("InvalidGroup.NotFound", EC2.describe_security_groups, GroupIds=["sg-0123456789abcdef0"])
+
+
+def test_template_data_round_trip():
+    data = dict(
+        ImageId=IMAGE,
+        InstanceType="m7i.large",
+        KeyName="ssh",
+        EbsOptimized=True,
+        IamInstanceProfile={"Name": "nodes"},
+        UserData=base64.b64encode(b"#!/bin/sh\n").decode(),
+        BlockDeviceMappings=[
+            {
+                "DeviceName": "/dev/xvda",
+                "Ebs": {
+                    "VolumeSize": 30,
+                    "VolumeType": "gp3",
+                    "Iops": 4000,
+                    "Throughput": 250,
+                    "Encrypted": True,
+                    "DeleteOnTermination": True,
+                    "KmsKeyId": "alias/ebs",
+                },
+            },
+            {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 100, "VolumeType": "io2"}},
+        ],
+        NetworkInterfaces=[
+            {"DeviceIndex": 0, "Groups": [SECURITY_GROUP], "AssociatePublicIpAddress": False, "SubnetId": SUBNETS[0]}
+        ],
+        Monitoring={"Enabled": True},
+        Placement={"Tenancy": "default", "GroupName": "near"},
+        InstanceMarketOptions={"MarketType": "spot", "SpotOptions": {"MaxPrice": "0.05"}},
+        MetadataOptions={"HttpTokens": "required", "HttpPutResponseHopLimit": 1, "HttpEndpoint": "enabled"},
+        TagSpecifications=[
+            {"ResourceType": "instance", "Tags": [{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "<&>\"' ü"}]},
+            {"ResourceType": "volume", "Tags": [{"Key": "c", "Value": ""}]},
+        ],
+        CpuOptions={"CoreCount": 1, "ThreadsPerCore": 1},
+        CapacityReservationSpecification={"CapacityReservationPreference": "open"},
+        PrivateDnsNameOptions={"HostnameType": "ip-name", "EnableResourceNameDnsARecord": True},
+        LicenseSpecifications=[{"LicenseConfigurationArn": "arn:x"}],
+        InstanceRequirements={
+            "VCpuCount": {"Min": 2, "Max": 4},
+            "MemoryMiB": {"Min": 4096},
+            "CpuManufacturers": ["intel", "amd"],
+            "AllowedInstanceTypes": ["m7i.*"],
+        },
+    )
+    made = EC2.create_launch_template(
+        LaunchTemplateName="round-trip",
+        VersionDescription="first",
+        LaunchTemplateData=data,
+        TagSpecifications=[{"ResourceType": "launch-template", "Tags": [{"Key": "owner", "Value": "us"}]}],
+    )["LaunchTemplate"]
+    assert made["Tags"] == [{"Key": "owner", "Value": "us"}]
+    version = EC2.describe_launch_template_versions(LaunchTemplateName="round-trip", Versions=["$Latest"])
+    version = version["LaunchTemplateVersions"][0]
+    assert (version["VersionNumber"], version["DefaultVersion"]) == (1, True)
+    found = version["LaunchTemplateData"]
+    assert found == data, f"{found}\n{data}"
+
+
+def test_template_versions():
+    template_id = template("versions")
+    add = lambda **more: EC2.create_launch_template_version(  # noqa: E731
+        LaunchTemplateId=template_id, LaunchTemplateData=template_data(**more)
+    )["LaunchTemplateVersion"]["VersionNumber"]
+    assert [add() for _ in range(5)] == [2, 3, 4, 5, 6]
+    pages = EC2.get_paginator("describe_launch_template_versions").paginate(
+        LaunchTemplateId=template_id, PaginationConfig={"PageSize": 2}
+    )
+    numbers = [each["VersionNumber"] for page in pages for each in page["LaunchTemplateVersions"]]
+    assert numbers == [6, 5, 4, 3, 2, 1], numbers
+    EC2.modify_launch_template(LaunchTemplateId=template_id, DefaultVersion="2")
+    result = EC2.delete_launch_template_versions(LaunchTemplateId=template_id, Versions=["1", "2", "6", "99"])
+    gone = [each["VersionNumber"] for each in result["SuccessfullyDeletedLaunchTemplateVersions"]]
+    kept = {
+        each["VersionNumber"]: each["ResponseError"]["Code"]
+        for each in result["UnsuccessfullyDeletedLaunchTemplateVersions"]
+    }
+    assert gone == [1, 6]
+    assert kept[99] == "launchTemplateVersionDoesNotExist" and 2 in kept
+    assert add() == 7
+    summary = EC2.describe_launch_templates(LaunchTemplateIds=[template_id])["LaunchTemplates"][0]
+    assert (summary["DefaultVersionNumber"], summary["LatestVersionNumber"]) == (2, 7)
+    EC2.create_tags(Resources=[template_id], Tags=[{"Key": "colour", "Value": "red"}])
+    found = EC2.describe_launch_templates(Filters=[{"Name": "tag:colour", "Values": ["red"]}])["LaunchTemplates"]
+    assert [each["LaunchTemplateId"] for each in found] == [template_id]
+    EC2.delete_tags(Resources=[template_id], Tags=[{"Key": "colour"}])
+    assert not EC2.describe_launch_templates(Filters=[{"Name": "tag-key", "Values": ["colour"]}])["LaunchTemplates"]
+    refused(
+        "InvalidLaunchTemplateId.VersionNotFound",
+        EC2.describe_launch_template_versions,
+        LaunchTemplateId=template_id,
+        Versions=["1"],
+    )
+    EC2.delete_launch_template(LaunchTemplateId=template_id)
+    refused("InvalidLaunchTemplateId.NotFound", EC2.delete_launch_template, LaunchTemplateId=template_id)
+    refused("InvalidLaunchTemplateId.NotFound", EC2.describe_launch_templates, LaunchTemplateIds=[template_id])
+    refused(
+        "InvalidLaunchTemplateName.NotFoundException",
+        EC2.describe_launch_templates,
+        LaunchTemplateNames=["versions"],
+    )
+
+
+def test_client_token():
+    make = lambda token, kind: EC2.create_launch_template(  # noqa: E731
+        LaunchTemplateName="token", LaunchTemplateData=template_data(kind), ClientToken=token
+    )["LaunchTemplate"]["LaunchTemplateId"]
+    assert make("one", "m7i.large") == make("one", "m7i.large")
+    refused(
+        "InvalidLaunchTemplateName.AlreadyExistsException",
+        EC2.create_launch_template,
+        LaunchTemplateName="token",
+        LaunchTemplateData=template_data(),
+    )
+    refused(
+        "IdempotentParameterMismatch",
+        EC2.create_launch_template,
+        LaunchTemplateName="token",
+        LaunchTemplateData=template_data("m7i.xlarge"),
+        ClientToken="one",
+    )
+
+
+def test_life_of_a_group():
+    template_id = template("life")
+    tags = [
+        {"Key": "owner", "Value": "us", "PropagateAtLaunch": False},
+        {"Key": "role", "Value": "node", "PropagateAtLaunch": True},
+    ]
+    settings = dict(
+        CapacityRebalance=True,
+        MaxInstanceLifetime=86400,
+        DefaultInstanceWarmup=30,
+        DefaultCooldown=60,
+        HealthCheckType="EC2",
+        HealthCheckGracePeriod=120,
+        TerminationPolicies=["OldestInstance", "Default"],
+        NewInstancesProtectedFromScaleIn=True,
+        InstanceMaintenancePolicy={"MinHealthyPercentage": 90, "MaxHealthyPercentage": 110},
+        AvailabilityZoneDistribution={"CapacityDistributionStrategy": "balanced-best-effort"},
+        Context="here",
+        TargetGroupARNs=["arn:t"],
+    )
+    create("life", template_id, DesiredCapacity=3, Tags=tags, **settings)
+    refused("AlreadyExists", create, name="life", template_id=template_id)
+    wait(60)
+    found = group("life")
+    for key, value in settings.items():
+        assert found[key] == value, f"{key}: {found[key]} instead of {value}"
+    assert {tag["Key"]: tag["PropagateAtLaunch"] for tag in found["Tags"]} == {"owner": False, "role": True}
+    assert sorted({each["AvailabilityZone"] for each in found["Instances"]}) == found["AvailabilityZones"]
+    ids = [each["InstanceId"] for each in found["Instances"]]
+    for each in found["Instances"]:
+        assert (each["LifecycleState"], each["HealthStatus"]) == ("InService", "Healthy")
+        assert each["ProtectedFromScaleIn"] is True
+        assert each["LaunchTemplate"] == {
+            "LaunchTemplateId": template_id,
+            "LaunchTemplateName": "life",
+            "Version": "1",
+        }
+    instances = AUTOSCALING.describe_auto_scaling_instances(InstanceIds=ids)["AutoScalingInstances"]
+    assert {each["AutoScalingGroupName"] for each in instances} == {"life"}
+    in_ec2 = EC2.describe_instances(Filters=[{"Name": "tag:role", "Values": ["node"]}])["Reservations"]
+    in_ec2 = [each for reservation in in_ec2 for each in reservation["Instances"]]
+    assert sorted(each["InstanceId"] for each in in_ec2) == sorted(ids)
+    assert all(each["PrivateDnsName"].endswith(".eu-central-1.compute.internal") for each in in_ec2)
+
+    # Protected members survive scale-in; one is ended by name.
+    AUTOSCALING.set_desired_capacity(AutoScalingGroupName="life", DesiredCapacity=2)
+    wait(60)
+    assert len(group("life")["Instances"]) == 3
+    AUTOSCALING.set_instance_protection(
+        AutoScalingGroupName="life", InstanceIds=ids[:1], ProtectedFromScaleIn=False
+    )
+    wait(60)
+    assert sorted(each["InstanceId"] for each in group("life")["Instances"]) == sorted(ids[1:])
+    activity = AUTOSCALING.terminate_instance_in_auto_scaling_group(
+        InstanceId=ids[1], ShouldDecrementDesiredCapacity=True
+    )["Activity"]
+    assert (activity["StatusCode"], activity["AutoScalingGroupName"]) == ("InProgress", "life")
+    assert group("life")["DesiredCapacity"] == 1
+    wait(60)
+    refused(
+        "ValidationError",
+        AUTOSCALING.terminate_instance_in_auto_scaling_group,
+        InstanceId=ids[1],
+        ShouldDecrementDesiredCapacity=True,
+    )
+    # One dies in EC2 and is replaced.
+    changes = EC2.terminate_instances(InstanceIds=[ids[2]])["TerminatingInstances"]
+    assert changes[0]["CurrentState"]["Name"] == "shutting-down"
+    assert changes[0]["PreviousState"]["Name"] == "running"
+    wait(120)
+    (replacement,) = group("life")["Instances"]
+    assert replacement["InstanceId"] != ids[2]
+    pages = AUTOSCALING.get_paginator("describe_scaling_activities").paginate(
+        AutoScalingGroupName="life", PaginationConfig={"PageSize": 3}
+    )
+    activities = [each for page in pages for each in page["Activities"]]
+    ended = [each for each in activities if each["Description"].startswith("Terminating EC2 instance")]
+    assert len(ended) == 3 and all(each["StatusCode"] == "Successful" for each in ended)
+    times = [each["StartTime"] for each in activities]
+    assert times == sorted(times, reverse=True)
+
+    AUTOSCALING.suspend_processes(AutoScalingGroupName="life", ScalingProcesses=["AZRebalance", "Launch"])
+    assert sorted(each["ProcessName"] for each in group("life")["SuspendedProcesses"]) == ["AZRebalance", "Launch"]
+    AUTOSCALING.resume_processes(AutoScalingGroupName="life")
+    assert group("life")["SuspendedProcesses"] == []
+    refused(
+        "ValidationError", AUTOSCALING.suspend_processes, AutoScalingGroupName="life", ScalingProcesses=["Sleep"]
+    )
+    message = refused(
+        "ValidationError", AUTOSCALING.set_desired_capacity, AutoScalingGroupName="life", DesiredCapacity=11
+    )
+    assert message == "New SetDesiredCapacity value 11 is above max value 10 for the AutoScalingGroup."
+    refused("ResourceInUse", AUTOSCALING.delete_auto_scaling_group, AutoScalingGroupName="life")
+    AUTOSCALING.delete_auto_scaling_group(AutoScalingGroupName="life", ForceDelete=True)
+    assert group("life")["Status"] == "Delete in progress"
+    wait(60)
+    assert not AUTOSCALING.describe_auto_scaling_groups(AutoScalingGroupNames=["life"])["AutoScalingGroups"]
+
+
+def test_mixed_instances():
+    template_id = template("mixed", instance_type="t3.medium")
+    policy = {
+        "LaunchTemplate": {
+            "LaunchTemplateSpecification": {"LaunchTemplateId": template_id, "Version": "$Latest"},
+            "Overrides": [{"InstanceType": "m7i.large"}, {"InstanceType": "m6i.large"}],
+        },
+        "InstancesDistribution": {
+            "OnDemandBaseCapacity": 1,
+            "OnDemandPercentageAboveBaseCapacity": 0,
+            "SpotAllocationStrategy": "price-capacity-optimized",
+        },
+    }
+    AUTOSCALING.create_auto_scaling_group(
+        AutoScalingGroupName="mixed",
+        MinSize=0,
+        MaxSize=10,
+        DesiredCapacity=3,
+        VPCZoneIdentifier=",".join(SUBNETS),
+        MixedInstancesPolicy=policy,
+    )
+    wait(60)
+    found = group("mixed")
+    assert "LaunchTemplate" not in found
+    assert found["MixedInstancesPolicy"]["LaunchTemplate"]["Overrides"] == policy["LaunchTemplate"]["Overrides"]
+    assert found["MixedInstancesPolicy"]["InstancesDistribution"]["OnDemandBaseCapacity"] == 1
+    ids = [each["InstanceId"] for each in found["Instances"]]
+    assert {each["InstanceType"] for each in found["Instances"]} == {"m7i.large"}
+    reservations = EC2.describe_instances(InstanceIds=ids)["Reservations"]
+    spot = [each for r in reservations for each in r["Instances"] if each.get("InstanceLifecycle") == "spot"]
+    assert len(spot) == 2
+    AUTOSCALING.update_auto_scaling_group(AutoScalingGroupName="mixed", MaxSize=5)
+    assert group("mixed")["MixedInstancesPolicy"] == found["MixedInstancesPolicy"]
+    AUTOSCALING.update_auto_scaling_group(
+        AutoScalingGroupName="mixed", LaunchTemplate={"LaunchTemplateName": "mixed", "Version": "1"}
+    )
+    found = group("mixed")
+    assert "MixedInstancesPolicy" not in found
+    assert found["LaunchTemplate"] == {
+        "LaunchTemplateId": template_id,
+        "LaunchTemplateName": "mixed",
+        "Version": "1",
+    }
+
+
+def test_capacity():
+    for zone in "abc":
+        limit = {"zone": f"eu-central-1{zone}", "instance_type": "r7i.large", "limit": 0}
+        control("PUT", "regions/eu-central-1/capacity", limit)
+    create("capacity", template("capacity", instance_type="r7i.large"), DesiredCapacity=1)
+    wait(5)
+    activities = AUTOSCALING.describe_scaling_activities(AutoScalingGroupName="capacity")["Activities"]
+    assert {each["StatusCode"] for each in activities} == {"Failed"}
+    assert "sufficient r7i.large capacity" in activities[0]["StatusMessage"]
+    assert group("capacity")["Instances"] == []
+
+
+def test_standby_health_attach():
+    create("moves", template("moves"), DesiredCapacity=2)
+    wait(60)
+    first, second = [each["InstanceId"] for each in group("moves")["Instances"]]
+    both = dict(AutoScalingGroupName="moves", InstanceIds=[first])
+    activities = AUTOSCALING.enter_standby(**both, ShouldDecrementDesiredCapacity=True)["Activities"]
+    assert activities[0]["StatusCode"] == "InProgress"
+    wait(10)
+    states = {each["InstanceId"]: each["LifecycleState"] for each in group("moves")["Instances"]}
+    assert states == {first: "Standby", second: "InService"}
+    AUTOSCALING.exit_standby(**both)
+    wait(10)
+    AUTOSCALING.detach_instances(**both, ShouldDecrementDesiredCapacity=True)
+    wait(10)
+    assert [each["InstanceId"] for each in group("moves")["Instances"]] == [second]
+    AUTOSCALING.attach_instances(**both)
+    wait(10)
+    assert group("moves")["DesiredCapacity"] == 2
+    AUTOSCALING.set_instance_health(InstanceId=second, HealthStatus="Unhealthy", ShouldRespectGracePeriod=False)
+    wait(60)
+    assert second not in [each["InstanceId"] for each in group("moves")["Instances"]]
+    ids = [each["InstanceId"] for each in group("moves")["Instances"]]
+    answer = AUTOSCALING.terminate_instance_in_auto_scaling_group(
+        InstanceIds=ids, AutoScalingGroupName="moves", ShouldDecrementDesiredCapacity=True
+    )
+    assert len(answer["Activities"]) == 2
+    assert group("moves")["DesiredCapacity"] == 0
+
+
+def test_tags_and_pages():
+    template_id = template("pages")
+    for number in range(60):
+        create(f"page-{number:02}", template_id, Tags=[{"Key": "half", "Value": str(number % 2)}])
+    pages = AUTOSCALING.get_paginator("describe_auto_scaling_groups").paginate(
+        Filters=[{"Name": "tag:half", "Values": ["1"]}], PaginationConfig={"PageSize": 7}
+    )
+    names = [each["AutoScalingGroupName"] for page in pages for each in page["AutoScalingGroups"]]
+    assert names == [f"page-{number:02}" for number in range(1, 60, 2)], names
+    tag = {"ResourceType": "auto-scaling-group", "ResourceId": "page-00", "Key": "extra", "Value": "x"}
+    AUTOSCALING.create_or_update_tags(Tags=[{**tag, "PropagateAtLaunch": True}])
+    found = AUTOSCALING.describe_tags(Filters=[{"Name": "key", "Values": ["extra"]}])["Tags"]
+    assert found == [{**tag, "PropagateAtLaunch": True}], found
+    AUTOSCALING.delete_tags(Tags=[tag])
+    assert not AUTOSCALING.describe_tags(Filters=[{"Name": "key", "Values": ["extra"]}])["Tags"]
+    pages = AUTOSCALING.get_paginator("describe_tags").paginate(PaginationConfig={"PageSize": 9})
+    assert sum(len(page["Tags"]) for page in pages) >= 60
+    refused("InvalidNextToken", AUTOSCALING.describe_auto_scaling_groups, NextToken="nonsense")
+    refused("ValidationError", AUTOSCALING.describe_auto_scaling_groups, MaxRecords=101)
+
+
+def test_faults():
+    rule = {"service": "autoscaling", "action": "DescribeTags", "times": 1}
+    control("POST", "faults", {**rule, "fault": {"kind": "denied"}})
+    message = refused("AccessDenied", AUTOSCALING.describe_tags)
+    assert "is not authorized to perform: autoscaling:DescribeTags" in message
+    rule = {"service": "ec2", "action": "DescribeVpcs", "times": 1}
+    control("POST", "faults", {**rule, "fault": {"kind": "denied"}})
+    refused("UnauthorizedOperation", EC2.describe_vpcs)
+    # Throttled and lost answers are repeated by the SDK itself.
+    before = control("GET", "calls")["total"]
+    for fault in ("throttled", "dropped_after", "dropped_before"):
+        control("POST", "faults", {**rule, "fault": {"kind": fault}})
+        EC2.describe_vpcs()
+    assert control("GET", "calls")["total"] - before == 6
+    refused("InvalidAction", AUTOSCALING.describe_adjustment_types)
+    refused("InvalidAction", EC2.describe_addresses)
+
+
+def test_other_region():
+    other = client("autoscaling", "us-west-2")
+    assert other.describe_auto_scaling_groups()["AutoScalingGroups"] == []
+
+
+def main():
+    failures = 0
+    tests = [(key, value) for key, value in globals().items() if key.startswith("test_")]
+    for key, test in tests:
+        try:
+            test()
+            print(f"ok   {key}")
+        except Exception:  # one failure must not hide the others
+            failures += 1
+            print(f"FAIL {key}\n{traceback.format_exc(limit=-3)}")
+    for each in sorted(STRICT.unknown):
+        print(f"FAIL boto3's model has no {each}")
+    print(f"{len(tests)} tests, {STRICT.answers} answers, {failures} failures, {len(STRICT.unknown)} unknown elements")
+    sys.exit(1 if failures or STRICT.unknown else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+//! Runs the Python round trip against a simulator in this process.
+//!
+//! boto3 is installed once, into a virtual environment under the target directory. Without Python 3 or without a
+//! package index the test fails and says so.
+
+use anyhow::{Context as _, Result, bail};
+use foo_simulator::{Simulator, SimulatorConfig};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tokio::process::Command;
+
+const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn boto3_cannot_tell_it_from_aws() -> Result<()> {
+    let python = virtual_environment(Path::new(env!("CARGO_TARGET_TMPDIR"))).await?;
+    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let script = Path::new(PYTHON).join("round_trip.py");
+    // AWS_* variables of the machine must not reach it: they could point at a real account.
+    let mut command = Command::new(python);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AWS_")) {
+        command.env_remove(name);
+    }
+    run(command.arg(script).arg(aws.endpoint())).await.context("the round trip failed")?;
+    println!("calls: {}", aws.total_calls());
+    Ok(())
+}
+
+/// The Python of a virtual environment with the pinned boto3. A marker with the requirements' text says that it is
+/// complete; an incomplete or outdated one is made anew.
+async fn virtual_environment(target: &Path) -> Result<PathBuf> {
+    let directory = target.join("boto3");
+    let marker = directory.join("complete");
+    let requirements = Path::new(PYTHON).join("requirements.txt");
+    let wanted = std::fs::read_to_string(&requirements)?;
+    let python = directory.join("bin").join("python");
+    if std::fs::read_to_string(&marker).is_ok_and(|found| found == wanted) {
+        return Ok(python);
+    }
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&directory))
+        .await
+        .context("cannot make a virtual environment: is python3 with its venv module installed?")?;
+    run(Command::new(&python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
+        .arg(&requirements))
+    .await
+    .context("cannot install boto3: is a Python package index reachable?")?;
+    std::fs::write(&marker, wanted)?;
+    Ok(python)
+}
+
+/// Runs a command; what it wrote is in the error if it fails.
+async fn run(command: &mut Command) -> Result<()> {
+    let output = command
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .with_context(|| format!("cannot start {:?}", command.as_std().get_program()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        bail!("{}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    print!("{text}");
+    Ok(())
+}
