@@ -85,12 +85,18 @@ impl Groups for AwsCloud {
     }
 
     async fn tag_group(&self, name: &GroupName, new: &BTreeMap<String, String>) -> Result<()> {
+        if new.is_empty() {
+            return Ok(());
+        }
         let call = self.autoscaling.once.create_or_update_tags().set_tags(Some(tags(name, new)));
         call.send().await.map_err(|failed| error::of(Operation::CreateOrUpdateTags, &failed))?;
         Ok(())
     }
 
     async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
         let tags = keys.iter().map(|key| tag(name, key).build()).collect();
         let call = self.autoscaling.once.delete_tags().set_tags(Some(tags));
         call.send().await.map_err(|failed| error::of(Operation::DeleteTags, &failed))?;
@@ -118,6 +124,9 @@ impl Groups for AwsCloud {
     }
 
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
         let ids = ids.iter().map(|id| id.as_str().to_owned()).collect();
         let call = self.autoscaling.once.set_instance_protection().auto_scaling_group_name(name.as_str());
         let call = call.set_instance_ids(Some(ids)).protected_from_scale_in(true);

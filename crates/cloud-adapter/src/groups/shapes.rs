@@ -71,7 +71,9 @@ pub(super) fn is_protected(protection: Protection) -> bool {
 }
 
 pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
-    let name = group.auto_scaling_group_name().ok_or(Gap("AutoScalingGroupName"))?;
+    // The SDK fills in what AWS's model calls required: a missing name arrives as an empty one, a size as zero.
+    let name =
+        group.auto_scaling_group_name().filter(|name| !name.is_empty()).ok_or(Gap("AutoScalingGroupName"))?;
     let policy = group.mixed_instances_policy();
     let template = match policy {
         Some(policy) => policy.launch_template().and_then(aws::LaunchTemplate::launch_template_specification),

@@ -1,0 +1,210 @@
+//! How failures arrive: their kind, their text, and how often the request was sent.
+
+use crate::canned::{
+    Canned, Form, Reply, autoscaling_answer, autoscaling_error, cloud, ec2_answer, ec2_error, settings,
+};
+use crate::shapes::content;
+use foo_cloud::model::{Decrement, TemplateVersion};
+use foo_cloud::{CloudError, Compute, ErrorKind, Groups};
+use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
+use std::collections::BTreeMap;
+use tokio::net::TcpListener;
+
+/// A change without a client token.
+async fn change(cloud: &AwsCloud) -> CloudError {
+    cloud.terminate_instance(&"i-1".into(), Decrement::Shrink).await.unwrap_err()
+}
+
+/// A change with a client token.
+async fn change_with_token(cloud: &AwsCloud) -> CloudError {
+    cloud.create_template_version(&"lt-1".into(), &content(), "d", "token-1").await.unwrap_err()
+}
+
+async fn read(cloud: &AwsCloud) -> CloudError {
+    cloud.describe_groups(&["g".into()]).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn without_an_answer_a_change_may_have_happened_and_is_sent_once() {
+    for reply in [|| Reply::HangUp, || Reply::Silence, || Reply::BreakOff] {
+        let server = Canned::always(reply).await;
+        let error = change(&server.cloud().await).await;
+        assert_eq!((error.kind, server.asked().len()), (ErrorKind::LostAnswer, 1));
+        assert!(error.may_have_happened());
+    }
+}
+
+#[tokio::test]
+async fn without_an_answer_a_read_and_a_change_with_a_token_are_repeated() {
+    let server = Canned::always(|| Reply::HangUp).await;
+    let error = read(&server.cloud().await).await;
+    assert_eq!((error.kind, server.asked().len()), (ErrorKind::Unreachable, 3));
+
+    let server = Canned::always(|| Reply::HangUp).await;
+    let error = change_with_token(&server.cloud().await).await;
+    assert_eq!((error.kind, server.asked().len()), (ErrorKind::LostAnswer, 3));
+    let tokens: Vec<Option<String>> =
+        server.asked().iter().map(|form| form.get("ClientToken").cloned()).collect();
+    assert_eq!(tokens, vec![Some("token-1".to_owned()); 3]);
+}
+
+#[tokio::test]
+async fn without_a_connection_nothing_has_happened() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    let cloud = cloud(&url).await;
+    for error in [change(&cloud).await, read(&cloud).await] {
+        assert_eq!((error.kind, error.may_have_happened()), (ErrorKind::Unreachable, false));
+    }
+}
+
+#[tokio::test]
+async fn a_page_without_an_error_code_is_a_failure_of_the_other_side() {
+    let server = Canned::always(|| Reply::Html(502)).await;
+    let error = change(&server.cloud().await).await;
+    assert_eq!((error.kind, error.code, server.asked().len()), (ErrorKind::Internal, None, 1));
+    assert_eq!(error.message, "HTTP status 502 without a message");
+}
+
+#[tokio::test]
+async fn throttling_is_repeated_for_reads_only() {
+    let server = Canned::always(|| autoscaling_error(400, "Throttling", "Rate exceeded")).await;
+    let cloud = server.cloud().await;
+    let error = change(&cloud).await;
+    assert_eq!((error.kind, server.asked().len()), (ErrorKind::Throttled, 1));
+    let error = read(&cloud).await;
+    assert_eq!((error.kind, server.asked().len()), (ErrorKind::Throttled, 4));
+    assert_eq!(error.code.as_deref(), Some("Throttling"));
+}
+
+#[tokio::test]
+async fn both_services_errors_are_read_and_lose_their_request_ids() {
+    let server = Canned::always(|| {
+        let text = "No access. Encoded authorization failure message: Zm9v (RequestId: 7a62c49f-347e-4fc4-9331-6e8e000000aa)";
+        ec2_error(403, "UnauthorizedOperation", text)
+    })
+    .await;
+    let error = server.cloud().await.delete_template(&"lt-1".into()).await.unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Denied, "No access."));
+
+    let server =
+        Canned::always(|| autoscaling_error(400, "ValidationError", "AutoScalingGroup name not found")).await;
+    let error = server.cloud().await.delete_group(&"g".into()).await.unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Invalid, "AutoScalingGroup name not found"));
+}
+
+#[tokio::test]
+async fn a_role_that_may_not_be_assumed_is_a_matter_of_credentials() {
+    let server = Canned::start(|form, _| match form.get("Action").map(String::as_str) {
+        Some("AssumeRole") => {
+            autoscaling_error(403, "AccessDenied", "not authorized to perform: sts:AssumeRole")
+        }
+        _ => autoscaling_answer("DescribeAutoScalingGroups", "<AutoScalingGroups/>"),
+    })
+    .await;
+    let role = AssumedRole {
+        arn: "arn:aws:iam::123456789012:role/pools".into(),
+        external_id: Some("foo".into()),
+        session_name: "manager".into(),
+    };
+    let cloud = AwsCloud::connect(AwsSettings { roles: vec![role], ..settings(&server.url) }).await.unwrap();
+    let error = read(&cloud).await;
+    assert_eq!(error.kind, ErrorKind::Credentials, "{error}");
+    assert!(error.message.contains("sts:AssumeRole"), "{error}");
+    assert_eq!(server.asked()[0].get("ExternalId").map(String::as_str), Some("foo"));
+}
+
+#[tokio::test]
+async fn a_group_without_a_name_is_not_taken_for_an_absent_group() {
+    let group = "<member><MinSize>0</MinSize></member>";
+    let server = Canned::always(move || {
+        autoscaling_answer(
+            "DescribeAutoScalingGroups",
+            &format!("<AutoScalingGroups>{group}</AutoScalingGroups>"),
+        )
+    })
+    .await;
+    let error = read(&server.cloud().await).await;
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (ErrorKind::Internal, "the answer has no usable AutoScalingGroupName")
+    );
+}
+
+#[tokio::test]
+async fn instances_ec2_does_not_know_are_left_out() {
+    let known = |form: &Form| {
+        let ids: Vec<&String> =
+            form.iter().filter(|(key, _)| key.starts_with("InstanceId.")).map(|(_, id)| id).collect();
+        if ids.iter().any(|id| *id == "i-0bad") {
+            return ec2_error(400, "InvalidInstanceID.NotFound", "The instance ID 'i-0bad' does not exist");
+        }
+        if ids.iter().any(|id| *id == "i-0odd") {
+            return ec2_error(400, "InvalidInstanceID.NotFound", "One of them does not exist");
+        }
+        let item = |id: &&String| {
+            let state = "<instanceState><code>16</code><name>running</name></instanceState>";
+            let place = "<placement><availabilityZone>eu-central-1a</availabilityZone></placement>";
+            format!(
+                "<item><instanceId>{id}</instanceId>{state}{place}<instanceType>m7i.large</instanceType></item>"
+            )
+        };
+        let items = ids.iter().map(item).collect::<Vec<_>>().concat();
+        let reservation = format!("<item><instancesSet>{items}</instancesSet></item>");
+        ec2_answer("DescribeInstances", &format!("<reservationSet>{reservation}</reservationSet>"))
+    };
+    let server = Canned::start(move |form, _| known(form)).await;
+    let ids = ["i-0aaa", "i-0bad", "i-0bbb", "i-0odd"].map(Into::into);
+    let mut found: Vec<String> = server
+        .cloud()
+        .await
+        .describe_instances(&ids)
+        .await
+        .unwrap()
+        .iter()
+        .map(|one| one.id.to_string())
+        .collect();
+    found.sort();
+    assert_eq!(found, ["i-0aaa", "i-0bbb"]);
+    assert!(server.asked().len() <= 7, "{} calls", server.asked().len());
+}
+
+#[tokio::test]
+async fn versions_that_could_not_be_deleted_fail_the_call_unless_they_are_gone() {
+    let answer = |code: &'static str| {
+        move || {
+            let error =
+                format!("<responseError><code>{code}</code><message>because</message></responseError>");
+            let item = format!(
+                "<item><launchTemplateId>lt-1</launchTemplateId><versionNumber>2</versionNumber>{error}</item>"
+            );
+            let set = "unsuccessfullyDeletedLaunchTemplateVersionSet";
+            ec2_answer("DeleteLaunchTemplateVersions", &format!("<{set}>{item}</{set}>"))
+        }
+    };
+    let versions = [TemplateVersion(1), TemplateVersion(2)];
+    let gone = Canned::always(answer("launchTemplateVersionDoesNotExist")).await;
+    gone.cloud().await.delete_template_versions(&"lt-1".into(), &versions).await.unwrap();
+    let refused = Canned::always(answer("unexpectedError")).await;
+    let error = refused.cloud().await.delete_template_versions(&"lt-1".into(), &versions).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Internal);
+    assert_eq!(error.message, "version 2 was not deleted: because");
+}
+
+#[tokio::test]
+async fn empty_questions_are_not_sent() {
+    let server = Canned::always(|| Reply::HangUp).await;
+    let cloud = server.cloud().await;
+    assert_eq!(cloud.describe_groups(&[]).await, Ok(vec![]));
+    assert_eq!(cloud.describe_instances(&[]).await, Ok(vec![]));
+    assert_eq!(cloud.describe_images(&[]).await, Ok(vec![]));
+    assert_eq!(cloud.describe_instance_types(&[]).await, Ok(vec![]));
+    assert_eq!(cloud.suspend_processes(&"g".into(), &[]).await, Ok(()));
+    assert_eq!(cloud.resume_processes(&"g".into(), &[]).await, Ok(()));
+    assert_eq!(cloud.tag_group(&"g".into(), &BTreeMap::new()).await, Ok(()));
+    assert_eq!(cloud.untag_group(&"g".into(), &[]).await, Ok(()));
+    assert_eq!(cloud.protect_instances(&"g".into(), &[]).await, Ok(()));
+    assert_eq!(cloud.delete_template_versions(&"lt-1".into(), &[]).await, Ok(()));
+    assert_eq!(server.asked(), Vec::<Form>::new());
+}

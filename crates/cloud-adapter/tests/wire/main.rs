@@ -1,0 +1,7 @@
+//! The adapter through the real SDK, over real sockets: against scripted answers, and against the simulator.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
+
+mod canned;
+mod errors;
+mod shapes;
+mod simulator;

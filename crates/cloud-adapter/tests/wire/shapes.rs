@@ -1,0 +1,171 @@
+//! What goes over the wire, field by field.
+
+use crate::canned::{Canned, Form, autoscaling_answer, ec2_answer};
+use foo_cloud::model::{
+    InstancesMix, MetadataOptions, MixOverride, Protection, SpotOptions, SpotStrategy, TemplateContent,
+    TemplateVersion, UserData, Volume, VolumeType,
+};
+use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
+use std::collections::BTreeMap;
+
+/// A template with everything in it.
+pub(crate) fn content() -> TemplateContent {
+    TemplateContent {
+        image: "ami-1".into(),
+        instance_type: "m7i.large".into(),
+        security_groups: vec!["sg-1".into(), "sg-2".into()],
+        instance_profile: Some("nodes".into()),
+        key_name: Some("ops".into()),
+        volumes: vec![Volume {
+            device: "/dev/xvda".into(),
+            size_gib: 80,
+            kind: VolumeType::Gp3,
+            iops: Some(4_000),
+            throughput: Some(250),
+            encrypted: Some(true),
+            kms_key: Some("alias/nodes".into()),
+        }],
+        metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+        spot: Some(SpotOptions { max_price: Some("0.05".into()) }),
+        user_data: UserData(b"#!/bin/sh\necho hi\n".to_vec()),
+        tags: tags(&[("Name", "node")]),
+    }
+}
+
+pub(crate) fn tags(tags: &[(&str, &str)]) -> BTreeMap<String, String> {
+    tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+/// The fields of a form that are not the protocol's own.
+fn fields(form: &Form) -> Vec<String> {
+    let own = |key: &str| !matches!(key, "Action" | "Version");
+    form.iter().filter(|(key, _)| own(key)).map(|(key, value)| format!("{key}={value}")).collect()
+}
+
+#[tokio::test]
+async fn a_launch_template_is_complete() {
+    let made = "<launchTemplate><launchTemplateId>lt-1</launchTemplateId><launchTemplateName>g</launchTemplateName>\
+                <latestVersionNumber>1</latestVersionNumber></launchTemplate>";
+    let server = Canned::always(|| ec2_answer("CreateLaunchTemplate", made)).await;
+    let cloud = server.cloud().await;
+    let made =
+        cloud.create_template("g", &content(), "foo spec=v1-a data=v1-b", &tags(&[("k", "v")]), "t-1").await;
+    assert_eq!(made, Ok(("lt-1".into(), TemplateVersion(1))));
+    let data = "LaunchTemplateData";
+    let mut expected = vec![
+        "ClientToken=t-1".to_owned(),
+        "LaunchTemplateName=g".to_owned(),
+        "VersionDescription=foo spec=v1-a data=v1-b".to_owned(),
+        "TagSpecification.1.ResourceType=launch-template".to_owned(),
+        "TagSpecification.1.Tag.1.Key=k".to_owned(),
+        "TagSpecification.1.Tag.1.Value=v".to_owned(),
+    ];
+    for field in [
+        "BlockDeviceMapping.1.DeviceName=/dev/xvda",
+        "BlockDeviceMapping.1.Ebs.DeleteOnTermination=true",
+        "BlockDeviceMapping.1.Ebs.Encrypted=true",
+        "BlockDeviceMapping.1.Ebs.Iops=4000",
+        "BlockDeviceMapping.1.Ebs.KmsKeyId=alias/nodes",
+        "BlockDeviceMapping.1.Ebs.Throughput=250",
+        "BlockDeviceMapping.1.Ebs.VolumeSize=80",
+        "BlockDeviceMapping.1.Ebs.VolumeType=gp3",
+        "IamInstanceProfile.Name=nodes",
+        "ImageId=ami-1",
+        "InstanceMarketOptions.MarketType=spot",
+        "InstanceMarketOptions.SpotOptions.MaxPrice=0.05",
+        "InstanceType=m7i.large",
+        "KeyName=ops",
+        "MetadataOptions.HttpEndpoint=enabled",
+        "MetadataOptions.HttpPutResponseHopLimit=1",
+        "MetadataOptions.HttpTokens=required",
+        "SecurityGroupId.1=sg-1",
+        "SecurityGroupId.2=sg-2",
+        "TagSpecification.1.ResourceType=instance",
+        "TagSpecification.1.Tag.1.Key=Name",
+        "TagSpecification.1.Tag.1.Value=node",
+        "TagSpecification.2.ResourceType=volume",
+        "TagSpecification.2.Tag.1.Key=Name",
+        "TagSpecification.2.Tag.1.Value=node",
+        "UserData=IyEvYmluL3NoCmVjaG8gaGkK",
+    ] {
+        expected.push(format!("{data}.{field}"));
+    }
+    let mut sent = fields(&server.asked()[0]);
+    sent.sort();
+    expected.sort();
+    assert_eq!(sent, expected);
+}
+
+#[tokio::test]
+async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
+    let server = Canned::start(|form, _| autoscaling_answer(&form["Action"], "")).await;
+    let cloud = server.cloud().await;
+    let mix = InstancesMix {
+        overrides: vec![
+            MixOverride { instance_type: "m7i.large".into() },
+            MixOverride { instance_type: "m6i.large".into() },
+        ],
+        on_demand_base: 1,
+        on_demand_percentage: 20,
+        spot_strategy: SpotStrategy::PriceCapacityOptimized,
+        spot_max_price: None,
+    };
+    let spec = GroupSpec {
+        name: "g".into(),
+        min: 0,
+        max: 5,
+        desired: Some(3),
+        template: ("lt-1".into(), TemplateVersion(7)),
+        mix: Some(mix.clone()),
+        subnets: ["subnet-b".into(), "subnet-a".into()].into(),
+        new_instances: Protection::Protected,
+        tags: tags(&[("k", "v")]),
+    };
+    cloud.create_group(&spec).await.unwrap();
+    let policy = "MixedInstancesPolicy";
+    let template = format!("{policy}.LaunchTemplate");
+    assert_eq!(
+        fields(&server.asked()[0]),
+        [
+            "AutoScalingGroupName=g".to_owned(),
+            "DesiredCapacity=3".to_owned(),
+            "MaxSize=5".to_owned(),
+            "MinSize=0".to_owned(),
+            format!("{policy}.InstancesDistribution.OnDemandBaseCapacity=1"),
+            format!("{policy}.InstancesDistribution.OnDemandPercentageAboveBaseCapacity=20"),
+            format!("{policy}.InstancesDistribution.SpotAllocationStrategy=price-capacity-optimized"),
+            format!("{template}.LaunchTemplateSpecification.LaunchTemplateId=lt-1"),
+            format!("{template}.LaunchTemplateSpecification.Version=7"),
+            format!("{template}.Overrides.member.1.InstanceType=m7i.large"),
+            format!("{template}.Overrides.member.2.InstanceType=m6i.large"),
+            "NewInstancesProtectedFromScaleIn=true".to_owned(),
+            "Tags.member.1.Key=k".to_owned(),
+            "Tags.member.1.PropagateAtLaunch=false".to_owned(),
+            "Tags.member.1.ResourceId=g".to_owned(),
+            "Tags.member.1.ResourceType=auto-scaling-group".to_owned(),
+            "Tags.member.1.Value=v".to_owned(),
+            "VPCZoneIdentifier=subnet-a,subnet-b".to_owned(),
+        ]
+    );
+
+    let template = Some(("lt-1".into(), TemplateVersion(8)));
+    let with_mix = GroupChange { template: template.clone(), mix: Some(mix), ..GroupChange::default() };
+    cloud.update_group(&"g".into(), &with_mix).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(
+        asked[1]["MixedInstancesPolicy.InstancesDistribution.SpotMaxPrice"], "",
+        "an earlier price is taken back"
+    );
+
+    let without_mix = GroupChange { template, desired: Some(4), ..GroupChange::default() };
+    cloud.update_group(&"g".into(), &without_mix).await.unwrap();
+    assert_eq!(
+        fields(&server.asked()[2]),
+        [
+            "AutoScalingGroupName=g",
+            "DesiredCapacity=4",
+            "LaunchTemplate.LaunchTemplateId=lt-1",
+            "LaunchTemplate.Version=8"
+        ]
+    );
+}

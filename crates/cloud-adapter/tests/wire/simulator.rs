@@ -1,0 +1,444 @@
+//! Every operation through the real SDK against the simulator's wire. What is read must equal what the simulator's own
+//! implementation of the traits says of the same world.
+
+use crate::canned::settings;
+use crate::shapes::{content, tags};
+use foo_cloud::model::{
+    ActivityStatus, Decrement, Group, GroupName, InstanceId, InstancesMix, LifecycleState, MixOverride,
+    Process, Protection, SpotStrategy, TemplateContent, TemplateRecord, TemplateVersion,
+    group::TemplateChoice,
+};
+use foo_cloud::{Compute, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, NetworkQuery};
+use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
+use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
+use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use foo_simulator::{Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
+use std::time::Duration;
+
+const REGION: &str = "eu-central-1";
+const OWNER: &str = "infrastructure.foo.com/pool";
+
+/// The simulator, the adapter in front of its wire, and its own implementation of the traits.
+struct World {
+    server: Handle,
+    wire: AwsCloud,
+    direct: SimCloud,
+}
+
+impl World {
+    async fn start() -> Self {
+        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        // No scripted delays here, but a busy machine.
+        let settings = AwsSettings { timeouts: Timeouts::default(), ..settings(&server.endpoint()) };
+        let wire = AwsCloud::connect(settings).await.unwrap();
+        let direct = server.simulator().cloud(REGION, "direct");
+        Self { server, wire, direct }
+    }
+
+    fn step(&self, seconds: u64) {
+        self.server.simulator().step(Duration::from_secs(seconds));
+    }
+
+    /// A template `pool` and a group `pool` of that size, launched from it and in service.
+    async fn with_group(size: u32) -> Self {
+        let world = Self::start().await;
+        let (id, version) = world
+            .wire
+            .create_template("pool", &template(), &description(1), &tags(&[(OWNER, "pool")]), "token-1")
+            .await
+            .unwrap();
+        let spec = GroupSpec {
+            name: "pool".into(),
+            min: 0,
+            max: 10,
+            desired: Some(size),
+            template: (id, version),
+            mix: None,
+            subnets: PRIVATE_SUBNETS.into_iter().map(Into::into).collect(),
+            new_instances: Protection::Protected,
+            tags: tags(&[(OWNER, "pool"), ("other", "")]),
+        };
+        world.wire.create_group(&spec).await.unwrap();
+        world.step(120);
+        world
+    }
+
+    async fn group(&self) -> Group {
+        let mut found = self.wire.describe_groups(&["pool".into(), "nobody".into()]).await.unwrap();
+        assert_eq!(
+            sorted(found.clone()),
+            sorted(self.direct.describe_groups(&["pool".into()]).await.unwrap())
+        );
+        found.pop().expect("no group")
+    }
+
+    fn lose_answers(&self, action: &str, times: u32) {
+        self.server.simulator().add_fault(FaultRule::on(action, Fault::DroppedAfter).times(times));
+    }
+}
+
+fn template() -> TemplateContent {
+    TemplateContent {
+        image: IMAGE_X86_64.into(),
+        instance_type: "m7i.large".into(),
+        security_groups: vec![SECURITY_GROUP.into()],
+        spot: None,
+        ..content()
+    }
+}
+
+fn description(number: u32) -> String {
+    TemplateRecord::describe(&format!("v1-{number}").into(), &"v1-data".into())
+}
+
+fn sorted(mut groups: Vec<Group>) -> Vec<Group> {
+    groups.sort_by(|a, b| a.name.cmp(&b.name));
+    for group in &mut groups {
+        group.instances.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+    groups
+}
+
+fn pool() -> GroupName {
+    "pool".into()
+}
+
+#[tokio::test]
+async fn a_group_comes_back_as_it_was_made() {
+    let world = World::with_group(3).await;
+    let group = world.group().await;
+    assert_eq!((group.sizes.min, group.sizes.max, group.sizes.desired), (0, 10, 3));
+    assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("other", "")]));
+    assert_eq!(group.new_instances, Protection::Protected);
+    assert_eq!(group.subnets, PRIVATE_SUBNETS.into_iter().map(Into::into).collect());
+    let (id, choice) = group.template.clone().unwrap();
+    assert_eq!(choice, TemplateChoice::Version(TemplateVersion(1)));
+    assert_eq!(group.instances.len(), 3);
+    for instance in &group.instances {
+        assert_eq!(instance.lifecycle, LifecycleState::InService);
+        assert_eq!(instance.protection, Protection::Protected);
+        assert_eq!(instance.template, Some((id.clone(), TemplateVersion(1))));
+    }
+    assert_eq!(world.wire.describe_groups_tagged(OWNER).await.unwrap().len(), 1);
+    assert_eq!(world.wire.describe_groups_tagged("nobody's").await.unwrap(), vec![]);
+    let taken = world.wire.describe_groups(&["nobody".into()]).await.unwrap();
+    assert_eq!(taken, vec![]);
+}
+
+#[tokio::test]
+async fn a_group_can_be_changed_in_every_way_we_change_it() {
+    let world = World::with_group(2).await;
+    let (id, _) = world.group().await.template.unwrap();
+    let second =
+        world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap();
+    let mix = InstancesMix {
+        overrides: vec![MixOverride { instance_type: "m7i.large".into() }],
+        on_demand_base: 1,
+        on_demand_percentage: 50,
+        spot_strategy: SpotStrategy::PriceCapacityOptimized,
+        spot_max_price: None,
+    };
+    let change = GroupChange {
+        min: Some(1),
+        max: Some(6),
+        desired: Some(4),
+        template: Some((id.clone(), second)),
+        mix: Some(mix.clone()),
+        subnets: Some([PRIVATE_SUBNETS[0].into()].into()),
+        new_instances: Some(Protection::Unprotected),
+    };
+    world.wire.update_group(&pool(), &change).await.unwrap();
+    world.wire.tag_group(&pool(), &tags(&[("new", "yes")])).await.unwrap();
+    world.wire.untag_group(&pool(), &["other".into()]).await.unwrap();
+    world.wire.suspend_processes(&pool(), &[Process::AZRebalance, Process::Launch]).await.unwrap();
+    world.wire.resume_processes(&pool(), &[Process::Launch]).await.unwrap();
+    world.step(120);
+    let group = world.group().await;
+    assert_eq!((group.sizes.min, group.sizes.max, group.sizes.desired), (1, 6, 4));
+    assert_eq!(group.template, Some((id.clone(), TemplateChoice::Version(second))));
+    assert_eq!(group.mix, Some(mix));
+    assert_eq!(group.subnets, [PRIVATE_SUBNETS[0].into()].into());
+    assert_eq!(group.new_instances, Protection::Unprotected);
+    assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("new", "yes")]));
+    assert_eq!(group.suspended, [Process::AZRebalance].into());
+
+    let unprotected: Vec<InstanceId> = group
+        .instances
+        .iter()
+        .filter(|instance| instance.protection == Protection::Unprotected)
+        .map(|instance| instance.id.clone())
+        .collect();
+    assert_eq!(unprotected.len(), 2);
+    world.wire.protect_instances(&pool(), &unprotected).await.unwrap();
+    assert!(
+        world.group().await.instances.iter().all(|instance| instance.protection == Protection::Protected)
+    );
+
+    let plain = GroupChange { template: Some((id, second)), ..GroupChange::default() };
+    world.wire.update_group(&pool(), &plain).await.unwrap();
+    assert_eq!(world.group().await.mix, None);
+}
+
+#[tokio::test]
+async fn instances_end_with_and_without_a_replacement_and_the_group_goes_when_it_is_empty() {
+    let world = World::with_group(2).await;
+    let ids: Vec<InstanceId> =
+        world.group().await.instances.into_iter().map(|instance| instance.id).collect();
+    world.wire.terminate_instance(&ids[0], Decrement::Replace).await.unwrap();
+    world.step(120);
+    let group = world.group().await;
+    assert_eq!((group.sizes.desired, group.instances.len()), (2, 2));
+    assert!(group.instance(&ids[0]).is_none());
+    world.wire.terminate_instance(&ids[1], Decrement::Shrink).await.unwrap();
+    let in_use = world.wire.delete_group(&pool()).await.unwrap_err();
+    assert_eq!(in_use.kind, ErrorKind::InUse, "{in_use}");
+    world.step(120);
+    let last = world.group().await.instances[0].id.clone();
+    world.wire.terminate_instance(&last, Decrement::Shrink).await.unwrap();
+    world.step(120);
+    let unknown = world.wire.terminate_instance(&last, Decrement::Shrink).await.unwrap_err();
+    assert_eq!(unknown.kind, ErrorKind::Invalid, "{unknown}");
+
+    let activities = world.wire.describe_activities(&pool(), 100).await.unwrap();
+    assert_eq!(activities, world.direct.describe_activities(&pool(), 100).await.unwrap());
+    assert!(activities.len() >= 6 && activities.iter().all(|one| one.status == ActivityStatus::Successful));
+    assert!(activities.is_sorted_by(|newer, older| newer.started >= older.started));
+    assert_eq!(world.wire.describe_activities(&pool(), 1).await.unwrap(), activities[..1]);
+
+    world.wire.delete_group(&pool()).await.unwrap();
+    world.step(10);
+    assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), vec![]);
+}
+
+#[tokio::test]
+async fn a_template_lives_with_its_versions() {
+    let world = World::with_group(0).await;
+    let known = world.wire.describe_template("pool").await.unwrap().unwrap();
+    assert_eq!(known.tags, tags(&[(OWNER, "pool")]));
+    let repeated =
+        world.wire.create_template("pool", &template(), &description(1), &known.tags, "token-1").await;
+    assert_eq!(repeated, Ok((known.id.clone(), TemplateVersion(1))), "the token makes a repetition harmless");
+    let other =
+        world.wire.create_template("pool", &template(), &description(1), &known.tags, "token-9").await;
+    assert_eq!(other.unwrap_err().kind, ErrorKind::AlreadyExists);
+
+    for number in 2..=4 {
+        let token = format!("token-{number}");
+        for _ in 0..2 {
+            let made = world
+                .wire
+                .create_template_version(&known.id, &template(), &description(number), &token)
+                .await
+                .unwrap();
+            assert_eq!(made, TemplateVersion(number.into()));
+        }
+    }
+    let template = world.wire.describe_template("pool").await.unwrap().unwrap();
+    assert_eq!(Some(template.clone()), world.direct.describe_template("pool").await.unwrap());
+    let hashes: Vec<_> =
+        template.versions.iter().map(|one| one.spec_hash.clone().unwrap().to_string()).collect();
+    assert_eq!(hashes, ["v1-1", "v1-2", "v1-3", "v1-4"]);
+    assert!(template.versions[0].is_default);
+
+    let gone = [TemplateVersion(2), TemplateVersion(3), TemplateVersion(77)];
+    world.wire.delete_template_versions(&known.id, &gone).await.unwrap();
+    let left: Vec<i64> = world
+        .wire
+        .describe_template("pool")
+        .await
+        .unwrap()
+        .unwrap()
+        .versions
+        .iter()
+        .map(|one| one.version.0)
+        .collect();
+    assert_eq!(left, [1, 4]);
+
+    let summaries = world.wire.describe_templates_tagged(OWNER).await.unwrap();
+    assert_eq!(summaries, world.direct.describe_templates_tagged(OWNER).await.unwrap());
+    assert_eq!((summaries.len(), summaries[0].latest), (1, TemplateVersion(4)));
+    world.wire.delete_template(&known.id).await.unwrap();
+    assert_eq!(world.wire.delete_template(&known.id).await.unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(world.wire.describe_template("pool").await, Ok(None));
+}
+
+#[tokio::test]
+async fn what_a_template_says_reaches_the_instance() {
+    let world = World::with_group(1).await;
+    let id = world.group().await.instances[0].id.clone();
+    let made = world.server.simulator().region(REGION).instance(&id).unwrap();
+    assert_eq!(made.tags.get("Name").map(String::as_str), Some("node"));
+    let templates = world.server.simulator().region(REGION).templates();
+    let shown = format!("{templates:?}");
+    for part in
+        ["IyEvYmluL3NoCmVjaG8gaGkK", "alias/nodes", "/dev/xvda", "required", SECURITY_GROUP, "nodes", "ops"]
+    {
+        assert!(shown.contains(part), "{part} is missing in {shown}");
+    }
+}
+
+#[tokio::test]
+async fn instances_are_described_and_unknown_ones_left_out() {
+    let world = World::with_group(2).await;
+    let known: Vec<InstanceId> =
+        world.group().await.instances.into_iter().map(|instance| instance.id).collect();
+    let mut asked = known.clone();
+    asked.extend(["i-0123456789abcdef0".into(), "i-0123456789abcdef1".into()]);
+    let mut found = world.wire.describe_instances(&asked).await.unwrap();
+    let mut direct = world.direct.describe_instances(&asked).await.unwrap();
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    direct.sort_by(|a, b| a.id.cmp(&b.id));
+    assert_eq!(found, direct);
+    assert_eq!(found.len(), 2);
+    assert!(
+        found.iter().all(|one| one.state == InstanceState::Running && one.private_dns.is_some() && !one.spot)
+    );
+}
+
+#[tokio::test]
+async fn facts_about_images_types_and_the_network() {
+    let World { server: _server, wire, direct } = World::start().await;
+    let images = [IMAGE_X86_64.into(), IMAGE_ARM64.into()];
+    let found = wire.describe_images(&images).await.unwrap();
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|image| image.available && image.root_device.starts_with("/dev/")));
+    assert_eq!(wire.describe_images(&["ami-0123".into()]).await.unwrap_err().kind, ErrorKind::NotFound);
+
+    let types = ["g5.xlarge".into(), "m7i.large".into()];
+    let mut found = wire.describe_instance_types(&types).await.unwrap();
+    let mut same = direct.describe_instance_types(&types).await.unwrap();
+    found.sort_by(|a, b| a.instance_type.cmp(&b.instance_type));
+    same.sort_by(|a, b| a.instance_type.cmp(&b.instance_type));
+    assert_eq!(found, same);
+    assert_eq!((found[0].nvidia_gpus, found[1].vcpus, found[1].memory_mib), (1, 2, 8_192));
+    assert_eq!(
+        wire.describe_instance_types(&["m0.none".into()]).await.unwrap_err().kind,
+        ErrorKind::NotFound
+    );
+
+    let by_id = NetworkQuery::Ids(vec![PRIVATE_SUBNETS[1].into(), PUBLIC_SUBNETS[0].into()]);
+    let in_vpc = NetworkQuery::Tags { vpc: Some(VPC.into()), tags: tags(&[]) };
+    let nothing = NetworkQuery::Tags { vpc: None, tags: tags(&[("no-such-key", "")]) };
+    for (query, count) in [(&by_id, 2), (&in_vpc, 6), (&nothing, 0)] {
+        let mut found = wire.describe_subnets(query).await.unwrap();
+        let mut same = direct.describe_subnets(query).await.unwrap();
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        same.sort_by(|a, b| a.id.cmp(&b.id));
+        assert_eq!((&found, found.len()), (&same, count));
+    }
+    let unknown = NetworkQuery::Ids(vec!["subnet-0123".into()]);
+    assert_eq!(wire.describe_subnets(&unknown).await.unwrap_err().kind, ErrorKind::NotFound);
+
+    let groups = NetworkQuery::Ids(vec![SECURITY_GROUP.into()]);
+    assert_eq!(wire.describe_security_groups(&groups).await, direct.describe_security_groups(&groups).await);
+    assert_eq!(wire.describe_security_groups(&groups).await.unwrap()[0].vpc, VPC);
+    let unknown = NetworkQuery::Ids(vec!["sg-0123".into()]);
+    assert_eq!(wire.describe_security_groups(&unknown).await.unwrap_err().kind, ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn aws_refusals_have_their_kinds() {
+    let world = World::with_group(1).await;
+    let (id, version) = match world.group().await.template.unwrap() {
+        (id, TemplateChoice::Version(version)) => (id, version),
+        (_, TemplateChoice::Floating(text)) => panic!("{text}"),
+    };
+    let spec = GroupSpec {
+        name: pool(),
+        min: 0,
+        max: 1,
+        desired: None,
+        template: (id.clone(), version),
+        mix: None,
+        subnets: [PRIVATE_SUBNETS[0].into()].into(),
+        new_instances: Protection::Protected,
+        tags: tags(&[]),
+    };
+    assert_eq!(world.wire.create_group(&spec).await.unwrap_err().kind, ErrorKind::AlreadyExists);
+    let above = GroupChange { desired: Some(11), ..GroupChange::default() };
+    assert_eq!(world.wire.update_group(&pool(), &above).await.unwrap_err().kind, ErrorKind::Invalid);
+    let nobody = world.wire.update_group(&"nobody".into(), &GroupChange::default()).await.unwrap_err();
+    assert_eq!((nobody.kind, nobody.code.as_deref()), (ErrorKind::Invalid, Some("ValidationError")));
+    let unknown =
+        world.wire.create_template_version(&"lt-0123".into(), &template(), "d", "token-5").await.unwrap_err();
+    assert_eq!(unknown.kind, ErrorKind::NotFound, "{unknown}");
+
+    let simulator = world.server.simulator();
+    simulator.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::Denied).times(1));
+    let denied = world.wire.update_group(&pool(), &GroupChange::default()).await.unwrap_err();
+    assert_eq!(denied.kind, ErrorKind::Denied);
+    simulator.add_fault(FaultRule::on("CreateLaunchTemplateVersion", Fault::Denied).times(2));
+    let denied = world.wire.create_template_version(&id, &template(), "d", "token-6").await.unwrap_err();
+    let again = world.wire.create_template_version(&id, &template(), "d", "token-6").await.unwrap_err();
+    assert_eq!(
+        (denied.kind, &denied),
+        (ErrorKind::Denied, &again),
+        "the text does not change from call to call"
+    );
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_not_asked_for_twice_without_a_token() {
+    let world = World::with_group(3).await;
+    let id = world.group().await.instances[0].id.clone();
+    world.lose_answers("TerminateInstanceInAutoScalingGroup", 1);
+    let lost = world.wire.terminate_instance(&id, Decrement::Shrink).await.unwrap_err();
+    assert_eq!(lost.kind, ErrorKind::LostAnswer);
+    world.step(120);
+    assert_eq!(world.group().await.sizes.desired, 2, "it was done once");
+    assert_eq!(world.server.simulator().calls("TerminateInstanceInAutoScalingGroup"), 1);
+}
+
+#[tokio::test]
+async fn a_lost_answer_with_a_token_is_asked_for_again_and_makes_one_version() {
+    let world = World::with_group(0).await;
+    let (id, _) = world.group().await.template.unwrap();
+    world.lose_answers("CreateLaunchTemplateVersion", 2);
+    let made =
+        world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap();
+    assert_eq!(made, TemplateVersion(2));
+    assert_eq!(world.wire.describe_template("pool").await.unwrap().unwrap().versions.len(), 2);
+}
+
+#[tokio::test]
+async fn throttling_arrives_as_such_from_both_services() {
+    let world = World::with_group(0).await;
+    let simulator = world.server.simulator();
+    simulator.add_fault(FaultRule::on_everything(Fault::Throttled));
+    let mut kinds = vec![world.wire.delete_group(&pool()).await.unwrap_err().kind];
+    kinds.push(world.wire.delete_template(&"lt-1".into()).await.unwrap_err().kind);
+    kinds.push(world.wire.describe_groups(&[pool()]).await.unwrap_err().kind);
+    kinds.push(world.wire.describe_images(&[IMAGE_X86_64.into()]).await.unwrap_err().kind);
+    assert_eq!(kinds, [ErrorKind::Throttled; 4]);
+    simulator.clear_faults();
+    world.wire.describe_groups(&[pool()]).await.unwrap();
+}
+
+#[tokio::test]
+async fn many_groups_and_templates_come_in_pages() {
+    let world = World::start().await;
+    for at in 0..120 {
+        let name = format!("pool-{at}");
+        let tags = tags(&[(OWNER, &name)]);
+        let (id, version) =
+            world.direct.create_template(&name, &template(), "d", &tags, &name).await.unwrap();
+        let spec = GroupSpec {
+            name: name.as_str().into(),
+            min: 0,
+            max: 1,
+            desired: None,
+            template: (id, version),
+            mix: None,
+            subnets: [PRIVATE_SUBNETS[0].into()].into(),
+            new_instances: Protection::Protected,
+            tags,
+        };
+        world.direct.create_group(&spec).await.unwrap();
+    }
+    assert_eq!(world.wire.describe_groups_tagged(OWNER).await.unwrap().len(), 120);
+    assert_eq!(world.wire.describe_templates_tagged(OWNER).await.unwrap().len(), 120);
+    world.server.simulator().reset_calls();
+    let names: Vec<GroupName> = (0..100).map(|at| format!("pool-{at}").into()).collect();
+    assert_eq!(world.wire.describe_groups(&names).await.unwrap().len(), 100);
+    assert_eq!(world.server.simulator().calls("DescribeAutoScalingGroups"), 1);
+}
