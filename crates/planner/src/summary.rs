@@ -138,13 +138,14 @@ pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
 fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     let tally = situation.tally;
     let expected = situation.memory.next_deadline().is_some();
-    let moving = tally.leaving + tally.released + tally.booting + tally.nameless + situation.unlaunched();
+    let moving =
+        tally.leaving + tally.released + tally.booting + tally.nameless > 0 || situation.unlaunched() > 0;
     let ours = matches!(situation.view, View::Ours(_));
     let unclear = match situation.view {
         View::Unknown | View::Failed { .. } => true,
         View::Absent | View::Ours(_) | View::Foreign(_) => !situation.is_fresh(),
     };
-    !draft.is_idle() || expected || (ours && moving > 0) || unclear
+    !draft.is_idle() || expected || (ours && moving) || unclear
 }
 
 /// The members of a standing, by name, at most three: `a, b, c and 4 more`.

@@ -69,6 +69,12 @@ impl<'a> Facts<'a> {
         at.is_some_and(|at| at.until(self.observed.now) < crate::memory::CACHE_DEADLINE)
     }
 
+    /// We made its FooMachine, and our cache may not show it yet.
+    fn claimed_lately(&self, name: &MachineName) -> bool {
+        let at = self.memory.created_machines.get(name);
+        at.is_some_and(|at| at.until(self.observed.now) < crate::memory::CACHE_DEADLINE)
+    }
+
     fn machine_lives(&self, name: &MachineName) -> bool {
         self.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting())
     }
@@ -79,7 +85,8 @@ impl<'a> Facts<'a> {
             claim.deletion.is_deleting() && !self.machine_lives(&claim.name)
         } else {
             let name = names::machine_name(&self.desired.identity.pool, id);
-            self.desired.goal == Goal::Remove && !self.machines.contains_key(&name)
+            let unclaimed = !self.machines.contains_key(&name) && !self.claimed_lately(&name);
+            self.desired.goal == Goal::Remove && unclaimed
         }
     }
 

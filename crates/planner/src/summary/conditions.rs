@@ -30,7 +30,7 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
         deleting(situation),
     ];
     conditions.extend(autoscaler(situation));
-    let summary = ready::ready(situation, &conditions);
+    let summary = ready::ready(situation, draft, &conditions);
     conditions.insert(0, summary);
     conditions
 }
@@ -193,7 +193,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
 fn scaling_up(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::ScalingUp;
     let tally = situation.tally;
-    let coming = situation.unlaunched() + tally.booting;
+    let coming = situation.unlaunched().saturating_add(tally.booting);
     let lacking = situation.wish.size.saturating_sub(tally.kept);
     match situation.view {
         View::Ours(group) if group.status == GroupStatus::Active && situation.desired.goal == Goal::Run => {}

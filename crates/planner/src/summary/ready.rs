@@ -3,6 +3,8 @@
 use super::conditions::{AUTOSCALER_PREFIX, condition, departures};
 use super::{many, named};
 use crate::desired::Goal;
+use crate::draft::Draft;
+use crate::observed::Look;
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{Situation, Standing, View};
 
@@ -15,9 +17,9 @@ const NEEDED: [ConditionKind; 4] = [
 ];
 
 /// The summary of the others.
-pub(super) fn ready(situation: &Situation<'_>, others: &[Condition]) -> Condition {
+pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Condition {
     let kind = ConditionKind::Ready;
-    let (status, reason, message) = why_not(situation, others).map_or_else(
+    let (status, reason, message) = why_not(situation, draft, others).map_or_else(
         || {
             let size = situation.wish.size;
             (Status::True, "Ready".to_owned(), format!("{size} of {} in service", many(size, "instance")))
@@ -29,14 +31,14 @@ pub(super) fn ready(situation: &Situation<'_>, others: &[Condition]) -> Conditio
 
 /// The most telling reason why the pool is not ready: its end, what is missing, what cannot be used, what is not
 /// there, too few, too many.
-fn why_not(situation: &Situation<'_>, others: &[Condition]) -> Option<(String, String)> {
+fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Option<(String, String)> {
     ending(situation, others)
         .or_else(|| {
             let missing = situation.desired.missing.first()?;
             Some((missing.reason.clone(), missing.message.clone()))
         })
         .or_else(|| unmet(others, Status::False))
-        .or_else(|| unmet(others, Status::Unknown))
+        .or_else(|| unmet(others, Status::Unknown).filter(|_| !only_just_started(situation, draft)))
         .or_else(|| too_few(situation))
         .or_else(|| too_many(situation))
 }
@@ -52,6 +54,14 @@ fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(String, St
             Some(("Moved".to_owned(), "the pool belongs to another management cluster".to_owned()))
         }
     }
+}
+
+/// This is the first pass of a manager over a group that runs: that its template has not been read yet says nothing
+/// about the pool, and a restart of the manager must not make every pool unready for a moment.
+fn only_just_started(situation: &Situation<'_>, draft: &Draft) -> bool {
+    matches!(situation.view, View::Ours(_))
+        && situation.observed.template == Look::Unknown
+        && draft.memory.template_due_since == Some(situation.observed.now)
 }
 
 /// A needed condition with this status.

@@ -3,6 +3,8 @@
 //!
 //! `PLANNER_CASES=20000 cargo test -p foo-planner --release` goes deeper.
 
+mod anything;
+
 use crate::world::{Fault, Launches, World, pool};
 use foo_planner::Goal;
 use foo_planner::desired::Size;

@@ -24,6 +24,21 @@ fn an_instance_that_kubernetes_never_knew_is_ended_directly() {
 }
 
 #[test]
+fn an_instance_whose_foo_machine_is_not_in_our_cache_yet_is_not_unknown() {
+    let mut world = pool().of(1).running();
+    world.scale_to(2);
+    world.look_and_pass();
+    world.cloud.launch(world.now);
+    world.freeze_caches(true);
+    world.look_and_pass();
+    world.delete_pool();
+    assert!(!world.writes().iter().any(|word| word.starts_with("end ")));
+    world.freeze_caches(false);
+    world.settle();
+    assert!(world.is_gone());
+}
+
+#[test]
 fn a_minimum_is_lowered_before_instances_end() {
     let mut world = pool().managed_by_somebody_else(2, 5).running();
     world.delete_pool();

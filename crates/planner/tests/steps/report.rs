@@ -110,3 +110,13 @@ fn credentials_that_are_refused_are_the_reason() {
     );
     assert_eq!((report.counts, report.provider_ids), (None, None), "what was published stays");
 }
+
+#[test]
+fn a_restart_of_the_manager_makes_no_pool_unready() {
+    let mut world = pool().of(2).running();
+    world.restart(0);
+    for _ in 0..5 {
+        let plan = world.look_and_pass();
+        assert_eq!(plan.report.conditions[0].status, Status::True, "{:?}", plan.report.conditions[0]);
+    }
+}

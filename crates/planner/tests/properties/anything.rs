@@ -1,0 +1,231 @@
+//! Any state at all, also states that should not exist: the planner has an answer, always the same, and the checker
+//! has nothing to say against it.
+
+use super::cases;
+use crate::world::{World, content, pool};
+use foo_planner::desired::{Blocked, PausedBy, Size, Wanted};
+use foo_planner::model::group::GroupStatus;
+use foo_planner::model::{
+    Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, RemovalMark,
+    Sizes, Timestamp,
+};
+use foo_planner::observed::{Finalizer, Stray};
+use foo_planner::{Goal, Look, Memory, Observed, plan, violations};
+use proptest::prelude::*;
+
+/// One change of what is observed, wished or remembered; numbers pick among what there is.
+#[derive(Clone, Debug)]
+enum Twist {
+    Sizes(u32, u32, u32),
+    Lifecycle(usize, LifecycleState),
+    Unhealthy(usize),
+    Unprotected(usize),
+    DropInstance(usize),
+    DropFooMachine(usize),
+    DropMachine(usize),
+    FooMachineDeleting(usize),
+    MachineDeleting(usize),
+    Marked(usize),
+    NoNode(usize),
+    Word(usize, Stray),
+    NoTags,
+    NoTemplateTags,
+    GroupDeleting,
+    NoGroup,
+    GroupFailed,
+    GroupUnknown,
+    NoTemplate,
+    TemplateUnknown,
+    Content(&'static str),
+    Blocked,
+    Missing,
+    Paused,
+    Goal(Goal),
+    Wish(u32, Option<u32>),
+    External(u32, u32),
+    Unsettled,
+    NoFinalizer,
+    Changed(i64),
+    Expected(u32, i64),
+    Ending(usize, i64),
+    DeletedMachine(usize, i64),
+    CreatedMachine(usize, i64),
+    NotSuspended,
+}
+
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => 0_u32..8, 1 => Just(u32::MAX), 1 => Just(u32::MAX - 1)]
+}
+
+fn lifecycle() -> impl Strategy<Value = LifecycleState> {
+    let names = [
+        "Pending",
+        "Pending:Wait",
+        "InService",
+        "Terminating",
+        "Terminating:Wait",
+        "Terminating:Proceed",
+        "Terminating:Retained",
+        "Terminated",
+        "Detaching",
+        "Standby",
+        "Warmed:Stopped",
+        "Dreaming",
+    ];
+    prop::sample::select(names.to_vec()).prop_map(LifecycleState::from_name)
+}
+
+fn twist() -> impl Strategy<Value = Twist> {
+    let pick = || 0_usize..6;
+    // Seconds before now.
+    let ago = || -5_i64..90;
+    prop_oneof![
+        4 => (number(), number(), number()).prop_map(|(min, max, desired)| Twist::Sizes(min, max, desired)),
+        6 => (pick(), lifecycle()).prop_map(|(at, state)| Twist::Lifecycle(at, state)),
+        1 => pick().prop_map(Twist::Unhealthy),
+        1 => pick().prop_map(Twist::Unprotected),
+        3 => pick().prop_map(Twist::DropInstance),
+        3 => pick().prop_map(Twist::DropFooMachine),
+        3 => pick().prop_map(Twist::DropMachine),
+        5 => pick().prop_map(Twist::FooMachineDeleting),
+        5 => pick().prop_map(Twist::MachineDeleting),
+        2 => pick().prop_map(Twist::Marked),
+        1 => pick().prop_map(Twist::NoNode),
+        3 => (pick(), prop_oneof![Just(Stray::Gone), Just(Stray::Alive)]).prop_map(|(at, word)| Twist::Word(at, word)),
+        1 => prop::sample::select(vec![
+            Twist::NoTags, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
+            Twist::GroupUnknown, Twist::NoTemplate, Twist::TemplateUnknown, Twist::Blocked, Twist::Missing,
+            Twist::Paused, Twist::Goal(Goal::LetGo), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
+        ]),
+        2 => Just(Twist::Goal(Goal::Remove)),
+        1 => prop::sample::select(vec!["v1", "v2"]).prop_map(Twist::Content),
+        4 => (number(), prop::option::of(number())).prop_map(|(wanted, ceiling)| Twist::Wish(wanted, ceiling)),
+        2 => (0_u32..4, 4_u32..8).prop_map(|(min, max)| Twist::External(min, max)),
+        1 => ago().prop_map(Twist::Changed),
+        2 => (number(), ago()).prop_map(|(desired, at)| Twist::Expected(desired, at)),
+        2 => (pick(), ago()).prop_map(|(at, ago)| Twist::Ending(at, ago)),
+        2 => (pick(), ago()).prop_map(|(at, ago)| Twist::DeletedMachine(at, ago)),
+        2 => (pick(), ago()).prop_map(|(at, ago)| Twist::CreatedMachine(at, ago)),
+    ]
+}
+
+fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut Memory) {
+    let ids = world.instances();
+    let name = |world: &World, at: usize| -> MachineName { world.name_of(&ids[at % ids.len()]) };
+    let before = |seconds: &i64| Timestamp(observed.now.0 - seconds * 1000);
+    match twist {
+        Twist::Word(at, word) => {
+            observed.strays.insert(ids[at % ids.len()].clone(), *word);
+        }
+        Twist::DropFooMachine(at) => {
+            let name = name(world, *at);
+            observed.foo_machines.retain(|foo_machine| foo_machine.name != name);
+        }
+        Twist::DropMachine(at) => {
+            let name = name(world, *at);
+            observed.machines.retain(|machine| machine.name != name);
+        }
+        Twist::FooMachineDeleting(at) => {
+            let name = name(world, *at);
+            for foo_machine in observed.foo_machines.iter_mut().filter(|it| it.name == name) {
+                foo_machine.deletion = Deletion::Since(observed.now);
+            }
+        }
+        Twist::MachineDeleting(at) | Twist::Marked(at) | Twist::NoNode(at) => {
+            let name = name(world, *at);
+            for machine in observed.machines.iter_mut().filter(|it| it.name == name) {
+                match twist {
+                    Twist::Marked(_) => machine.mark = RemovalMark::DeleteFirst,
+                    Twist::NoNode(_) => machine.node = NodeState::None,
+                    _ => machine.deletion = Deletion::Since(observed.now),
+                }
+            }
+        }
+        Twist::Changed(ago) => memory.ledger.changed_at = Some(before(ago)),
+        Twist::Expected(desired, ago) => memory.ledger.desired = Some((*desired, before(ago))),
+        Twist::Ending(at, ago) => {
+            memory.ledger.leaving.insert(ids[at % ids.len()].clone(), before(ago));
+        }
+        Twist::DeletedMachine(at, ago) => {
+            memory.deleted_machines.insert(name(world, *at), before(ago));
+        }
+        Twist::CreatedMachine(at, ago) => {
+            memory.created_machines.insert(name(world, *at), before(ago));
+        }
+        Twist::Unsettled => observed.settled_from = observed.now.plus(std::time::Duration::from_secs(9)),
+        Twist::NoFinalizer => observed.finalizer = Finalizer::Absent,
+        Twist::NoTemplateTags => {
+            if let Look::At { seen: Some(template), .. } = &mut observed.template {
+                template.tags.clear();
+            }
+        }
+        Twist::NoTemplate => observed.template = Look::At { at: observed.now, seen: None },
+        Twist::TemplateUnknown => observed.template = Look::Unknown,
+        other => apply_to_group_or_wish(other, &ids, world, observed),
+    }
+}
+
+fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, observed: &mut Observed) {
+    let desired = &mut world.desired;
+    match twist {
+        Twist::Content(spec) => desired.template = Wanted::Ready(content(spec, "d1")),
+        Twist::Blocked => desired.template = Wanted::Blocked(Blocked::new("AmiNotFound", "")),
+        Twist::Missing => desired.missing = vec![Blocked::new("OwnerMissing", "")],
+        Twist::Paused => desired.pause = Some(PausedBy::Cluster),
+        Twist::Goal(goal) => desired.goal = *goal,
+        Twist::Wish(wanted, ceiling) => desired.size = Size::Replicas { wanted: *wanted, ceiling: *ceiling },
+        Twist::External(min, max) => desired.size = Size::External { min: *min, max: *max, published: *min },
+        Twist::NoGroup => observed.group = Look::At { at: observed.now, seen: None },
+        Twist::GroupUnknown => observed.group = Look::Unknown,
+        Twist::GroupFailed => {
+            observed.group = Look::Failed { reason: "Denied".to_owned(), message: String::new() };
+        }
+        other => {
+            let Look::At { seen: Some(group), .. } = &mut observed.group else { return };
+            match other {
+                Twist::Sizes(min, max, desired) => {
+                    group.sizes = Sizes { min: *min, max: *max, desired: *desired };
+                }
+                Twist::NoTags => group.tags.clear(),
+                Twist::GroupDeleting => group.status = GroupStatus::Deleting,
+                Twist::NotSuspended => {
+                    group.suspended.remove(&Process::AZRebalance);
+                }
+                Twist::DropInstance(at) => group.instances.retain(|it| it.id != ids[at % ids.len()]),
+                Twist::Lifecycle(at, _) | Twist::Unhealthy(at) | Twist::Unprotected(at) => {
+                    for instance in group.instances.iter_mut().filter(|it| it.id == ids[at % ids.len()]) {
+                        match other {
+                            Twist::Lifecycle(_, state) => instance.lifecycle = state.clone(),
+                            Twist::Unhealthy(_) => instance.health = Health::Unhealthy,
+                            _ => instance.protection = Protection::Unprotected,
+                        }
+                    }
+                }
+                other => panic!("{other:?} is not about the group"),
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases() * 2, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_planner_has_an_answer_to_anything_and_the_checker_agrees(
+        surge in 0_u32..3,
+        twists in prop::collection::vec(twist(), 0..16),
+    ) {
+        let mut world = pool().of(5).with_surge(surge).running();
+        world.look();
+        let mut observed = world.observe(0);
+        let mut memory = world.managers[0].memory.clone();
+        for twist in &twists {
+            apply(twist, &mut world, &mut observed, &mut memory);
+        }
+        let first = plan(&world.desired, &observed, &memory);
+        prop_assert_eq!(&first, &plan(&world.desired, &observed, &memory));
+        let broken = violations(&world.desired, &observed, &memory, &first);
+        prop_assert!(broken.is_empty(), "{:?}\n{:#?}", broken, first.actions);
+        prop_assert!(first.report.next.after != Some(std::time::Duration::ZERO), "a hot loop");
+    }
+}
