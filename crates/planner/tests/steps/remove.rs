@@ -85,6 +85,7 @@ fn a_manager_that_just_started_does_not_believe_in_an_absent_group() {
     world.round();
     world.delete_pool();
     world.restart(0);
+    world.managers[0].template = Look::At { at: world.now, seen: None };
     assert_eq!(world.writes(), NOTHING, "its predecessor may have made one that is not visible yet");
     world.settle();
     assert!(world.is_gone());
