@@ -3,6 +3,7 @@
 //! kube's own retries are off: they repeat any request up to 15 times over minutes, POSTs included, inside what looks
 //! like one call. Here a failed call is a failed call; the controllers have their own back-off.
 
+use crate::leader::Leadership;
 use crate::metrics::{KubeClient, KubeCode, Metrics, Verb};
 use governor::{DefaultDirectRateLimiter, Quota};
 use http::{Method, Request, Response};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
-use tower::{Layer, Service};
+use tower::{BoxError, Layer, Service};
 
 /// Requests per second to an API server; a burst may be larger for a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,67 +28,87 @@ pub struct Limit {
 
 /// How long connecting to an API server may take.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How long an answer may take to begin; the API server itself gives up after 60 seconds.
+const ANSWER: Duration = Duration::from_secs(65);
+/// How long a connection may be silent: longer than any watch, which the server ends after at most five minutes.
+const SILENCE: Duration = Duration::from_secs(320);
 
-/// A client for the management cluster's API server.
-pub fn client(
-    mut config: Config,
-    purpose: KubeClient,
-    limit: Option<Limit>,
+/// A client without limit and condition.
+pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Result<Client> {
+    build(config, Meter { purpose, limiter: None, leadership: None, metrics })
+}
+
+/// The controllers' client: limited, and writing only while this process leads. A write that would be sent after the end
+/// of the leadership is not sent.
+pub fn leading(
+    config: Config,
+    limit: Limit,
+    leadership: Leadership,
     metrics: Metrics,
 ) -> kube::Result<Client> {
-    config.default_retry = false;
-    config.connect_timeout = Some(CONNECT);
-    let limiter = limit.map(|limit| {
-        let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
-        Arc::new(DefaultDirectRateLimiter::direct(quota))
-    });
-    Ok(ClientBuilder::try_from(config)?.with_layer(&MeteredLayer { purpose, limiter, metrics }).build())
+    let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
+    let limiter = Some(Arc::new(DefaultDirectRateLimiter::direct(quota)));
+    build(config, Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
 }
 
-struct MeteredLayer {
+fn build(mut config: Config, meter: Meter) -> kube::Result<Client> {
+    config.default_retry = false;
+    config.connect_timeout = Some(CONNECT);
+    config.read_timeout = Some(SILENCE);
+    Ok(ClientBuilder::try_from(config)?.with_layer(&meter).build())
+}
+
+/// What happens around each request.
+#[derive(Clone)]
+struct Meter {
     purpose: KubeClient,
     limiter: Option<Arc<DefaultDirectRateLimiter>>,
+    leadership: Option<Leadership>,
     metrics: Metrics,
 }
 
-impl<S> Layer<S> for MeteredLayer {
+/// A request that got no answer.
+#[derive(Debug, thiserror::Error)]
+enum NotAnswered {
+    #[error("this process does not lead any more")]
+    NotLeading,
+    #[error("the API server did not answer within {} s", ANSWER.as_secs())]
+    TooLate,
+}
+
+impl<S> Layer<S> for Meter {
     type Service = Metered<S>;
 
     fn layer(&self, inner: S) -> Metered<S> {
-        Metered {
-            inner: Arc::new(tokio::sync::Mutex::new(inner)),
-            purpose: self.purpose,
-            limiter: self.limiter.clone(),
-            metrics: self.metrics.clone(),
-        }
+        Metered { inner: Arc::new(tokio::sync::Mutex::new(inner)), meter: self.clone() }
     }
 }
 
 /// Waits for the limit, then sends, then counts.
 struct Metered<S> {
     inner: Arc<tokio::sync::Mutex<S>>,
-    purpose: KubeClient,
-    limiter: Option<Arc<DefaultDirectRateLimiter>>,
-    metrics: Metrics,
+    meter: Meter,
 }
 
 impl<S, B> Service<Request<Body>> for Metered<S>
 where
     S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
+    S::Error: Into<BoxError>,
+    B: 'static,
 {
     type Response = S::Response;
-    type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, BoxError>> + Send>>;
 
-    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         // The inner service is made ready in the call, after the wait for the limit.
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let inner = Arc::clone(&self.inner);
-        let (purpose, limiter, metrics) = (self.purpose, self.limiter.clone(), self.metrics.clone());
+        let Meter { purpose, limiter, leadership, metrics } = self.meter.clone();
         let verb = verb(&request);
         Box::pin(async move {
             if let Some(limiter) = limiter {
@@ -95,13 +116,19 @@ where
                 limiter.until_ready().await;
                 metrics.kube_waited(purpose, asked.elapsed());
             }
+            if verb.writes() && leadership.is_some_and(|leadership| !leadership.holds()) {
+                return Err(NotAnswered::NotLeading.into());
+            }
             let sent = Instant::now();
             let answer = {
                 let mut inner = inner.lock().await;
-                std::future::poll_fn(|context| inner.poll_ready(context)).await?;
+                std::future::poll_fn(|context| inner.poll_ready(context)).await.map_err(Into::into)?;
                 inner.call(request)
             };
-            let answer = answer.await;
+            let answer = match tokio::time::timeout(ANSWER, answer).await {
+                Ok(answer) => answer.map_err(Into::into),
+                Err(_elapsed) => Err(NotAnswered::TooLate.into()),
+            };
             let code = answer.as_ref().map_or(KubeCode::NoAnswer, |answer| answer.status().into());
             metrics.kube_request(purpose, verb, code, sent.elapsed());
             answer

@@ -9,7 +9,7 @@ use crate::clouds::{CloudFactory, Clouds};
 use crate::context::Context;
 use crate::debug::DebugPools;
 use crate::events::Events;
-use crate::leader::{self, Candidate, Standing};
+use crate::leader::{self, Candidate, Leadership, Standing};
 use crate::metrics::{KubeClient, Metrics};
 use crate::readiness::Readiness;
 use crate::{admin, client, cluster, control_plane, pool};
@@ -43,8 +43,6 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let metrics = Metrics::new(pools.clone());
     let readiness = Readiness::default();
     let kube = kube_config(config.kubeconfig.as_deref()).await?;
-    let work = client::client(kube.clone(), KubeClient::Work, Some(config.kube_limit), metrics.clone())?;
-
     let _health = admin::serve(config.health, admin::health(readiness.clone()))
         .await
         .with_context(|| format!("--health-addr {}", config.health))?;
@@ -56,7 +54,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let identity = identity();
     let mut candidate = match &config.election {
         Some(election) => {
-            let lease = client::client(kube, KubeClient::Lease, None, metrics.clone())?;
+            let lease = client::client(kube.clone(), KubeClient::Lease, metrics.clone())?;
             let settings = leader::Settings {
                 namespace: election.namespace.clone(),
                 name: election.name.clone(),
@@ -68,6 +66,8 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         None => None,
     };
     if let Some(candidate) = &mut candidate {
+        let standing = candidate.standing();
+        readiness.wait_for("leader election", move || *standing.borrow() != Standing::Starting);
         tokio::select! {
             standing = candidate.elected() => {
                 if standing != Standing::Leading {
@@ -79,6 +79,8 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     }
     metrics.leads(true);
 
+    let leadership = candidate.as_ref().map_or_else(Leadership::always, Candidate::leadership);
+    let work = client::leading(kube, config.kube_limit, leadership, metrics.clone())?;
     let limits = Limits::default();
     let clouds = Clouds::new(factory, limits, config.observer.clone(), Arc::clone(&clock), &metrics);
     let context = Context {
@@ -120,19 +122,25 @@ async fn work_until_the_end(
             None => std::future::pending().await,
         }
     };
-    tokio::select! {
-        () = lost => return Ok(End::LeadLost),
-        () = stop.cancelled() => {}
-        ended = controllers.join_next() => {
-            anyhow::ensure!(stop.is_cancelled(), "a controller ended by itself: {ended:?}");
+    let worked = async {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            ended = controllers.join_next() => {
+                anyhow::ensure!(stop.is_cancelled(), "a controller ended by itself: {ended:?}");
+            }
         }
-    }
-    tracing::info!("stopping; passes under way are finished first");
-    let drained =
-        tokio::time::timeout(DRAIN, async { while controllers.join_next().await.is_some() {} }).await;
-    if drained.is_err() {
-        tracing::warn!("passes under way did not end in time");
+        tracing::info!("stopping; passes under way are finished first");
+        let all = async { while controllers.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN, all).await.is_err() {
+            tracing::warn!("passes under way did not end in time");
+        }
         controllers.shutdown().await;
+        Ok(())
+    };
+    tokio::select! {
+        // While passes are being finished, too: whoever takes over must not find them still at work.
+        () = lost => return Ok(End::LeadLost),
+        worked = worked => worked?,
     }
     if let Some(candidate) = candidate {
         candidate.release().await;

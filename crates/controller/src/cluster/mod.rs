@@ -141,11 +141,7 @@ impl Clusters {
             return Ok((Action::await_change(), PassResult::Skipped));
         }
         if paused {
-            let old = cluster.status.clone().unwrap_or_default();
-            let network = old.network.clone().map(Found::Network);
-            let found = network
-                .unwrap_or_else(|| Found::Blocked(Blocked::new("Paused", "not looked for while paused")));
-            let written = self.publish(&api, cluster, &found, true).await?;
+            let written = self.publish(&api, cluster, &as_published(cluster), true).await?;
             return Ok((Action::await_change(), result(written)));
         }
         let Some(owner) = owner else {
@@ -233,6 +229,20 @@ impl Clusters {
             return Ok((Action::await_change(), PassResult::Worked));
         }
         Ok((Action::await_change(), PassResult::Settled))
+    }
+}
+
+/// What the status says already: while paused nobody looks.
+fn as_published(cluster: &FooCluster) -> Found {
+    let status = cluster.status.as_ref();
+    let condition = status.and_then(|status| status.conditions.iter().find(|c| c.type_ == "NetworkReady"));
+    let network = status.and_then(|status| status.network.clone());
+    match (condition, network) {
+        (Some(condition), Some(network)) if condition.status == "True" => Found::Network(network),
+        (Some(condition), _) => {
+            Found::Blocked(Blocked::new(condition.reason.as_str(), condition.message.as_str()))
+        }
+        (None, _) => Found::Blocked(Blocked::new("Paused", "not looked for while paused")),
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String
             kube::Config::from_custom_kubeconfig(usable.config.clone(), &KubeConfigOptions::default())
                 .await
                 .ok()?;
-        let client = client::client(config, KubeClient::Workload, None, metrics.clone()).ok()?;
+        let client = client::client(config, KubeClient::Workload, metrics.clone()).ok()?;
         client
             .apiserver_version()
             .await
