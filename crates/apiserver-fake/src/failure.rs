@@ -27,7 +27,13 @@ pub(crate) fn failure(code: u16, reason: &str, message: String, about: Option<(&
     })
 }
 
+/// A path that is not served: the real server answers in plain text, without a reason.
 pub(crate) fn unknown_path() -> Refusal {
+    failure(404, "", "404 page not found".to_owned(), None)
+}
+
+/// A subresource that the kind does not have.
+pub(crate) fn unknown_subresource() -> Refusal {
     failure(404, "NotFound", "the server could not find the requested resource".to_owned(), None)
 }
 
@@ -81,6 +87,15 @@ pub(crate) fn bad_request(message: impl Into<String>) -> Refusal {
     failure(400, "BadRequest", message.into(), None)
 }
 
+/// The refusal of an apply of fields that the schema does not have.
+pub(crate) fn undeclared(kind: &Kind, key: &(String, String), fields: &[String]) -> Refusal {
+    let told: Vec<String> =
+        fields.iter().map(|field| format!("{field}: field not declared in schema")).collect();
+    let about = format!("{}/{}; {}, Kind={}", key.0, key.1, kind.api_version(), kind.kind);
+    let message = format!("failed to create typed patch object ({about}): {}", told.join("; "));
+    failure(500, "InternalError", message, Some((kind, &key.1)))
+}
+
 pub(crate) fn unsupported_patch(kind: &Kind) -> Refusal {
     failure(
         415,
@@ -95,34 +110,38 @@ pub(crate) fn gone(message: &str) -> Refusal {
 }
 
 /// The refusal of an apply without force.
-pub(crate) fn apply_conflict(conflicts: &Conflicts) -> Refusal {
+pub(crate) fn apply_conflict(kind: &Kind, conflicts: &Conflicts) -> Refusal {
     let causes: Vec<StatusCause> = conflicts
         .iter()
         .map(|(manager, path)| {
+            let through = match manager.subresource {
+                "" => String::new(),
+                subresource => format!(" with subresource \"{subresource}\""),
+            };
             let by = match manager.operation {
                 Operation::Apply => String::new(),
-                Operation::Update => " using Update".to_owned(),
+                Operation::Update => format!(" using {}", kind.api_version()),
             };
             StatusCause {
                 reason: "FieldManagerConflict".to_owned(),
-                message: format!("conflict with \"{}\"{by}", manager.name),
+                message: format!("conflict with \"{}\"{through}{by}", manager.name),
                 field: path.clone(),
             }
         })
         .collect();
-    let list: Vec<String> =
-        causes.iter().map(|cause| format!("{}: {}", cause.message, cause.field)).collect();
-    let mut status = failure(
-        409,
-        "Conflict",
-        format!(
-            "Apply failed with {} conflict{}: {}",
-            causes.len(),
-            if causes.len() == 1 { "" } else { "s" },
-            list.join("; ")
-        ),
-        None,
-    );
+    let mut lines: Vec<String> = Vec::new();
+    for cause in &causes {
+        let head = cause.message.replacen("conflict", "conflicts", 1) + ":";
+        if !lines.contains(&head) {
+            lines.push(head);
+        }
+        lines.push(format!("- {}", cause.field));
+    }
+    let message = match causes.as_slice() {
+        [only] => format!("Apply failed with 1 conflict: {}: {}", only.message, only.field),
+        all => format!("Apply failed with {} conflicts: {}", all.len(), lines.join("\n")),
+    };
+    let mut status = failure(409, "Conflict", message, None);
     status.details = Some(StatusDetails {
         name: String::new(),
         group: String::new(),

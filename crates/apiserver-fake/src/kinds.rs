@@ -6,7 +6,7 @@ use k8s_openapi::{ClusterResourceScope, api};
 use kube::Resource;
 use serde_json::Value;
 use std::any::TypeId;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// One served kind.
 #[derive(Clone, Debug)]
@@ -72,6 +72,11 @@ pub(crate) struct Kinds(Vec<Arc<Kind>>);
 impl Kinds {
     /// Kubernetes' kinds that a provider meets, Cluster API's that we read, and our own.
     pub(crate) fn usual() -> Self {
+        static USUAL: LazyLock<Kinds> = LazyLock::new(Kinds::make_usual);
+        USUAL.clone()
+    }
+
+    fn make_usual() -> Self {
         let mut kinds = Self::default();
         let with_status = |kind: Kind| Kind { status: true, ..kind };
         let custom = |kind: Kind| Kind {

@@ -3,8 +3,9 @@
 //! For tests of controllers that use `kube`: [`FakeApiServer`] is the service behind a `kube::Client`, so watchers,
 //! reflectors and controllers run on it unchanged, in milliseconds and on a paused clock. What a controller relies on
 //! (resourceVersions, server-side apply with owners of fields, status as a subresource, generations, finalizers,
-//! watches with bookmarks and 410, pruning and defaults of CRD schemas) follows the real server. Not there:
-//! admission, CEL, RBAC, quotas, conversion between versions, namespaces' life, YAML and protobuf bodies.
+//! watches with bookmarks and 410, pruning and defaults of CRD schemas) follows the real server, and is compared with
+//! one by `tests/suite/differential.rs` (last with kube-apiserver 1.36.3). Not there: admission, CEL, RBAC, quotas,
+//! conversion between versions, namespaces' life, YAML and protobuf bodies.
 
 mod cluster_api;
 mod failure;

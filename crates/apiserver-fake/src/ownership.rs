@@ -76,14 +76,18 @@ pub(crate) fn apply(
     force: bool,
     now: &str,
 ) -> Result<(Value, Managers), Conflicts> {
-    let fields = fields_of(applied, schema).without_system_fields();
+    let fields = fields_of(applied, schema);
     let merged = merge(live, applied, schema);
     let last = managers.get(writer).map(|owned| owned.fields.clone()).unwrap_or_default();
     let mut result = managers.clone();
-    if fields != last {
-        result.insert(writer.clone(), Owned { fields, time: now.to_owned() });
-    }
+    result.insert(writer.clone(), Owned { fields: fields.clone(), time: now.to_owned() });
+    // System fields count while pruning: the name is kept by being applied, and lost with all other metadata if not.
     let new = prune(&merged, schema, &result, &last);
+    let fields = fields.without_system_fields();
+    match managers.get(writer).filter(|_| fields == last) {
+        Some(unchanged) => result.insert(writer.clone(), unchanged.clone()),
+        None => result.insert(writer.clone(), Owned { fields, time: now.to_owned() }),
+    };
     let difference = compare(live, &new, schema);
     let changed = difference.modified.union(&difference.added);
     let conflicts: Conflicts = result
@@ -118,8 +122,7 @@ fn prune(merged: &Value, schema: Schema<'_>, managers: &Managers, last: &FieldSe
     }
     let all = |value: &Value| fields_of(value, schema).with_named_parents(schema);
     let last = last.with_named_parents(schema);
-    let nothing = Value::Object(serde_json::Map::new());
-    let remove = |set: &FieldSet| without(merged, set, schema).unwrap_or_else(|| nothing.clone());
+    let remove = |set: &FieldSet| without(merged, set, schema);
     let owned = managers.values().fold(FieldSet::default(), |all, owned| all.union(&owned.fields));
     let pruned = remove(&last);
     let kept = all(&pruned).union(&owned.with_named_parents(schema));

@@ -108,7 +108,10 @@ impl Request {
             "scale" => kind.scale,
             _ => true,
         };
-        if !served || kind.namespaced != namespace.is_some() && !(name.is_empty() && namespace.is_none()) {
+        if !served {
+            return Err(failure::unknown_subresource());
+        }
+        if kind.namespaced != namespace.is_some() && !(name.is_empty() && namespace.is_none()) {
             return Err(failure::unknown_path());
         }
         let query: BTreeMap<String, String> =

@@ -70,6 +70,22 @@ pub(crate) fn check_uid(kind: &Kind, name: &str, wanted: Option<&str>, live: &Va
     }
 }
 
+/// A uid in a patch cannot be another one.
+pub(crate) fn check_same_uid(
+    kind: &Kind,
+    name: &str,
+    wanted: Option<&str>,
+    live: &Value,
+) -> Result<(), Refusal> {
+    match wanted.filter(|wanted| !wanted.is_empty() && Some(*wanted) != text(live, &["metadata", "uid"])) {
+        None => Ok(()),
+        Some(wanted) => {
+            let fault = format!("metadata.uid: Invalid value: \"{wanted}\": field is immutable");
+            Err(failure::invalid(kind, name, &[fault]))
+        }
+    }
+}
+
 /// The part of a written object that the path allows to write; the rest as it is.
 pub(crate) fn limit_to(part: Part, kind: &Kind, body: Value, live: &Value) -> Value {
     match part {

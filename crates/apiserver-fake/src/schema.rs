@@ -171,6 +171,39 @@ pub(crate) fn tidy(value: &mut Value, schema: &Value) {
     }
 }
 
+/// Fields the schema does not know, as paths: server-side apply refuses them, other writes lose them.
+pub(crate) fn undeclared(value: &Value, schema: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    find_undeclared(value, schema, "", &mut found);
+    found
+}
+
+fn find_undeclared(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
+    let open = schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true));
+    let place = Schema::of(schema);
+    match value {
+        Value::Object(fields) => {
+            let closed =
+                schema.get("properties").is_some() && schema.get("additionalProperties").is_none() && !open;
+            for (name, field) in fields {
+                match place.field(name).0 {
+                    Some(below) => find_undeclared(field, below, &format!("{path}.{name}"), found),
+                    None if closed => found.push(format!("{path}.{name}")),
+                    None => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                if let Some(below) = place.items().0 {
+                    find_undeclared(item, below, &format!("{path}[{index}]"), found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// What the schema forbids in a value, one text for each fault.
 pub(crate) fn faults(value: &Value, schema: &Value) -> Vec<String> {
     let mut found = Vec::new();

@@ -4,7 +4,7 @@ use crate::failure::{self, Refusal};
 use crate::json::{at, set, text};
 use crate::kinds::Kind;
 use crate::request::{PatchKind, Request, Verb, View};
-use crate::rules::bare;
+use crate::rules::{bare, check_same_uid};
 use crate::schema::Schema;
 use crate::store::{Deletion, Key, Part, Persistence, Store, Writer};
 use crate::typed;
@@ -63,7 +63,9 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             let wanted = if request.subresource == "scale" {
                 scaled(&live, &patched(request, &kind, &key, scale(&live))?)
             } else {
-                patched(request, &kind, &key, bare(&live))?
+                let new = patched(request, &kind, &key, bare(&live))?;
+                check_same_uid(&kind, &key.1, text(&new, &["metadata", "uid"]), &live)?;
+                new
             };
             let object = store.replace(&kind, &key, wanted, request.part(), &writer)?;
             Ok(answer(200, request, &object))

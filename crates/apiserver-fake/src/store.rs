@@ -8,9 +8,10 @@ use crate::json::{at, set, take, text, texts};
 use crate::kinds::{Kind, Kinds};
 use crate::ownership::{self, Manager, Managers};
 use crate::rules::{
-    admit, bare, check_name, check_types, check_uid, keep_system_fields, limit_apply, limit_to, wish,
+    admit, bare, check_name, check_same_uid, check_types, check_uid, keep_system_fields, limit_apply,
+    limit_to, wish,
 };
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 use crate::selectors::Filter;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -272,6 +273,10 @@ impl Store {
         if text(&body, &["metadata", "name"]).is_some_and(|name| name != key.1) {
             return Err(failure::bad_request("the name of the object does not match the name on the URL"));
         }
+        let undeclared = schema::undeclared(&body, &kind.schema);
+        if !undeclared.is_empty() {
+            return Err(failure::undeclared(kind, key, &undeclared));
+        }
         let stored = self.stored(kind, key).cloned();
         if stored.is_none() && part == Part::Status {
             return Err(failure::not_found(kind, &key.1));
@@ -290,14 +295,21 @@ impl Store {
             return Err(failure::conflict(kind, &key.1, "uid mismatch: the object does not exist"));
         }
         let start = live.unwrap_or_else(|| json!({ "apiVersion": kind.api_version(), "kind": kind.kind }));
-        check_uid(kind, &key.1, uid.as_deref(), &start)?;
+        check_same_uid(kind, &key.1, uid.as_deref(), &start)?;
         let applied = limit_apply(part, kind, body);
         let nobody = Managers::new();
         let before = stored.as_ref().map_or(&nobody, |stored| &stored.managers);
         let schema = Schema::of(&kind.schema);
         let (new, managers) =
             ownership::apply(&start, &applied, schema, before, &writer.manager, force, &writer.now)
-                .map_err(|conflicts| failure::apply_conflict(&conflicts))?;
+                .map_err(|conflicts| failure::apply_conflict(kind, &conflicts))?;
+        if text(&new, &["metadata", "name"]).is_none() {
+            let message = format!(
+                "the name of the object ({} based on URL) was undeterminable: name must be provided",
+                key.1
+            );
+            return Err(failure::bad_request(message));
+        }
         if let Some(stored) = stored {
             let mut new = limit_to(part, kind, new, &start);
             keep_system_fields(&mut new, &start);
@@ -305,7 +317,6 @@ impl Store {
             self.update(kind, key, &stored, new, managers, writer)
         } else {
             let mut new = new;
-            set(&mut new, &["metadata", "name"], json!(key.1));
             admit(kind, &key.1, &mut new)?;
             self.insert(kind, key.clone(), new, managers, writer)
         }

@@ -122,45 +122,51 @@ pub(crate) fn merge(live: &Value, applied: &Value, schema: Schema<'_>) -> Value 
     }
 }
 
-/// Items that only live has stay where they are; the others take the order in which they are applied.
+/// Items take the order in which they are applied; those that only live has keep their place between them.
 fn merge_items(live: &[Value], applied: &[Value], identity: &Identity<'_>, schema: Schema<'_>) -> Vec<Value> {
-    let old: BTreeMap<String, &Value> = live.iter().map(|item| (identity.edge(item), item)).collect();
-    let new: BTreeSet<String> = applied.iter().map(|item| identity.edge(item)).collect();
+    let with_edge =
+        |items: &'_ [Value]| -> Vec<String> { items.iter().map(|item| identity.edge(item)).collect() };
+    let (old_edges, new_edges) = (with_edge(live), with_edge(applied));
+    let old: BTreeMap<&String, &Value> = old_edges.iter().zip(live).collect();
+    let new: BTreeSet<&String> = new_edges.iter().collect();
+    let mut shared = new_edges.iter().filter(|edge| old.contains_key(edge)).peekable();
+    let mut left = old_edges.iter().zip(live).peekable();
     let mut merged = Vec::new();
-    let mut rest = applied.iter();
-    let mut take_applied = |merged: &mut Vec<Value>, until: Option<&str>| {
-        for item in rest.by_ref() {
-            let edge = identity.edge(item);
-            merged.push(old.get(&edge).map_or_else(|| item.clone(), |live| merge(live, item, schema)));
-            if until == Some(edge.as_str()) {
+    let mut placed = BTreeSet::new();
+    for (edge, item) in new_edges.iter().zip(applied) {
+        // What of the live list comes before this item.
+        while let Some((live_edge, live_item)) = left.peek() {
+            if !new.contains(live_edge) {
+                merged.push((*live_item).clone());
+            } else if *live_edge == edge || (shared.peek() == Some(live_edge) && !placed.contains(live_edge))
+            {
                 break;
             }
+            left.next();
         }
-    };
-    let mut placed = BTreeSet::new();
-    for item in live {
-        let edge = identity.edge(item);
-        if !new.contains(&edge) {
-            merged.push(item.clone());
-        } else if !placed.contains(&edge) {
-            let before = merged.len();
-            take_applied(&mut merged, Some(&edge));
-            placed.extend(merged.iter().skip(before).map(|item| identity.edge(item)));
+        if left.peek().is_some_and(|(live_edge, _)| *live_edge == edge) {
+            left.next();
         }
+        if shared.peek() == Some(&edge) {
+            shared.next();
+        }
+        placed.insert(edge);
+        merged.push(old.get(edge).map_or_else(|| item.clone(), |live| merge(live, item, schema)));
     }
-    take_applied(&mut merged, None);
+    merged.extend(left.filter(|(edge, _)| !new.contains(edge)).map(|(_, item)| item.clone()));
     merged
 }
 
-/// The value without the given fields; nothing if nothing is left of what was there.
-pub(crate) fn without(value: &Value, unwanted: &FieldSet, schema: Schema<'_>) -> Option<Value> {
+/// The value without the given fields. What is emptied by that becomes null, as in the original: so an empty map that
+/// is applied where a filled one was is refused by most schemas.
+pub(crate) fn without(value: &Value, unwanted: &FieldSet, schema: Schema<'_>) -> Value {
     let keep = |edge: &str, child: &Value, below: Schema<'_>| {
         if unwanted.has(edge) {
             return None;
         }
         match unwanted.children.get(edge) {
             None => Some(child.clone()),
-            Some(deeper) => without(child, deeper, below),
+            Some(deeper) => Some(without(child, deeper, below)),
         }
     };
     match (schema.shape(value), value) {
@@ -171,13 +177,13 @@ pub(crate) fn without(value: &Value, unwanted: &FieldSet, schema: Schema<'_>) ->
                     Some((name.clone(), keep(&field_edge(name), field, schema.field(name))?))
                 })
                 .collect();
-            (map.is_empty() || !kept.is_empty()).then_some(Value::Object(kept))
+            if kept.is_empty() { Value::Null } else { Value::Object(kept) }
         }
         (Shape::Items(identity), Value::Array(items)) => {
             let kept: Vec<Value> =
                 items.iter().filter_map(|item| keep(&identity.edge(item), item, schema.items())).collect();
-            (items.is_empty() || !kept.is_empty()).then_some(Value::Array(kept))
+            if kept.is_empty() { Value::Null } else { Value::Array(kept) }
         }
-        _ => Some(value.clone()),
+        _ => value.clone(),
     }
 }

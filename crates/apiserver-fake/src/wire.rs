@@ -151,6 +151,9 @@ fn version() -> Value {
 }
 
 fn refused(status: &Status) -> Response<AnswerBody> {
+    if status.reason.is_empty() {
+        return respond(status.code, stream::iter([Bytes::from(format!("{}\n", status.message))]));
+    }
     let mut body = serde_json::to_value(status).unwrap_or_default();
     crate::json::set(&mut body, &["kind"], json!("Status"));
     crate::json::set(&mut body, &["apiVersion"], json!("v1"));

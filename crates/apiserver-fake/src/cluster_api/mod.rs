@@ -183,7 +183,7 @@ impl CoreBuilder {
         Self { drain_time, ..self }
     }
 
-    /// How often to look when nothing happens, on tokio's clock; every 5 seconds if not said.
+    /// How often to look when nothing happens, on tokio's clock; every 15 seconds if not said.
     #[must_use]
     pub fn period(self, period: Duration) -> Self {
         Self { period, ..self }
@@ -244,7 +244,7 @@ impl FakeCore {
             client,
             nodes: Box::new(|_| NodeState::Ready),
             drain_time: DrainTime::None,
-            period: Duration::from_secs(5),
+            period: Duration::from_secs(15),
             clock: Box::new(Timestamp::now),
         }
     }

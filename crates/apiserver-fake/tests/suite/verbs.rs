@@ -1,6 +1,6 @@
 //! Plain requests: what they do, and what they are refused for.
 
-use crate::{Bench, machine, parse, pool, refused};
+use crate::{Bench, judge, machine, parse, pool, refused};
 use foo_api::FooMachinePool;
 use foo_api::capi::MachinePool;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -21,12 +21,13 @@ fn generation(object: &FooMachinePool) -> i64 {
 
 #[tokio::test]
 async fn created_objects_get_what_only_the_server_gives() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     let mut wanted = pool("a");
     wanted.status = Some(parse(json!({ "ready": true })));
     let made = bench.pools.create(&PostParams::default(), &wanted).await.unwrap();
-    assert_eq!(made.uid().unwrap(), "00000000-0000-4000-8000-000000000001");
-    assert_eq!((made.resource_version().unwrap().as_str(), generation(&made)), ("2", 1));
+    assert!(judge::presides() || made.uid().unwrap() == "00000000-0000-4000-8000-000000000001");
+    assert!(judge::presides() || made.resource_version().unwrap() == "2");
+    assert_eq!(generation(&made), 1);
     assert!(made.creation_timestamp().is_some());
     assert!(made.status.is_none(), "status is a subresource");
     assert_eq!(made.spec.metadata_options.http_put_response_hop_limit, 1, "defaults of the CRD");
@@ -35,7 +36,7 @@ async fn created_objects_get_what_only_the_server_gives() {
 
 #[tokio::test]
 async fn a_name_is_taken_once_and_can_be_generated() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     assert_eq!(refused(bench.pools.create(&PostParams::default(), &pool("a")).await), "409 AlreadyExists");
     let mut wanted = pool("a");
@@ -50,19 +51,19 @@ async fn a_name_is_taken_once_and_can_be_generated() {
 
 #[tokio::test]
 async fn unknown_kinds_and_objects_are_not_found() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     assert_eq!(refused(bench.pools.get("a").await), "404 NotFound");
     let unknown = ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v1", "Thing"));
-    let things: Api<DynamicObject> = Api::namespaced_with(bench.server.client(), "default", &unknown);
-    assert_eq!(refused(things.list(&ListParams::default()).await), "404 NotFound");
-    let configs: Api<ConfigMap> = Api::namespaced(bench.server.client(), "default");
+    let things: Api<DynamicObject> = Api::namespaced_with(bench.client.clone(), "default", &unknown);
+    assert_eq!(refused(things.list(&ListParams::default()).await), "404 Failed to parse error data");
+    let configs: Api<ConfigMap> = Api::namespaced(bench.client.clone(), "default");
     let status = Patch::Merge(json!({ "status": {} }));
     assert_eq!(refused(configs.patch_status("a", &PatchParams::default(), &status).await), "404 NotFound");
 }
 
 #[tokio::test]
 async fn a_put_needs_the_newest_resource_version() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     let mut old = bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let mut new = old.clone();
     new.spec.max_size = Some(3);
@@ -76,7 +77,7 @@ async fn a_put_needs_the_newest_resource_version() {
 
 #[tokio::test]
 async fn spec_and_status_are_written_apart() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     let made = bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let mut changed = made.clone();
     changed.spec.max_size = Some(9);
@@ -94,7 +95,7 @@ async fn spec_and_status_are_written_apart() {
 
 #[tokio::test]
 async fn metadata_does_not_count_as_a_generation_and_nothing_is_no_write() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let label = Patch::Merge(json!({ "metadata": { "labels": { "a": "b" } } }));
     let once = bench.pools.patch("a", &PatchParams::default(), &label).await.unwrap();
@@ -103,12 +104,14 @@ async fn metadata_does_not_count_as_a_generation_and_nothing_is_no_write() {
     assert_eq!(once.resource_version(), again.resource_version());
     let same = bench.pools.replace("a", &PostParams::default(), &again).await.unwrap();
     assert_eq!(same.resource_version(), once.resource_version());
-    assert_eq!(bench.server.requests().writes().changing().count(), 2);
+    if !judge::presides() {
+        assert_eq!(bench.server.requests().writes().changing().count(), 2);
+    }
 }
 
 #[tokio::test]
 async fn json_patches_test_and_change() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let patch = |value| Patch::<()>::Json(parse(value));
     let good = patch(json!([
@@ -122,7 +125,7 @@ async fn json_patches_test_and_change() {
 
 #[tokio::test]
 async fn strategic_patches_are_for_built_in_kinds_only() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let patch = Patch::Strategic(json!({ "metadata": { "labels": { "a": "b" } } }));
     assert_eq!(
@@ -133,7 +136,7 @@ async fn strategic_patches_are_for_built_in_kinds_only() {
 
 #[tokio::test]
 async fn the_schema_prunes_and_refuses() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let typo = Patch::Merge(json!({ "spec": { "maxSiez": 3 } }));
     let after = bench.pools.patch("a", &PatchParams::default(), &typo).await.unwrap();
@@ -150,7 +153,7 @@ async fn the_schema_prunes_and_refuses() {
 
 #[tokio::test]
 async fn finalizers_hold_an_object_until_the_last_is_gone() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     let mut wanted = machine("m");
     wanted.finalizers_mut().extend(["a/x".to_owned(), "a/y".to_owned()]);
     bench.machines.create(&PostParams::default(), &wanted).await.unwrap();
@@ -171,7 +174,7 @@ async fn finalizers_hold_an_object_until_the_last_is_gone() {
 
 #[tokio::test]
 async fn deletions_have_preconditions_and_policies() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     let made = bench.machines.create(&PostParams::default(), &machine("m")).await.unwrap();
     let uid = |uid: &str| Preconditions { uid: Some(uid.to_owned()), resource_version: None };
     let wrong = DeleteParams::default().preconditions(uid("other"));
@@ -192,7 +195,7 @@ async fn deletions_have_preconditions_and_policies() {
 
 #[tokio::test]
 async fn kubes_finalizer_helper_works_on_it() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let run = |object: FooMachinePool| {
         let pools = bench.pools.clone();
@@ -215,7 +218,7 @@ async fn kubes_finalizer_helper_works_on_it() {
 
 #[tokio::test]
 async fn lists_select_and_page() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     for (name, zone) in [("a", "1"), ("b", "1"), ("c", "2"), ("d", "2"), ("e", "")] {
         let mut machine = machine(name);
         if !zone.is_empty() {
@@ -255,6 +258,9 @@ async fn lists_select_and_page() {
     let before =
         ListParams::default().at(&first.metadata.resource_version.unwrap()).matching(VersionMatch::Exact);
     assert_eq!(names(before).await, "abcde");
+    if judge::presides() {
+        return;
+    }
     bench.server.compact();
     let late = ListParams::default().continue_token(&token);
     assert_eq!(refused(bench.machines.list(&late).await), "410 Expired");
@@ -262,7 +268,7 @@ async fn lists_select_and_page() {
 
 #[tokio::test]
 async fn metadata_alone_can_be_read() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let one = bench.pools.get_metadata("a").await.unwrap();
     assert_eq!(one.types.unwrap().kind, "PartialObjectMetadata");
@@ -273,8 +279,8 @@ async fn metadata_alone_can_be_read() {
 
 #[tokio::test]
 async fn secrets_leases_and_cluster_scoped_kinds_work() {
-    let bench = Bench::new();
-    let client = bench.server.client();
+    let bench = Bench::clean().await;
+    let client = bench.client.clone();
     let secrets: Api<Secret> = Api::namespaced(client.clone(), "default");
     let secret: Secret = parse(json!({ "metadata": { "name": "s" }, "stringData": { "value": "hello" } }));
     let made = secrets.create(&PostParams::default(), &secret).await.unwrap();
@@ -297,7 +303,7 @@ async fn secrets_leases_and_cluster_scoped_kinds_work() {
 
 #[tokio::test]
 async fn dry_runs_leave_no_trace_and_scale_writes_replicas() {
-    let bench = Bench::new();
+    let bench = Bench::clean().await;
     let dry = PostParams { dry_run: true, ..PostParams::default() };
     bench.pools.create(&dry, &pool("a")).await.unwrap();
     assert!(bench.pools.get_opt("a").await.unwrap().is_none());
@@ -314,8 +320,8 @@ async fn dry_runs_leave_no_trace_and_scale_writes_replicas() {
 
 #[tokio::test]
 async fn discovery_answers_what_clients_ask() {
-    let client = Bench::new().server.client();
-    assert_eq!(client.apiserver_version().await.unwrap().minor, "33");
+    let client = Bench::clean().await.client;
+    assert_eq!(client.apiserver_version().await.unwrap().major, "1");
     let kind = GroupVersionKind::gvk("infrastructure.foo.com", "v1alpha1", "FooMachine");
     let found = kube::discovery::pinned_kind(&client, &kind);
     assert_eq!(found.await.unwrap().0.plural, "foomachines");
