@@ -1,9 +1,10 @@
 //! A stand-in for Cluster API core, as far as the controller of pools can tell.
 //!
 //! It does what core v1.14 does to MachinePools, their FooMachinePools, FooMachines and Machines, to Clusters, and what
-//! Kubernetes' garbage collector does to all of them; the traps are kept (docs/reference of the project, "the eight
-//! traps"): `status.ready` is what counts, an id that leaves `providerIDList` costs its Node, a drain is skipped once the
-//! FooMachine is being deleted. It runs over a plain client, so it would work on a real API server as well.
+//! Kubernetes' garbage collector does to all of them. Core's traps are kept: `status.ready` is what counts, an id that
+//! leaves `providerIDList` costs its Node, a FooMachine that is being deleted still gets a Machine, a drain is skipped
+//! once the FooMachine is being deleted or if the control plane does not say that it is managed externally.
+//! It runs over a plain client, so it would work on a real API server as well.
 //! Not there: ClusterClass, MachineDeployments, bootstrap providers (tests set `dataSecretName`), MachineHealthChecks
 //! (tests call [`FakeCore::mark_unhealthy`]).
 

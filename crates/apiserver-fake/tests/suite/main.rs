@@ -9,7 +9,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "helpers of tests, which may fail loudly as the tests do"
+    reason = "what tests share may fail as loudly as the tests do"
 )]
 
 mod apply;

@@ -194,7 +194,7 @@ async fn deletions_have_preconditions_and_policies() {
 }
 
 #[tokio::test]
-async fn kubes_finalizer_helper_works_on_it() {
+async fn kubes_finalizers_work_on_it() {
     let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let run = |object: FooMachinePool| {
