@@ -56,7 +56,7 @@ async fn run(command: &mut Command) -> Result<()> {
         .kill_on_drop(true)
         .output()
         .await
-        .with_context(|| format!("cannot start {:?}", command.as_std().get_program()))?;
+        .with_context(|| format!("cannot start {}", command.as_std().get_program().display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         bail!("{}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
