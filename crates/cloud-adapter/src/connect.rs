@@ -135,6 +135,9 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
             once: autoscaling(RetryConfig::disabled()),
         },
         ec2: Clients { repeating: ec2(repeating()), once: ec2(RetryConfig::disabled()) },
+        sts: aws_sdk_sts::Client::from_conf(
+            aws_sdk_sts::config::Builder::from(&config).retry_config(repeating()).build(),
+        ),
     })
 }
 

@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 pub struct AwsCloud {
     autoscaling: Clients<aws_sdk_autoscaling::Client>,
     ec2: Clients<aws_sdk_ec2::Client>,
+    sts: aws_sdk_sts::Client,
 }
 
 /// Two clients of the same service.

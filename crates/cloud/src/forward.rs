@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 #[async_trait]
 impl<T: Groups + ?Sized> Groups for Arc<T> {
+    async fn account(&self) -> Result<String> {
+        T::account(self).await
+    }
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
         T::describe_groups(self, names).await
     }

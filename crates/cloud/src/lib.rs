@@ -47,6 +47,8 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 /// back as [`ErrorKind::LostAnswer`] and the caller looks again before anything else.
 #[async_trait]
 pub trait Groups: Send + Sync {
+    /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
+    async fn account(&self) -> Result<String>;
     /// The groups of these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups, MaxRecords).
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>>;
     /// All groups that carry a tag of this key; one call per 100 groups.

@@ -31,6 +31,7 @@ pub enum Operation {
     DescribeImages,
     DescribeSubnets,
     DescribeSecurityGroups,
+    GetCallerIdentity,
 }
 
 /// The service an operation belongs to.
@@ -41,6 +42,8 @@ pub enum Service {
     AutoScaling,
     /// Amazon EC2.
     Ec2,
+    /// AWS STS.
+    Sts,
 }
 
 /// Which token bucket an operation draws from.
@@ -52,7 +55,7 @@ pub enum Service {
 pub enum Bucket {
     /// Every Auto Scaling call.
     AutoScaling,
-    /// EC2 calls that only read.
+    /// EC2 calls that only read, and the one STS call that a connection makes.
     Ec2Describe,
     /// EC2 calls that change something.
     Ec2Mutate,
@@ -89,19 +92,20 @@ impl Operation {
             | Self::DescribeImages
             | Self::DescribeSubnets
             | Self::DescribeSecurityGroups => Service::Ec2,
+            Self::GetCallerIdentity => Service::Sts,
         }
     }
 
     /// Whether it changes anything in AWS.
     pub fn is_mutation(self) -> bool {
-        !self.name().starts_with("Describe")
+        !["Describe", "Get"].iter().any(|read| self.name().starts_with(read))
     }
 
     /// The bucket it draws from.
     pub fn bucket(self) -> Bucket {
         match (self.service(), self.is_mutation()) {
             (Service::AutoScaling, _) => Bucket::AutoScaling,
-            (Service::Ec2, false) => Bucket::Ec2Describe,
+            (Service::Ec2, false) | (Service::Sts, _) => Bucket::Ec2Describe,
             (Service::Ec2, true) => Bucket::Ec2Mutate,
         }
     }

@@ -104,7 +104,15 @@ pub struct CloudRegion {
     pub observer: Arc<Observer>,
     /// Facts that hardly ever change.
     pub lookups: Lookups,
+    account: OnceCell<String>,
     _tasks: [AbortOnDropHandle<()>; 2],
+}
+
+impl CloudRegion {
+    /// The account all calls go to; asked once.
+    pub async fn account(&self) -> foo_cloud::Result<&str> {
+        self.account.get_or_try_init(|| self.cloud.account()).await.map(String::as_str)
+    }
 }
 
 impl fmt::Debug for CloudRegion {
@@ -172,6 +180,7 @@ impl Clouds {
             lookups: Lookups::new(Arc::clone(&cloud)),
             cloud,
             observer,
+            account: OnceCell::new(),
             _tasks: [AbortOnDropHandle::new(driver), AbortOnDropHandle::new(forwarder)],
         }))
     }

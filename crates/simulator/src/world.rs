@@ -147,6 +147,10 @@ impl World {
     }
 
     /// ARN of a caller.
+    pub(crate) fn account(&self) -> &str {
+        &self.config.account
+    }
+
     pub(crate) fn arn_of(&self, caller: &str) -> String {
         format!("arn:aws:iam::{}:user/{caller}", self.config.account)
     }

@@ -7,7 +7,7 @@ use crate::{AwsCloud, error};
 use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{Filter, Tag};
 use foo_cloud::model::{Activity, Decrement, Group, GroupName, InstanceId, Process};
-use foo_cloud::{GroupChange, GroupSpec, Groups, Operation, Result};
+use foo_cloud::{CloudError, ErrorKind, GroupChange, GroupSpec, Groups, Operation, Result};
 use shapes::{Launch, Purpose};
 use std::collections::BTreeMap;
 
@@ -16,6 +16,15 @@ const PAGE: i32 = 100;
 
 #[async_trait]
 impl Groups for AwsCloud {
+    async fn account(&self) -> Result<String> {
+        const OPERATION: Operation = Operation::GetCallerIdentity;
+        let identity = self.sts.get_caller_identity().send().await;
+        let identity = identity.map_err(|failed| error::of(OPERATION, &failed))?;
+        identity.account.ok_or_else(|| {
+            CloudError::new(OPERATION, ErrorKind::Internal, None, "the answer names no account")
+        })
+    }
+
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
         const OPERATION: Operation = Operation::DescribeAutoScalingGroups;
         if names.is_empty() {

@@ -104,6 +104,9 @@ impl<C> Metered<C> {
 
 #[async_trait]
 impl<C: Groups> Groups for Metered<C> {
+    async fn account(&self) -> Result<String> {
+        self.around(Operation::GetCallerIdentity, self.inner.account()).await
+    }
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
         self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups(names)).await
     }

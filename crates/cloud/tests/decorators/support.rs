@@ -93,6 +93,9 @@ pub(crate) fn clock() -> impl Clock + 'static {
 
 #[async_trait]
 impl Groups for Scripted {
+    async fn account(&self) -> Result<String> {
+        Ok("123456789012".to_owned())
+    }
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
         assert!((1..=100).contains(&names.len()), "{} names", names.len());
         let hangs = self.edit(|world| {

@@ -31,6 +31,11 @@ pub(super) fn hex(bytes: &[u8], digits: usize) -> String {
     nibbles.take(digits).filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).collect()
 }
 
+/// The account in the ARN of an Auto Scaling group.
+pub(super) fn account_of_arn(arn: &str) -> Option<&str> {
+    arn.split(':').nth(4).filter(|account| !account.is_empty())
+}
+
 /// The region in the ARN of an Auto Scaling group (`arn:aws:autoscaling:<region>:…`).
 pub(super) fn region_of_arn(arn: &str) -> Option<&str> {
     let mut parts = arn.split(':');
@@ -67,5 +72,6 @@ mod tests {
             "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:uuid:autoScalingGroupName/x";
         assert_eq!(region_of_arn(arn), Some("eu-central-1"));
         assert_eq!(region_of_arn("i-1"), None);
+        assert_eq!(account_of_arn(arn), Some("123456789012"));
     }
 }

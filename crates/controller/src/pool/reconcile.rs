@@ -224,11 +224,12 @@ impl Pools {
         let asking = asking(state, gathered);
         let desired = wish::desired(identified, gathered, data, types, &region.lookups, asking).await;
         self.watch_group(key, &desired, gathered, region, state);
+        let stranger = stranger(gathered, region).await;
         let mut acted = false;
         let mut round = 0;
         loop {
             round += 1;
-            let observed = self.observed(&desired, gathered, region, state);
+            let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
             let plan = foo_planner::plan(&desired, &observed, &state.memory);
             let pass = self.act(&desired, &observed, plan, gathered, region, state).await;
             acted |= pass.acted;
@@ -264,10 +265,16 @@ impl Pools {
         desired: &Desired,
         gathered: &Gathered,
         region: &CloudRegion,
+        stranger: Option<&Blocked>,
         state: &PoolState,
     ) -> Observed {
         let now = self.context.clock.now();
-        let group = look::group(&region.observer, &desired.identity.group, now);
+        let group = match stranger {
+            Some(Blocked { reason, message }) => {
+                Look::Failed { reason: reason.clone(), message: message.clone() }
+            }
+            None => look::group(&region.observer, &desired.identity.group, now),
+        };
         let foo_machines = look::foo_machines(gathered);
         Observed {
             now,
@@ -543,6 +550,24 @@ impl Pools {
         self.context
             .debug
             .forget(&PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() });
+    }
+}
+
+/// Why the account we look at is not the one the pool's group was made in, or cannot be told.
+///
+/// With other credentials the group and all its instances look gone, and every Machine would be deleted for it.
+async fn stranger(gathered: &Gathered, region: &CloudRegion) -> Option<Blocked> {
+    let made_in = gathered.pool.spec.provider_id.as_deref().and_then(names::account_of_arn)?;
+    match region.account().await {
+        Ok(account) if account == made_in => None,
+        Ok(account) => Some(Blocked::new(
+            "WrongAccount",
+            format!("the credentials belong to account {account}, the group was made in {made_in}"),
+        )),
+        Err(error) => {
+            let reason: &'static str = error.kind.into();
+            Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
+        }
     }
 }
 

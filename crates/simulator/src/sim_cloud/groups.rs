@@ -22,6 +22,11 @@ fn group_tags(tags: &BTreeMap<String, String>) -> BTreeMap<String, GroupTag> {
 
 #[async_trait]
 impl Groups for SimCloud {
+    async fn account(&self) -> Result<String> {
+        let account = self.account_id();
+        self.call(Operation::GetCallerIdentity, String::new(), |_| Ok(account)).await
+    }
+
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<model::Group>> {
         if names.is_empty() {
             return Ok(Vec::new());

@@ -32,6 +32,10 @@ impl SimCloud {
         &self.caller
     }
 
+    fn account_id(&self) -> String {
+        self.world.account().to_owned()
+    }
+
     fn arn(&self) -> String {
         self.world.arn_of(&self.caller)
     }
@@ -46,6 +50,7 @@ impl SimCloud {
         let service = match operation.service() {
             operation::Service::AutoScaling => Service::AutoScaling,
             operation::Service::Ec2 => Service::Ec2,
+            operation::Service::Sts => Service::Sts,
         };
         let call = CallHead {
             caller: &self.caller,

@@ -37,7 +37,8 @@ fn guard(operation: Operation) -> Guard {
         | Operation::DescribeInstanceTypes
         | Operation::DescribeImages
         | Operation::DescribeSubnets
-        | Operation::DescribeSecurityGroups => Guard::ReadOnly,
+        | Operation::DescribeSecurityGroups
+        | Operation::GetCallerIdentity => Guard::ReadOnly,
         Operation::CreateAutoScalingGroup => Guard::GroupWithOurTag,
         Operation::UpdateAutoScalingGroup
         | Operation::CreateOrUpdateTags
