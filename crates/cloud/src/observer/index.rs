@@ -11,6 +11,9 @@ use tokio::time::Instant;
 
 /// Names per call (Auto Scaling API Reference, DescribeAutoScalingGroups: at most 100 records).
 const NAMES_PER_PAGE: usize = 100;
+/// A group that is not there changes only by somebody making it, which its owner reports by itself: it is looked at this
+/// many times more seldom. A pool whose group cannot be made then costs next to nothing.
+const ABSENT: u32 = 4;
 /// Up to this many pages are swept in one quiet period; beyond, the period grows so that the calls per minute do not.
 const PAGES_PER_PERIOD: u32 = 5;
 /// Looks that are asked for are moved up to the next multiple of this, so that those asked for by many pools within
@@ -263,6 +266,7 @@ impl Index {
     fn schedule(&mut self, group: &GroupName, sent: Instant, now: Instant) {
         let Some(entry) = self.entries.get(group) else { return };
         let period = match entry.pace {
+            Pace::Quiet if entry.is_absent() => self.quiet_period().saturating_mul(ABSENT),
             Pace::Quiet => self.quiet_period(),
             // As long again as it has been calm: 2, 4, 8, … seconds, however many looks there were in between.
             Pace::Active => now.saturating_duration_since(entry.changed).clamp(
@@ -313,6 +317,10 @@ impl Index {
 }
 
 impl Entry {
+    fn is_absent(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.seen == Seen::Absent)
+    }
+
     /// Puts a new view in place and says whether it differs from the one before. An equal group is not kept twice.
     fn take_view(&mut self, at: Timestamp, seen: Seen) -> bool {
         match &mut self.view {

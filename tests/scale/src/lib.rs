@@ -1,1 +1,0 @@
-//! Benchmarks that print: calls, writes, memory, latency.

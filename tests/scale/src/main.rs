@@ -1,0 +1,168 @@
+//! `foo-bench`: the numbers that matter to whoever pays for AWS calls, printed. Nothing here fails for being slow.
+//!
+//! For each size: the scale-up from nothing, the pool at rest, a change in AWS until its FooMachine is there, a restart
+//! of the manager. The manager runs with its own defaults (a look at quiet groups every 30 s); instances take
+//! [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend on the machine, and a rest of the
+//! system shares its processors.
+
+mod meter;
+
+use anyhow::{Context as _, Result};
+use clap::Parser;
+use foo_testbed::World;
+use foo_testbed::world::{Cluster, Pool, WorldOptions};
+use meter::{Meter, Reading};
+use std::time::{Duration, Instant};
+
+/// How long an instance takes to launch in the simulated AWS.
+const LAUNCH: Duration = Duration::from_secs(20);
+
+/// Prints calls, writes, memory and latency of the whole system.
+#[derive(Parser)]
+struct Args {
+    /// Sizes of single pools, in instances.
+    #[arg(long, value_delimiter = ',', default_value = "10,100")]
+    sizes: Vec<u32>,
+    /// Also this many pools of ten instances side by side; 0 leaves them out.
+    #[arg(long, default_value_t = 20)]
+    pools: u32,
+    /// How long pools at rest are watched, in seconds.
+    #[arg(long, default_value_t = 120)]
+    rest: u64,
+    /// Everything the project promises numbers for: pools of 10, 100 and 1,000, and 100 pools of ten. Takes an hour.
+    #[arg(long)]
+    full: bool,
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut args = Args::parse();
+    if args.full {
+        args.sizes = vec![10, 100, 1_000];
+        args.pools = 100;
+    }
+    let rest = Duration::from_secs(args.rest);
+    for size in &args.sizes {
+        one_pool(*size, rest).await.with_context(|| format!("a pool of {size}"))?;
+    }
+    if args.pools > 0 {
+        many_pools(args.pools, rest).await.with_context(|| format!("{} pools of ten", args.pools))?;
+    }
+    Ok(())
+}
+
+async fn world() -> Result<World> {
+    let manager_args = vec!["--log-level=warn".to_owned()];
+    let world = World::start(WorldOptions { manager_args, ..WorldOptions::default() }).await?;
+    world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
+    Ok(world)
+}
+
+/// More instances, more time: core makes a Machine and finds a Node for each.
+fn patience(instances: u32) -> Duration {
+    Duration::from_secs(240) + Duration::from_secs(2) * instances
+}
+
+async fn one_pool(size: u32, rest: Duration) -> Result<()> {
+    println!("\n== one pool of {size}");
+    let world = world().await?;
+    let cluster = world.cluster("bench").await?;
+    let pool = cluster.pool("workers", 0).await?;
+    pool.settles_at(0).await?;
+    scale_up(&world, &pool, size).await?;
+    at_rest(&world, rest, 1).await?;
+    change_in_aws(&world, &pool, size).await?;
+    restart(&world, &pool, size).await
+}
+
+async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
+    let meter = Meter::start(world).await?;
+    let started = Instant::now();
+    pool.scale(size).await?;
+    pool.settles_within(usize::try_from(size)?, patience(size)).await?;
+    let took = started.elapsed();
+    let reading = meter.read(world).await?;
+    println!(
+        "scale-up 0→{size}: {:.0} s ({} s of it launching), {reading}",
+        took.as_secs_f64(),
+        LAUNCH.as_secs()
+    );
+    Ok(())
+}
+
+async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
+    // What the last change still causes (a maximum that follows the wish, details of late instances) comes first.
+    tokio::time::sleep(Duration::from_secs(45)).await;
+    let meter = Meter::start(world).await?;
+    tokio::time::sleep(rest).await;
+    let reading = meter.read(world).await?;
+    let minutes = rest.as_secs_f64() / 60.0;
+    println!(
+        "at rest, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager {} MB",
+        reading.aws_per(minutes),
+        reading.aws_per(minutes) / f64::from(pools),
+        reading.writes_per(minutes),
+        reading.live_reads_per(minutes),
+        meter::resident_megabytes(world)?,
+    );
+    Ok(())
+}
+
+/// Somebody asks AWS for one instance more: how long until it has a FooMachine.
+async fn change_in_aws(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
+    let group = pool.group();
+    let before: Vec<String> = ids(world, &group);
+    meter::raise_desired(world, &group, size + 1).await?;
+    let new = loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if let Some(new) = ids(world, &group).into_iter().find(|id| !before.contains(id)) {
+            break new;
+        }
+    };
+    let appeared = Instant::now();
+    let view = format!("to know {new}");
+    pool.wait(&view, Duration::from_mins(2), |view| {
+        view.foo_machines
+            .iter()
+            .any(|machine| machine.pointer("/spec/instanceID").is_some_and(|id| id == new.as_str()))
+    })
+    .await?;
+    println!("change in AWS → FooMachine: {:.1} s", appeared.elapsed().as_secs_f64());
+    pool.settles_within(usize::try_from(size)?, patience(size)).await?;
+    Ok(())
+}
+
+fn ids(world: &World, group: &str) -> Vec<String> {
+    world.aws().instances_of(group).iter().map(|instance| instance.id.to_string()).collect()
+}
+
+async fn restart(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    world.manager().terminate().await?;
+    let aws = meter::aws_calls(world);
+    let started = Instant::now();
+    world.manager().start().await?;
+    pool.settles_within(usize::try_from(size)?, patience(size)).await?;
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    let reading = Reading::since_start(world, aws).await?;
+    println!("restart at {size}: {:.0} s watched, {reading}", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+async fn many_pools(pools: u32, rest: Duration) -> Result<()> {
+    println!("\n== {pools} pools of 10");
+    let world = world().await?;
+    let cluster: Cluster<'_> = world.cluster("bench").await?;
+    let meter = Meter::start(&world).await?;
+    let started = Instant::now();
+    let mut all = Vec::new();
+    for number in 0..pools {
+        all.push(cluster.pool(&format!("workers-{number}"), 10).await?);
+    }
+    for pool in &all {
+        pool.settles_within(10, patience(10 * pools)).await?;
+    }
+    let reading = meter.read(&world).await?;
+    println!("0→{pools}×10: {:.0} s, {reading}", started.elapsed().as_secs_f64());
+    at_rest(&world, rest, pools).await
+}
