@@ -35,7 +35,7 @@ const SILENCE: Duration = Duration::from_secs(320);
 
 /// A client without limit and condition.
 pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Result<Client> {
-    build(config, Meter { purpose, limiter: None, leadership: None, metrics })
+    build(config, &Meter { purpose, limiter: None, leadership: None, metrics })
 }
 
 /// The controllers' client: limited, and writing only while this process leads. A write that would be sent after the end
@@ -48,14 +48,14 @@ pub fn leading(
 ) -> kube::Result<Client> {
     let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
     let limiter = Some(Arc::new(DefaultDirectRateLimiter::direct(quota)));
-    build(config, Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
+    build(config, &Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
 }
 
-fn build(mut config: Config, meter: Meter) -> kube::Result<Client> {
+fn build(mut config: Config, meter: &Meter) -> kube::Result<Client> {
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = Some(SILENCE);
-    Ok(ClientBuilder::try_from(config)?.with_layer(&meter).build())
+    Ok(ClientBuilder::try_from(config)?.with_layer(meter).build())
 }
 
 /// What happens around each request.
@@ -159,11 +159,7 @@ fn is_collection(path: &str) -> bool {
     let mut parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let prefix = if parts.first() == Some(&"apis") { 3 } else { 2 };
     parts.drain(..prefix.min(parts.len()));
-    match parts.as_slice() {
-        ["namespaces", _namespace, _plural] => true,
-        [_plural] => true,
-        _ => false,
-    }
+    matches!(parts.as_slice(), ["namespaces", _, _] | [_])
 }
 
 #[cfg(test)]

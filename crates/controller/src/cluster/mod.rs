@@ -31,7 +31,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How soon a network that could not be found is looked for again.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
@@ -50,7 +50,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let reconciler = Arc::new(Clusters {
         backoff: Backoff::new(context.settings.seed),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),
-        clusters: clusters.store,
+        owners: clusters.store,
         pools: pools.store,
         context,
     });
@@ -90,7 +90,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
 
 struct Clusters {
     context: Context,
-    clusters: Store<Cluster>,
+    owners: Store<Cluster>,
     pools: Store<FooMachinePool>,
     status: StatusWriter,
     backoff: Backoff<ObjectRef<FooCluster>>,
@@ -111,7 +111,7 @@ impl Clusters {
             measured.ends(PassResult::Skipped);
             return Ok(Action::requeue(left));
         }
-        if self.clusters.wait_until_ready().await.is_err() || self.pools.wait_until_ready().await.is_err() {
+        if self.owners.wait_until_ready().await.is_err() || self.pools.wait_until_ready().await.is_err() {
             return Ok(Action::await_change());
         }
         match self.pass(&cluster).await {
@@ -168,7 +168,7 @@ impl Clusters {
     /// The Cluster that owns this object; core sets the reference.
     fn owner(&self, cluster: &FooCluster) -> Option<Arc<Cluster>> {
         let owner = cluster.owner_references().iter().find(|owner| owner.kind == "Cluster")?;
-        self.clusters.get(&ObjectRef::new(&owner.name).within(&cluster.namespace().unwrap_or_default()))
+        self.owners.get(&ObjectRef::new(&owner.name).within(&cluster.namespace().unwrap_or_default()))
     }
 
     async fn look(&self, cluster: &FooCluster) -> Found {

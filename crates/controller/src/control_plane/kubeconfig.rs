@@ -63,7 +63,7 @@ pub(super) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
             ),
         ));
     }
-    Ok(Usable { endpoint, text, config })
+    Ok(Usable { text, endpoint, config })
 }
 
 fn endpoint(server: &str) -> Option<ApiEndpoint> {

@@ -193,7 +193,7 @@ trait MinSleep {
 impl MinSleep for Step {
     fn min_sleep(self, most: Duration) -> Step {
         match self {
-            Step::Sleep(pause) => Step::Sleep(pause.min(most)),
+            Self::Sleep(pause) => Self::Sleep(pause.min(most)),
             other => other,
         }
     }

@@ -133,6 +133,7 @@ fn fingerprint<K: Resource<DynamicType = ()>>(object: &K, passing: Passing) -> u
 mod tests {
     use super::*;
     use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
     use kube::runtime::reflector;
 
     fn map(name: &str, version: u32) -> ConfigMap {
@@ -191,10 +192,9 @@ mod tests {
             |map| map.metadata.finalizers = Some(vec!["f".into()]),
             |map| map.metadata.labels = Some([("a".into(), "b".into())].into()),
             |map| map.metadata.annotations = Some([("a".into(), "b".into())].into()),
-            |map| map.metadata.owner_references = Some(vec![Default::default()]),
+            |map| map.metadata.owner_references = Some(vec![OwnerReference::default()]),
             |map| {
-                map.metadata.deletion_timestamp =
-                    Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(jiff::Timestamp::UNIX_EPOCH))
+                map.metadata.deletion_timestamp = Some(Time(jiff::Timestamp::UNIX_EPOCH));
             },
         ];
         for (at, edit) in edits.into_iter().enumerate() {
