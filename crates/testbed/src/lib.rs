@@ -5,8 +5,10 @@
 //! [`Kubelets`] stands in for them as far as a drain can tell: kubelets, a scheduler, and the controllers that clean
 //! up after an instance that is gone. No container runs.
 //!
-//! What is deliberately absent: our own manager and the simulated cloud. A test starts those itself (with
-//! [`Process`] when it needs a process of its own) and tells [`Kubelets`] which instances run through [`Instances`].
+//! Three layers, each usable without the ones above:
+//! * [`Rig`]: the real components, nothing of ours. What runs in the cloud a test says through [`Instances`].
+//! * [`World`]: a rig with our provider installed, our managers as processes, and a simulated AWS.
+//! * [`story`]: the main job, played and verified; `foo-demo` and an end-to-end test are two ways to watch it.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
@@ -24,13 +26,17 @@ mod api_server;
 mod capi;
 mod commands;
 mod controllers;
+mod folder;
+mod http;
 mod kubelets;
 mod pki;
 mod ports;
 mod process;
 mod rig;
+pub mod story;
 mod tools;
 mod wait;
+pub mod world;
 
 pub use api_server::ApiServer;
 pub use capi::{Capi, CapiOptions, Provider, ProviderKind, point_webhooks_at};
@@ -43,6 +49,7 @@ pub use process::{Process, Signal};
 pub use rig::{Rig, RigOptions};
 pub use tools::Tools;
 pub use wait::{Probe, wait_until};
+pub use world::World;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

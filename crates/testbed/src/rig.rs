@@ -1,5 +1,6 @@
 //! Everything a test usually needs, in one piece: a management cluster that is also its own workload cluster.
 
+use crate::folder::Folder;
 use crate::pki::write;
 use crate::wait::{Probe, wait_until};
 use crate::{ApiServer, Capi, CapiOptions, Controllers, Tools};
@@ -10,7 +11,6 @@ use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// How a rig is set up.
 #[derive(Clone, Debug)]
@@ -44,8 +44,15 @@ pub struct Rig {
 impl Rig {
     /// Starts everything and waits until it is ready.
     pub async fn start(options: RigOptions) -> Result<Self> {
+        // Before anything is made: a missing program is the first thing to say.
+        Tools::find()?;
+        let folder = Folder::prepare(options.folder.clone())?;
+        Self::start_in(folder, options).await
+    }
+
+    /// The same in a folder in which something is already.
+    pub(crate) async fn start_in(folder: Folder, options: RigOptions) -> Result<Self> {
         let tools = Tools::find()?;
-        let folder = Folder::prepare(options.folder)?;
         let mut watch = Stopwatch::default();
         let args: Vec<&str> = options.apiserver_args.iter().map(String::as_str).collect();
         let api = ApiServer::start_with(&tools, folder.path(), &args).await?;
@@ -92,6 +99,11 @@ impl Rig {
     /// The folder with logs, kubeconfigs and whatever a test adds.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The folder stays at the end, for somebody to look at: for a test that failed in a rig it shares with others.
+    pub fn keep_folder(&self) {
+        self.folder.keep();
     }
 
     /// How long each step of the start took.
@@ -167,55 +179,5 @@ impl Stopwatch {
         self.since = now;
         tracing::info!(step, ?took, "started");
         self.laps.push((step, took));
-    }
-}
-
-#[derive(Debug)]
-enum Folder {
-    Given(PathBuf),
-    Temporary(Option<TempDir>, PathBuf),
-}
-
-impl Folder {
-    fn prepare(given: Option<PathBuf>) -> Result<Self> {
-        if let Some(path) = given {
-            if path.join(MARK).exists() {
-                std::fs::remove_dir_all(&path).with_context(|| format!("emptying {}", path.display()))?;
-            }
-            std::fs::create_dir_all(&path).with_context(|| format!("creating {}", path.display()))?;
-            let is_empty = path.read_dir()?.next().is_none();
-            anyhow::ensure!(is_empty, "{} is not empty and was not made by a rig", path.display());
-            write(&path.join(MARK), "")?;
-            return Ok(Self::Given(path.canonicalize()?));
-        }
-        let temporary = tempfile::Builder::new().prefix("foo-rig-").tempdir()?;
-        let path = temporary.path().canonicalize()?;
-        Ok(Self::Temporary(Some(temporary), path))
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Given(path) | Self::Temporary(_, path) => path,
-        }
-    }
-}
-
-/// Says that a folder may be emptied.
-const MARK: &str = ".foo-rig";
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let Self::Temporary(temporary, path) = self else { return };
-        if std::thread::panicking() || std::env::var_os("FOO_KEEP_RIG").is_some() {
-            if let Some(temporary) = temporary.take() {
-                let _kept = temporary.keep();
-            }
-            // Logs are what one looks at; the store is 130 MB.
-            drop(std::fs::remove_dir_all(path.join("etcd")));
-            #[expect(clippy::print_stderr, reason = "a failing test's output is where one looks")]
-            {
-                eprintln!("the rig's logs are in {}", path.display());
-            }
-        }
     }
 }

@@ -12,11 +12,12 @@ pub use repository::{Provider, ProviderKind};
 pub use webhooks::point_webhooks_at;
 
 use crate::commands::Printed;
+use crate::http::get;
 use crate::pki::write;
 use crate::process::Process;
 use crate::wait::{Probe, wait_until};
 use crate::{ApiServer, free_port, lock};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, ResourceExt as _};
@@ -25,8 +26,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
 const READY: Duration = Duration::from_mins(1);
 const NAMESPACE: &str = "capi-system";
@@ -158,7 +157,7 @@ impl Capi {
             if let Err(ended) = process.check_running() {
                 return Ok(Probe::Done(Err(ended)));
             }
-            http_ok(health_port).await?;
+            get(health_port, "/readyz").await?;
             Ok(Probe::Done(Ok(())))
         });
         ready.await.with_context(|| process.log_tail())??;
@@ -179,16 +178,4 @@ async fn scale_to_zero(api: &ApiServer) -> Result<()> {
         namespaced.patch(&deployment.name_any(), &PatchParams::default(), &patch).await?;
     }
     Ok(())
-}
-
-/// One HTTP request is not worth a client library.
-async fn http_ok(port: u16) -> Result<()> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    match answer.lines().next() {
-        Some(line) if line.contains(" 200 ") => Ok(()),
-        _ => bail!("/readyz: {answer}"),
-    }
 }

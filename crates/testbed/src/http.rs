@@ -1,0 +1,28 @@
+//! One plain HTTP request to a port of this machine: not worth a client library.
+
+use anyhow::{Context as _, Result, bail};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The body of the answer; an error unless its status is 200.
+pub(crate) async fn get(port: u16, path: &str) -> Result<String> {
+    let answer = tokio::time::timeout(TIMEOUT, answer(port, path));
+    let answer = answer.await.with_context(|| format!("{path}: no answer"))??;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    match head.lines().next() {
+        Some(line) if line.contains(" 200 ") => Ok(body.to_owned()),
+        _ => bail!("{path}: {answer}"),
+    }
+}
+
+/// HTTP/1.0: the server closes the connection at the end of its answer, and sends it in one piece.
+async fn answer(port: u16, path: &str) -> Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
+}

@@ -1,0 +1,169 @@
+//! The simulated AWS of a world, and what it tells the kubelets.
+//!
+//! Virtual time is real time, so that its clock and the manager's agree; launches and terminations are short instead.
+
+use crate::lock;
+use crate::{Instances, NodeSpec};
+use anyhow::{Context as _, Result};
+use foo_simulator::core::ec2::instances::Ec2Instance;
+use foo_simulator::core::group::model::Group;
+use foo_simulator::core::{catalogue, network};
+use foo_simulator::{Handle, NodeInstance, RegionHandle, Simulator, SimulatorConfig};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The region everything lives in.
+pub const REGION: &str = foo_simulator::DEFAULT_REGION;
+/// Subnets of all clusters, in zones a, b and c.
+pub const SUBNETS: [&str; 3] = network::PRIVATE_SUBNETS;
+/// Security group of all clusters.
+pub const SECURITY_GROUP: &str = network::SECURITY_GROUP;
+/// Image of all pools.
+pub const IMAGE: &str = catalogue::IMAGE_X86_64;
+/// Instance type of all pools.
+pub const INSTANCE_TYPE: &str = "m7i.large";
+/// Label on each Node: the Auto Scaling group of its instance (as a label value).
+pub const GROUP_LABEL: &str = "foo.test/group";
+/// Tag on instances that names their cluster.
+const CLUSTER_TAG: &str = "kubernetes.io/cluster/";
+
+/// A simulated AWS that answers HTTP.
+#[derive(Debug)]
+pub struct Aws {
+    handle: Handle,
+    region: RegionHandle,
+    killed: Mutex<BTreeSet<String>>,
+}
+
+impl Aws {
+    pub(super) async fn start() -> Result<Self> {
+        let mut config = SimulatorConfig::scaled(1.0);
+        let settings = &mut config.settings;
+        settings.launch = Duration::from_secs(3);
+        settings.terminate = Duration::from_secs(3);
+        settings.reaction = Duration::from_millis(300);
+        settings.health_check = Duration::from_secs(3);
+        settings.group_delete = Duration::from_secs(1);
+        settings.launch_retry_first = Duration::from_secs(2);
+        let handle = Simulator::start(config).await.context("starting the simulated AWS")?;
+        let region = handle.region(REGION);
+        Ok(Self { handle, region, killed: Mutex::default() })
+    }
+
+    /// What the manager takes for AWS.
+    pub fn endpoint(&self) -> String {
+        self.handle.endpoint()
+    }
+
+    /// The whole simulator: faults, throttling, time.
+    pub fn simulator(&self) -> &Simulator {
+        self.handle.simulator()
+    }
+
+    /// The region: groups, instances, templates, images.
+    pub fn region(&self) -> &RegionHandle {
+        &self.region
+    }
+
+    /// A group, if there is one of that name.
+    pub fn group(&self, name: &str) -> Option<Group> {
+        self.region.group(name)
+    }
+
+    /// The instances of a group that EC2 does not show as terminated, sorted by id.
+    pub fn instances_of(&self, group: &str) -> Vec<Ec2Instance> {
+        let mut instances = self.region.instances();
+        instances.retain(|instance| {
+            let of_group = instance.group.as_ref().is_some_and(|name| name.as_str() == group);
+            of_group && instance.ended.is_none()
+        });
+        instances.sort_by(|a, b| a.id.cmp(&b.id));
+        instances
+    }
+
+    /// Ends an instance in EC2 behind everybody's back. Its pods are lost, and that is nobody's fault.
+    pub fn kill_instance(&self, id: &str) -> Result<()> {
+        lock(&self.killed).insert(id.to_owned());
+        self.region.kill_instance(&id.into()).with_context(|| format!("killing {id}"))
+    }
+
+    /// The ids of all instances that [`Aws::kill_instance`] ended.
+    pub fn killed(&self) -> BTreeSet<String> {
+        lock(&self.killed).clone()
+    }
+
+    /// What is left of a pool in AWS: empty after it was deleted. A group and its launch template have one name.
+    pub fn leftovers(&self, group: &str) -> Vec<String> {
+        let mut left: Vec<String> =
+            self.group(group).iter().map(|group| format!("group {}", group.name)).collect();
+        let templates = self.region.templates();
+        let templates = templates.iter().filter(|template| template.name == group);
+        left.extend(templates.map(|template| format!("launch template {}", template.id)));
+        let instances = self.instances_of(group);
+        left.extend(
+            instances.iter().map(|instance| format!("instance {} ({:?})", instance.id, instance.state)),
+        );
+        left
+    }
+
+    /// Numbers of calls by action, of all services together.
+    pub fn calls(&self) -> BTreeMap<String, u64> {
+        let counts = self.simulator().call_counts();
+        counts.into_iter().map(|((_, action), count)| (action, count.calls)).collect()
+    }
+
+    /// Number of calls of one action.
+    pub fn calls_of(&self, action: &str) -> u64 {
+        self.simulator().calls(action)
+    }
+}
+
+/// Which clusters have their Nodes on an API server: all, except those that live on another one.
+#[derive(Clone, Debug)]
+pub(super) enum Clusters {
+    AllBut(Arc<Mutex<BTreeSet<String>>>),
+    Only(String),
+}
+
+impl Clusters {
+    fn contain(&self, cluster: &str) -> bool {
+        match self {
+            Self::AllBut(others) => !lock(others).contains(cluster),
+            Self::Only(name) => name == cluster,
+        }
+    }
+}
+
+/// The instances that run kubelets of certain clusters.
+#[derive(Clone, Debug)]
+pub(super) struct Running {
+    pub(super) region: RegionHandle,
+    pub(super) clusters: Clusters,
+}
+
+#[async_trait::async_trait]
+impl Instances for Running {
+    async fn running(&self) -> Result<Vec<NodeSpec>> {
+        let instances = self.region.in_service_instances();
+        let joining = instances.iter().filter(|instance| instance.boots == catalogue::Boot::Succeeds);
+        let mine =
+            joining.filter(|instance| cluster_of(instance).is_some_and(|name| self.clusters.contain(name)));
+        Ok(mine.map(node).collect())
+    }
+}
+
+fn cluster_of(instance: &NodeInstance) -> Option<&str> {
+    instance.tags.keys().find_map(|key| key.strip_prefix(CLUSTER_TAG))
+}
+
+fn node(instance: &NodeInstance) -> NodeSpec {
+    let provider_id = format!("aws:///{}/{}", instance.zone, instance.id);
+    let group = instance.group.as_ref().map(|name| foo_api::labels::must_format_value(name.as_str()));
+    NodeSpec {
+        zone: instance.zone.to_string(),
+        instance_type: instance.instance_type.to_string(),
+        labels: group.into_iter().map(|group| (GROUP_LABEL.to_owned(), group)).collect(),
+        ..NodeSpec::new(&instance.private_dns, provider_id)
+    }
+}

@@ -1,0 +1,214 @@
+//! Our managers as local processes: with the flags, the service account and the namespace that the release's
+//! Deployments give them, so that what is tested is what is released.
+
+use super::aws::{Aws, REGION};
+use crate::http::get;
+use crate::pki::write;
+use crate::process::Process;
+use crate::wait::{Probe, wait_until};
+use crate::{Rig, free_port, lock};
+use anyhow::{Context as _, Result, bail};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::Api;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Names the manager's program, for tests of one that was built elsewhere.
+pub const PROGRAM: &str = "FOO_MANAGER_BIN";
+
+const STARTS: usize = 3;
+const READY: Duration = Duration::from_secs(30);
+/// The Deployments give a manager 30 s to end.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Where the release's Deployment of a provider is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Released {
+    pub(super) namespace: &'static str,
+    pub(super) deployment: &'static str,
+}
+
+/// The infrastructure provider: pools and clusters.
+pub(super) const INFRASTRUCTURE: Released =
+    Released { namespace: "foo-system", deployment: "foo-controller-manager" };
+/// The control-plane provider.
+pub(super) const CONTROL_PLANE: Released =
+    Released { namespace: "foo-control-plane-system", deployment: "foo-control-plane-controller-manager" };
+
+/// One manager. Dropping it kills it.
+#[derive(Debug)]
+pub struct Manager {
+    name: &'static str,
+    program: PathBuf,
+    args: Vec<String>,
+    env: Vec<(&'static str, String)>,
+    log: PathBuf,
+    running: Mutex<Option<Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    process: Process,
+    health_port: u16,
+    diagnostics_port: u16,
+}
+
+impl Manager {
+    /// Reads what the release says about it; does not start it.
+    pub(super) async fn of(rig: &Rig, aws: &Aws, released: Released, more_args: &[String]) -> Result<Self> {
+        let Released { namespace, deployment: name } = released;
+        let deployments: Api<Deployment> = Api::namespaced(rig.api().client(), namespace);
+        let deployment =
+            deployments.get(name).await.with_context(|| format!("reading Deployment {namespace}/{name}"))?;
+        let pod = deployment.spec.and_then(|spec| spec.template.spec).unwrap_or_default();
+        let account =
+            pod.service_account_name.context("the manager's Deployment names no service account")?;
+        let container = pod.containers.into_iter().next().unwrap_or_default();
+        let mut args = container.args.unwrap_or_default();
+        // The last word on a flag is ours: ports that are free, periods that suit a test.
+        args.retain(|arg| !is_ours(arg) && !more_args.iter().any(|more| flag(more) == flag(arg)));
+        args.extend_from_slice(more_args);
+        args.push(format!("--aws-endpoint-url={}", aws.endpoint()));
+        let kubeconfig = rig.service_account_kubeconfig(namespace, &account).await?;
+        let nowhere = rig.folder().join("no-aws-configuration").display().to_string();
+        let env = vec![
+            ("KUBECONFIG", kubeconfig.display().to_string()),
+            ("POD_NAMESPACE", namespace.to_owned()),
+            ("POD_NAME", name.to_owned()),
+            // Any will do, but there must be some; those of whoever runs the tests must not be found.
+            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned()),
+            ("AWS_REGION", REGION.to_owned()),
+            ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+            ("AWS_CONFIG_FILE", nowhere.clone()),
+            ("AWS_SHARED_CREDENTIALS_FILE", nowhere),
+            ("NO_COLOR", "1".to_owned()),
+        ];
+        let log = rig.folder().join(format!("{name}.log"));
+        // Its log says from where; a log level of the test runner's own must not get in.
+        write(&log, "")?;
+        Ok(Self { name, program: program()?, args, env, log, running: Mutex::new(None) })
+    }
+
+    /// Starts it and waits until it is ready (a manager that waits for the lease is). Nothing to do if it runs.
+    pub async fn start(&self) -> Result<()> {
+        if self.is_running() {
+            return Ok(());
+        }
+        for start in 1.. {
+            match self.try_start().await {
+                Err(error) if start < STARTS && format!("{error:#}").contains("in use") => {
+                    tracing::info!("a port was taken; starting the manager again with others");
+                }
+                started => {
+                    lock(&self.running).replace(started?);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn try_start(&self) -> Result<Running> {
+        let (health_port, diagnostics_port) = (free_port()?, free_port()?);
+        let mut args = self.args.clone();
+        args.push(format!("--health-addr=127.0.0.1:{health_port}"));
+        args.push(format!("--diagnostics-address=127.0.0.1:{diagnostics_port}"));
+        let env: Vec<(&str, &str)> = self.env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let process = Process::start(self.name, &self.program, args, &env, &self.log)?;
+        let waiting = format!("{} to be ready", self.name);
+        let ready = wait_until(&waiting, READY, async || {
+            if let Err(ended) = process.check_running() {
+                return Ok(Probe::Done(Err(ended)));
+            }
+            get(health_port, "/readyz").await?;
+            Ok(Probe::Done(Ok(())))
+        });
+        ready.await.with_context(|| last_lines(&process.log_tail()))??;
+        Ok(Running { process, health_port, diagnostics_port })
+    }
+
+    /// Kills it, as a crash would. Its lease stays until it expires.
+    pub fn kill(&self) {
+        lock(&self.running).take();
+    }
+
+    /// Asks it to end (SIGTERM) and waits until it has; an error if it does not within its grace period.
+    pub async fn terminate(&self) -> Result<()> {
+        let Some(running) = lock(&self.running).take() else { return Ok(()) };
+        if !running.process.terminate(GRACE).await? {
+            bail!("{} did not end within {} s of SIGTERM", self.name, GRACE.as_secs());
+        }
+        Ok(())
+    }
+
+    /// Whether it runs.
+    pub fn is_running(&self) -> bool {
+        lock(&self.running).as_ref().is_some_and(|running| running.process.is_running())
+    }
+
+    /// Its process id, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        lock(&self.running).as_ref().map(|running| running.process.pid())
+    }
+
+    /// What its `/metrics` shows.
+    pub async fn metrics(&self) -> Result<String> {
+        get(self.port(|running| running.diagnostics_port)?, "/metrics").await
+    }
+
+    /// What its `/debug/pools` shows: the last plan and report of each pool.
+    pub async fn debug_pools(&self) -> Result<String> {
+        get(self.port(|running| running.diagnostics_port)?, "/debug/pools").await
+    }
+
+    /// An error unless its `/livez` says that it lives.
+    pub async fn check_alive(&self) -> Result<()> {
+        get(self.port(|running| running.health_port)?, "/livez").await.map(drop)
+    }
+
+    fn port(&self, which: impl FnOnce(&Running) -> u16) -> Result<u16> {
+        lock(&self.running).as_ref().map(which).with_context(|| format!("{} does not run", self.name))
+    }
+
+    /// Its log, of all its starts.
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+}
+
+/// Enough of a log to see why a manager does not start; its lines can be very long.
+fn last_lines(log: &str) -> String {
+    let lines: Vec<String> = log.lines().rev().take(4).map(|line| line.chars().take(400).collect()).collect();
+    lines.into_iter().rev().collect::<Vec<_>>().join("\n")
+}
+
+/// The flags whose values cannot be those of the release: addresses, and where AWS is.
+fn is_ours(arg: &str) -> bool {
+    ["--health-addr", "--diagnostics-address", "--aws-endpoint-url"].contains(&flag(arg))
+}
+
+fn flag(arg: &str) -> &str {
+    arg.split_once('=').map_or(arg, |(flag, _)| flag)
+}
+
+/// The manager's program: named by [`PROGRAM`], else `foo-manager` beside us.
+fn program() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(PROGRAM) {
+        let path = PathBuf::from(path);
+        anyhow::ensure!(path.is_file(), "{PROGRAM}: there is no file {}", path.display());
+        return Ok(path);
+    }
+    // Programs are in target/<profile>, test binaries in target/<profile>/deps.
+    let us = std::env::current_exe().context("our own path")?;
+    let found =
+        us.ancestors().skip(1).take(2).map(|folder| folder.join("foo-manager")).find(|path| path.is_file());
+    found.with_context(|| {
+        format!(
+            "there is no foo-manager beside {}. Build it with the features the tests use: `make build`, or `cargo build -p \
+             foo-controller`; or name one in {PROGRAM}.",
+            us.display()
+        )
+    })
+}

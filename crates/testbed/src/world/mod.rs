@@ -1,0 +1,256 @@
+//! The whole system: a [`Rig`] with our provider installed by clusterctl, our managers as processes, a simulated AWS,
+//! and kubelets on its instances.
+//!
+//! A world takes about 15 s to start and 700 MB, so many tests share one: each works in a namespace and a Cluster of
+//! its own, and everything here that could disturb others says so.
+//!
+//! ```no_run
+//! # async fn example() -> anyhow::Result<()> {
+//! use foo_testbed::world::{World, WorldOptions};
+//! let world = World::start(WorldOptions::default()).await?;
+//! let cluster = world.cluster("example").await?;
+//! let pool = cluster.pool("workers", 3).await?;
+//! pool.settles_at(3).await?;
+//! assert!(world.undrained().is_empty());
+//! # Ok(()) }
+//! ```
+
+mod audit;
+mod aws;
+mod cluster;
+pub mod kinds;
+mod manager;
+pub mod manifests;
+mod pool;
+mod view;
+
+pub use audit::Request;
+pub use aws::{Aws, GROUP_LABEL, IMAGE, INSTANCE_TYPE, REGION, SECURITY_GROUP, SUBNETS};
+pub use cluster::Cluster;
+pub use manager::{Manager, PROGRAM as MANAGER_PROGRAM};
+pub use manifests::PoolName;
+pub use pool::{Pool, Workload};
+pub use view::{MachineView, PoolView};
+
+use crate::folder::Folder;
+use crate::{
+    ApiServer, CapiOptions, KubeletOptions, Kubelets, PodDeath, Provider, ProviderKind, Rig, RigOptions, lock,
+};
+use anyhow::{Context as _, Result};
+use aws::{Clusters, Running};
+use kinds::{History, Kind};
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::TypeMeta;
+use kube::{Api, Client};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Version under which our provider is released into a world.
+const RELEASE: &str = "v0.1.0";
+
+/// How long anything may take that does not wait for a drain. Generous: a machine may be busy with a build.
+pub const SOON: Duration = Duration::from_mins(2);
+/// The same with drains in it: Cluster API core looks at a drain only every 20 s, whatever happens in between.
+pub const AFTER_DRAIN: Duration = Duration::from_mins(4);
+
+/// How a world is set up.
+#[derive(Clone, Debug)]
+pub struct WorldOptions {
+    /// As in [`RigOptions::folder`].
+    pub folder: Option<PathBuf>,
+    /// Flags of the infrastructure manager beside those of the release; they win over the release's.
+    pub manager_args: Vec<String>,
+}
+
+impl Default for WorldOptions {
+    /// The manager of the release, but looking at AWS and noticing a dead leader faster than one would want to pay for.
+    fn default() -> Self {
+        let args = [
+            "--aws-quiet-period=5s",
+            "--aws-active-period=1s",
+            "--settle-time=3s",
+            "--leader-elect-lease-duration=6s",
+            "--leader-elect-renew-deadline=4s",
+            "--leader-elect-retry-period=1s",
+            "--log-level=info,foo_controller=debug",
+        ];
+        Self { folder: None, manager_args: args.map(str::to_owned).to_vec() }
+    }
+}
+
+/// The running system. Dropping it ends everything.
+#[derive(Debug)]
+pub struct World {
+    // Dropped in this order: a component ends before what it talks to.
+    manager: Manager,
+    control_plane_manager: Manager,
+    kubelets: Kubelets,
+    elsewhere: Arc<Mutex<BTreeSet<String>>>,
+    rig: Rig,
+    aws: Aws,
+}
+
+impl World {
+    /// Starts everything and waits until it is ready.
+    pub async fn start(options: WorldOptions) -> Result<Self> {
+        // All that is started at once makes a large future.
+        Box::pin(Self::start_all(options)).await
+    }
+
+    async fn start_all(options: WorldOptions) -> Result<Self> {
+        let folder = Folder::prepare(options.folder)?;
+        let release = folder.path().join("release");
+        xtask::release::write(&xtask::root(), RELEASE, xtask::release::IMAGE, &release)
+            .context("writing the release folder")?;
+        let rig_options = RigOptions {
+            folder: None,
+            capi: Some(CapiOptions {
+                providers: providers(&release),
+                variables: variables(),
+                ..CapiOptions::default()
+            }),
+            apiserver_args: audit::apiserver_args(folder.path())?,
+        };
+        let (rig, aws) = tokio::try_join!(Rig::start_in(folder, rig_options), Aws::start())?;
+        let elsewhere = Arc::<Mutex<BTreeSet<String>>>::default();
+        let clusters = Clusters::AllBut(Arc::clone(&elsewhere));
+        let kubelets = start_kubelets(rig.api(), &aws, clusters);
+        let manager = Manager::of(&rig, &aws, manager::INFRASTRUCTURE, &options.manager_args).await?;
+        let control_plane_manager = Manager::of(&rig, &aws, manager::CONTROL_PLANE, &[]).await?;
+        let world = Self { manager, control_plane_manager, kubelets, elsewhere, rig, aws };
+        tokio::try_join!(world.manager.start(), world.control_plane_manager.start())?;
+        Ok(world)
+    }
+
+    /// Kubernetes and Cluster API.
+    pub fn rig(&self) -> &Rig {
+        &self.rig
+    }
+
+    /// The management cluster's API server, which is also the workload cluster's unless a test says otherwise.
+    pub fn api(&self) -> &ApiServer {
+        self.rig.api()
+    }
+
+    /// An administrator's client of the management cluster.
+    pub fn client(&self) -> Client {
+        self.rig.api().client()
+    }
+
+    /// AWS.
+    pub fn aws(&self) -> &Aws {
+        &self.aws
+    }
+
+    /// The manager of pools and FooClusters. Stopping it stops it for all tests in this world.
+    pub fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
+    /// The manager of FooControlPlanes.
+    pub fn control_plane_manager(&self) -> &Manager {
+        &self.control_plane_manager
+    }
+
+    /// The kubelets on the management cluster's own API server.
+    pub fn kubelets(&self) -> &Kubelets {
+        &self.kubelets
+    }
+
+    /// The pods that were lost with their instance although a drain would have moved them: empty, whatever happens.
+    /// Not among them: those on instances that [`Aws::kill_instance`] ended.
+    pub fn undrained(&self) -> Vec<PodDeath> {
+        let killed = self.aws.killed();
+        let mut deaths = self.kubelets.undrained();
+        deaths.retain(|death| {
+            let instance = death.provider_id.as_deref().and_then(|id| id.rsplit('/').next());
+            !instance.is_some_and(|id| killed.contains(id))
+        });
+        deaths
+    }
+
+    /// Fails if pods were lost undrained.
+    pub fn check_nothing_undrained(&self) -> Result<()> {
+        let undrained = self.undrained();
+        anyhow::ensure!(undrained.is_empty(), "pods were lost with their instance: {undrained:#?}");
+        Ok(())
+    }
+
+    /// Writes an object as a user would, by server-side apply.
+    pub async fn apply(&self, object: &Value) -> Result<()> {
+        let types: TypeMeta = serde_json::from_value(object.clone()).context("an object without kind")?;
+        let resource = ApiResource::from_gvk(&(&types).try_into().context("an object without kind")?);
+        let name = kinds::text(object, "/metadata/name");
+        let objects: Api<DynamicObject> = match kinds::text(object, "/metadata/namespace") {
+            "" => Api::all_with(self.client(), &resource),
+            namespace => Api::namespaced_with(self.client(), namespace, &resource),
+        };
+        let params = PatchParams::apply("foo-testbed").force();
+        let applied = objects.patch(name, &params, &Patch::Apply(object)).await;
+        applied.map(drop).with_context(|| format!("applying {} {name}", types.kind))
+    }
+
+    /// From now on every version of the objects of a kind in a namespace.
+    pub async fn history(&self, kind: Kind, namespace: &str) -> Result<History> {
+        History::of(self.client(), kind, namespace).await
+    }
+
+    /// What the managers asked of the management cluster's API server so far, in order, reads left out.
+    pub fn writes(&self) -> Result<Vec<Request>> {
+        audit::writes(self.rig.folder())
+    }
+
+    /// Makes another API server the workload cluster of a Cluster that does not exist yet: its Nodes will be there.
+    /// The kubelets live as long as what is returned.
+    pub(crate) fn moves_to(&self, cluster: &str, workload: &ApiServer) -> Kubelets {
+        lock(&self.elsewhere).insert(cluster.to_owned());
+        start_kubelets(workload, &self.aws, Clusters::Only(cluster.to_owned()))
+    }
+}
+
+fn start_kubelets(api: &ApiServer, aws: &Aws, clusters: Clusters) -> Kubelets {
+    let options = KubeletOptions {
+        pod_startup: Duration::from_millis(300),
+        pod_shutdown: Duration::from_millis(300),
+        kubelet_version: manifests::VERSION.to_owned(),
+        ..KubeletOptions::default()
+    };
+    Kubelets::start(api.client(), Running { region: aws.region().clone(), clusters }, options)
+}
+
+/// What clusterctl fills into the release and into our cluster template. The Secrets are those of a Cluster `demo`.
+fn variables() -> Vec<(String, String)> {
+    let ids = |ids: &[&str]| {
+        let ids: Vec<String> = ids.iter().map(|id| format!("{{id: {id}}}")).collect();
+        format!("[{}]", ids.join(", "))
+    };
+    let demo = crate::story::CLUSTER;
+    [
+        ("FOO_LOG_FORMAT", "text".to_owned()),
+        ("AWS_REGION", REGION.to_owned()),
+        ("FOO_SUBNETS", ids(&SUBNETS)),
+        ("FOO_SECURITY_GROUPS", ids(&[SECURITY_GROUP])),
+        ("FOO_AMI_ID", IMAGE.to_owned()),
+        ("FOO_INSTANCE_PROFILE", "nodes.foo.com".to_owned()),
+        ("FOO_KUBECONFIG_SECRET", manifests::existing_kubeconfig(demo)),
+        ("FOO_BOOTSTRAP_SECRET", format!("{demo}-bootstrap")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+fn providers(release: &Path) -> Vec<Provider> {
+    let provider = |kind, label: &str| Provider {
+        name: "foo".to_owned(),
+        kind,
+        version: RELEASE.to_owned(),
+        folder: release.join(label),
+    };
+    vec![
+        provider(ProviderKind::Infrastructure, "infrastructure-foo"),
+        provider(ProviderKind::ControlPlane, "control-plane-foo"),
+    ]
+}

@@ -1,0 +1,195 @@
+//! A pool of a world: what users do to it, and waiting for what it shall come to.
+
+use super::kinds::{self, Kind, number};
+use super::manifests::{self, PoolName};
+use super::{MachineView, PoolView, SOON, World};
+use crate::{Probe, wait_until};
+use anyhow::{Context as _, Result};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::Api;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Looks at a pool are expensive enough (five requests) not to take them ten times a second.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
+
+/// A pool, by its names.
+#[derive(Clone, Debug)]
+pub struct Pool<'w> {
+    world: &'w World,
+    name: PoolName,
+}
+
+impl<'w> Pool<'w> {
+    pub(super) fn new(world: &'w World, name: PoolName) -> Self {
+        Self { world, name }
+    }
+
+    /// Its names.
+    pub fn name(&self) -> &PoolName {
+        &self.name
+    }
+
+    /// Name of its Auto Scaling group.
+    pub fn group(&self) -> String {
+        self.name.group()
+    }
+
+    /// One look at all of it.
+    pub async fn look(&self) -> Result<PoolView> {
+        // Five requests at once are a large future.
+        Box::pin(PoolView::take(self.world, &self.name)).await
+    }
+
+    /// Looks until it is as wanted, and returns that look.
+    pub async fn wait(
+        &self,
+        what: &str,
+        timeout: Duration,
+        mut wanted: impl FnMut(&PoolView) -> bool,
+    ) -> Result<PoolView> {
+        let what = format!("pool {}: {what}", self.name.pool);
+        wait_until(&what, timeout, async || {
+            let view = self.look().await?;
+            if wanted(&view) {
+                return Ok(Probe::Done(view));
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+            Ok(Probe::NotYet(view.to_string()))
+        })
+        .await
+    }
+
+    /// Waits until everything agrees on a number of machines and nothing is on its way.
+    pub async fn settles_at(&self, replicas: usize) -> Result<PoolView> {
+        self.settles_within(replicas, SOON).await
+    }
+
+    /// The same with a time of one's own.
+    pub async fn settles_within(&self, replicas: usize, timeout: Duration) -> Result<PoolView> {
+        self.wait(&format!("to settle at {replicas}"), timeout, |view| view.is_settled_at(replicas)).await
+    }
+
+    /// Looks again and again for some time, and fails as soon as it is not as it shall stay.
+    pub async fn stays(
+        &self,
+        what: &str,
+        time: Duration,
+        as_wanted: impl Fn(&PoolView) -> bool,
+    ) -> Result<()> {
+        let end = tokio::time::Instant::now() + time;
+        while tokio::time::Instant::now() < end {
+            let view = self.look().await?;
+            anyhow::ensure!(as_wanted(&view), "pool {} did not stay {what}: {view}", self.name.pool);
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        Ok(())
+    }
+
+    /// Writes the number of replicas through the scale subresource, as `kubectl scale` and cluster-autoscaler do.
+    pub async fn scale(&self, replicas: u32) -> Result<()> {
+        let pools = Kind::MachinePool.api(self.world.client(), &self.name.namespace);
+        let change = kube::api::Patch::Merge(json!({"spec": {"replicas": replicas}}));
+        let scaled = pools.patch_scale(&self.name.pool, &kube::api::PatchParams::default(), &change).await;
+        scaled.map(drop).with_context(|| format!("scaling {}", self.name.pool))
+    }
+
+    /// Its wish: `spec.replicas` of the MachinePool.
+    pub async fn replicas(&self) -> Result<Option<i64>> {
+        let pool = self.read(Kind::MachinePool).await?;
+        Ok(pool.and_then(|pool| number(&pool, "/spec/replicas")))
+    }
+
+    /// Its MachinePool or FooMachinePool.
+    pub async fn read(&self, kind: Kind) -> Result<Option<Value>> {
+        kinds::read(self.world.client(), kind, &self.name.namespace, &self.name.pool).await
+    }
+
+    /// Changes part of its MachinePool or FooMachinePool.
+    pub async fn patch(&self, kind: Kind, change: &Value) -> Result<()> {
+        kinds::patch(self.world.client(), kind, &self.name.namespace, &self.name.pool, change).await
+    }
+
+    /// Sets an annotation of its MachinePool or FooMachinePool; `None` removes it.
+    pub async fn annotate(&self, kind: Kind, annotation: &str, value: Option<&str>) -> Result<()> {
+        self.patch(kind, &json!({"metadata": {"annotations": {annotation: value}}})).await
+    }
+
+    /// Marks one of its Machines as the first to go, as cluster-autoscaler does.
+    pub async fn mark_for_deletion(&self, machine: &MachineView) -> Result<()> {
+        let change = json!({"metadata": {"annotations": {"cluster.x-k8s.io/delete-machine": "marked"}}});
+        kinds::patch(self.world.client(), Kind::Machine, &self.name.namespace, &machine.name, &change).await
+    }
+
+    /// Deletes one of its Machines, as `kubectl delete machine --wait=false` does.
+    pub async fn delete_machine(&self, machine: &MachineView) -> Result<()> {
+        kinds::delete(self.world.client(), Kind::Machine, &self.name.namespace, &machine.name).await
+    }
+
+    /// Deletes the MachinePool, and with it everything of the pool; does not wait.
+    pub async fn delete(&self) -> Result<()> {
+        kinds::delete(self.world.client(), Kind::MachinePool, &self.name.namespace, &self.name.pool).await
+    }
+
+    /// Waits until nothing is left of it in Kubernetes nor in AWS.
+    pub async fn is_gone(&self, timeout: Duration) -> Result<()> {
+        let group = self.group();
+        self.wait("to be gone", timeout, |view| {
+            view.machine_pool.is_none()
+                && view.foo_pool.is_none()
+                && view.machines.is_empty()
+                && view.foo_machines.is_empty()
+                && self.world.aws().leftovers(&group).is_empty()
+        })
+        .await
+        .map(drop)
+        .with_context(|| format!("left in AWS: {:?}", self.world.aws().leftovers(&group)))
+    }
+
+    /// Runs a Deployment on it with so many pods, spread over its Nodes, and waits until they are ready. None of them
+    /// may be missing: its budget lets nothing be evicted until [`Workload::allow`].
+    pub async fn run(&self, app: &str, pods: u32) -> Result<Workload<'w>> {
+        let workload = self.workload(app);
+        self.world.apply(&manifests::deployment(&self.name, app, pods)).await?;
+        workload.allow(0).await?;
+        workload.is_ready(pods).await?;
+        Ok(workload)
+    }
+
+    /// A Deployment that [`Pool::run`] made.
+    pub fn workload(&self, app: &str) -> Workload<'w> {
+        Workload { world: self.world, pool: self.name.clone(), app: app.to_owned() }
+    }
+}
+
+/// A Deployment with a PodDisruptionBudget.
+#[derive(Clone, Debug)]
+pub struct Workload<'w> {
+    world: &'w World,
+    pool: PoolName,
+    app: String,
+}
+
+impl Workload<'_> {
+    /// Its budget: how many of its pods may be missing at a time.
+    pub async fn allow(&self, max_unavailable: u32) -> Result<()> {
+        self.world.apply(&manifests::budget(&self.pool.namespace, &self.app, max_unavailable)).await
+    }
+
+    /// Changes the number of its pods.
+    pub async fn scale(&self, pods: u32) -> Result<()> {
+        self.world.apply(&manifests::deployment(&self.pool, &self.app, pods)).await
+    }
+
+    /// Waits until so many pods are ready.
+    pub async fn is_ready(&self, pods: u32) -> Result<()> {
+        let deployments: Api<Deployment> = Api::namespaced(self.world.client(), &self.pool.namespace);
+        let wanted = i32::try_from(pods).unwrap_or(i32::MAX);
+        wait_until(&format!("Deployment {} to have {pods} ready pods", self.app), SOON, async || {
+            let status = deployments.get(&self.app).await?.status.unwrap_or_default();
+            let ready = status.ready_replicas.unwrap_or(0);
+            Ok(Probe::when(ready == wanted && status.replicas == Some(wanted), || format!("{status:?}")))
+        })
+        .await
+    }
+}
