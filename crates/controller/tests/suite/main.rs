@@ -1,0 +1,17 @@
+//! The controllers as a whole, in process: the real controllers over a Kubernetes API server in memory, a stand-in for
+//! Cluster API core and the simulated AWS, on a paused clock. Ten minutes of a pool's life take milliseconds.
+//!
+//! Each test checks at its end, by [`support::World`], that no Machine lost its instance undrained and that no plan was
+//! refused. What needs real components is in `tests/e2e`.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what tests share may fail as loudly as the tests do"
+)]
+
+mod life;
+mod settled;
+mod support;

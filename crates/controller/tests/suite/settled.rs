@@ -1,0 +1,58 @@
+//! A pool in which nothing is to be done costs next to nothing, whoever starts anew.
+
+use crate::support::World;
+use foo_apiserver_fake::Verb;
+use std::time::Duration;
+
+#[tokio::test(start_paused = true)]
+async fn a_settled_pool_writes_nothing_reads_nothing_live_and_hardly_calls_aws() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    let version = world.server.resource_version();
+    world.forgets();
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.server.resource_version(), version);
+    assert_eq!(world.requests().writes().count(), 0);
+    let live = world.requests().which(|one| matches!(one.verb, Verb::Get | Verb::List));
+    assert_eq!(live.count(), 0, "{live:?}");
+    let (calls, sweeps) = (world.aws.call_counts(), world.aws.calls("DescribeAutoScalingGroups"));
+    assert!((15..=20).contains(&sweeps), "at most two looks a minute: {calls:?}");
+    assert!(
+        world.aws.calls("DescribeLaunchTemplates") <= 2,
+        "one look at all templates in five minutes: {calls:?}"
+    );
+    assert!(world.aws.total_calls() <= 22, "nothing else: {calls:?}");
+    pool.is_of(3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_settled_pools_cost_aws_no_more_than_one() {
+    let world = World::new().await;
+    for name in 0..10 {
+        world.pool(&format!("p{name}")).begins_with(1);
+    }
+    world.settles().await;
+    world.forgets();
+    world.waits(Duration::from_mins(10)).await;
+    let calls = world.aws.call_counts();
+    assert!(world.aws.total_calls() <= 30, "{calls:?}");
+    assert_eq!(world.requests().writes().count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_that_starts_again_at_a_settled_pool_writes_nothing() {
+    let mut world = World::new().await;
+    world.pool("p").of(20).await;
+    world.kills_the_manager();
+    world.waits(Duration::from_mins(1)).await;
+    let version = world.server.resource_version();
+    world.forgets();
+    world.starts_the_manager();
+    world.waits(Duration::from_secs(25)).await;
+    let calls = world.aws.call_counts();
+    assert_eq!(world.requests().writes().count(), 0, "{:?}", world.requests().writes());
+    assert_eq!(world.server.resource_version(), version);
+    assert!(world.aws.total_calls() <= 12, "{calls:?}");
+    world.settles().await;
+    assert_eq!(world.server.resource_version(), version);
+}

@@ -1,0 +1,226 @@
+//! The world of a test: an API server, Cluster API core, AWS and our manager, all in this process and on one clock.
+//!
+//! * this file: the world and its time;
+//! * [`manager`]: our controllers, started, killed and started again;
+//! * [`pool`]: one pool, as its user and its tests see it;
+//! * [`objects`]: the objects a user writes.
+
+mod audit;
+mod manager;
+pub(crate) mod objects;
+mod pool;
+mod time;
+
+pub(crate) use pool::Pool;
+
+use audit::Audit;
+use foo_apiserver_fake::{DrainTime, FakeApiServer, FakeCore, NodeState, Object, Requests};
+use foo_cloud::InstanceState;
+use foo_cloud::model::InstanceId;
+use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use manager::Manager;
+use std::time::Duration;
+use time::Time;
+use tokio::time::{Instant, sleep};
+
+/// Namespace of everything.
+pub(crate) const NS: &str = "default";
+/// Name of the cluster.
+pub(crate) const CLUSTER: &str = "c";
+/// Our manager's name in the API server's log.
+pub(crate) const MANAGER: &str = "manager";
+/// Nothing was written for this long: longer than a launch, a retry of the autoscaler's stabilisation, a sweep.
+const QUIET: Duration = Duration::from_secs(90);
+/// Nothing in these tests takes longer than this.
+const PATIENCE: Duration = Duration::from_mins(30);
+
+/// Everything there is.
+pub(crate) struct World {
+    pub(crate) server: FakeApiServer,
+    pub(crate) core: FakeCore,
+    pub(crate) aws: Simulator,
+    pub(crate) region: RegionHandle,
+    time: Time,
+    manager: Option<Manager>,
+    audit: Audit,
+}
+
+impl World {
+    /// A cluster that is ready for pools, and our manager at work.
+    pub(crate) async fn new() -> Self {
+        let world = Self::empty();
+        world.has(&objects::cluster());
+        world.has(&objects::foo_cluster());
+        world.settles().await;
+        world
+    }
+
+    /// No object at all, and our manager at work.
+    pub(crate) fn empty() -> Self {
+        let aws = Simulator::new(SimulatorConfig::stepped());
+        let region = aws.region(DEFAULT_REGION);
+        let time = Time::of(&aws);
+        let clock = time.clone();
+        let server = FakeApiServer::with_clock(move || clock.kubernetes());
+        let (clock, cloud) = (time.clone(), region.clone());
+        let core = FakeCore::builder(server.client_as("core"))
+            .clock(move || clock.kubernetes())
+            .nodes(move |provider_id| node_of(&cloud, provider_id))
+            .start();
+        let mut world = Self { audit: Audit::default(), manager: None, server, core, aws, region, time };
+        world.starts_the_manager();
+        world
+    }
+
+    /// Our manager starts.
+    pub(crate) fn starts_the_manager(&mut self) {
+        let aws = self.aws.clone();
+        self.starts_the_manager_with_credentials_of(&aws);
+    }
+
+    /// Our manager starts with credentials of another account, whose simulator this is.
+    pub(crate) fn starts_the_manager_with_credentials_of(&mut self, aws: &Simulator) {
+        self.manager = Some(Manager::start(&self.server, aws, self.time.clone()));
+    }
+
+    /// Our manager dies in the middle of whatever it does.
+    pub(crate) fn kills_the_manager(&mut self) {
+        if let Some(manager) = self.manager.take() {
+            self.audit.violations += manager.metrics().invariant_violations();
+        }
+    }
+
+    /// Somebody writes this object.
+    pub(crate) fn has<K: Object>(&self, object: &K) {
+        self.server.create(object).unwrap();
+    }
+
+    /// A pool of that name.
+    pub(crate) fn pool<'w>(&'w self, name: &str) -> Pool<'w> {
+        Pool::new(self, name)
+    }
+
+    /// So much time passes.
+    pub(crate) async fn waits(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            sleep(Duration::from_millis(100).min(end - Instant::now())).await;
+            self.time.catch_up();
+            self.audit.look(&self.region, &self.core);
+        }
+    }
+
+    /// Waits until this is so.
+    pub(crate) async fn until(&self, what: &str, is_so: impl Fn() -> bool) {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}\n{}", self.in_words());
+            self.waits(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Waits until nothing is being drained and nobody has written anything, in Kubernetes or in AWS, for a while.
+    pub(crate) async fn settles(&self) {
+        let began = Instant::now();
+        let (mut seen, mut since) = (self.everything_written(), began);
+        while since.elapsed() < QUIET {
+            assert!(began.elapsed() < PATIENCE, "nothing comes to rest\n{}", self.in_words());
+            self.waits(Duration::from_secs(1)).await;
+            let now = self.everything_written();
+            if now != seen || !self.core.draining().is_empty() {
+                (seen, since) = (now, Instant::now());
+            }
+        }
+    }
+
+    fn everything_written(&self) -> (u64, u64) {
+        (self.server.resource_version(), self.aws_writes())
+    }
+
+    /// Calls of AWS that change something, by whomever.
+    pub(crate) fn aws_writes(&self) -> u64 {
+        let reads = |action: &str| action.starts_with("Describe") || action.starts_with("Get");
+        let counts = self.aws.call_counts();
+        counts.iter().filter(|((_, action), _)| !reads(action)).map(|(_, count)| count.calls).sum()
+    }
+
+    /// What our manager asked of the API server since the last [`World::forgets`].
+    pub(crate) fn requests(&self) -> Requests {
+        self.server.requests().client(MANAGER)
+    }
+
+    /// Counts of requests and calls start anew.
+    pub(crate) fn forgets(&self) {
+        self.server.reset_counts();
+        self.aws.reset_calls();
+    }
+
+    /// A condition of a pool.
+    pub(crate) fn condition(&self, pool: &str, kind: &str) -> Condition {
+        self.pool(pool).condition(kind)
+    }
+
+    /// Reasons of all events on the object of that name.
+    pub(crate) fn events_on(&self, name: &str) -> Vec<String> {
+        let events = self.server.objects::<Event>();
+        let on = |event: &Event| event.regarding.as_ref().is_some_and(|on| on.name.as_deref() == Some(name));
+        events.into_iter().filter(on).filter_map(|event| event.reason).collect()
+    }
+
+    /// Somebody ends an instance in EC2, behind everybody's back.
+    pub(crate) fn kills_instance(&self, id: &InstanceId) {
+        self.audit.excuse(id);
+        self.region.kill_instance(id).unwrap();
+    }
+
+    /// Drains take this long from now on.
+    pub(crate) fn drains_take(&self, time: Duration) {
+        self.core.set_drain_time(DrainTime::Takes(time));
+    }
+
+    /// Everything, for people who read why a test failed.
+    pub(crate) fn in_words(&self) -> String {
+        let pools = self.server.objects::<foo_api::FooMachinePool>();
+        let conditions: Vec<String> = pools
+            .iter()
+            .flat_map(|pool| pool.status.iter().flat_map(|status| &status.conditions))
+            .map(|c| format!("{}={} {} {}", c.type_, c.status, c.reason, c.message))
+            .collect();
+        let groups: Vec<String> = self
+            .region
+            .groups()
+            .iter()
+            .map(|group| format!("{} {:?} {} members", group.name, group.sizes, group.members.len()))
+            .collect();
+        let calls: Vec<String> = self
+            .aws
+            .recent_calls()
+            .iter()
+            .rev()
+            .take(10)
+            .map(|call| format!("{} {} {}", call.at.0, call.action, call.outcome))
+            .collect();
+        format!("{conditions:#?}\n{groups:?}\n{calls:#?}\ncore: {:?}", self.core.errors())
+    }
+}
+
+/// What the workload cluster says: a Node for each instance that runs.
+fn node_of(region: &RegionHandle, provider_id: &str) -> NodeState {
+    let id = InstanceId::new(provider_id.rsplit('/').next().unwrap_or_default());
+    match region.instance(&id) {
+        Some(instance) if instance.state == InstanceState::Running => NodeState::Ready,
+        _ => NodeState::Absent,
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.kills_the_manager();
+        self.audit.verdict(&self.core);
+    }
+}
