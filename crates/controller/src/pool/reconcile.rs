@@ -7,7 +7,7 @@ use super::execute::{Done, Failure, Hands};
 use super::gather::{Caches, Gathered};
 use super::publish::{self, Extra};
 use super::state::{PoolState, States};
-use super::{capacity, content, look, names, overlay, secret, wish};
+use super::{capacity, content, look, names, overlay, secret, shortage, wish};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::backoff::{Backoff, jittered};
@@ -73,6 +73,16 @@ struct Pass {
     failure: Option<(Action, Failure)>,
     raced: bool,
     acted: bool,
+    sight: Sight,
+}
+
+/// Whether a pass had anything to go by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// The group was looked at, or it is known why not.
+    Had,
+    /// The first look at the group is under way.
+    Awaited,
 }
 
 impl Pools {
@@ -167,7 +177,9 @@ impl Pools {
         let removed = is_removed(&pass);
         if removed {
             self.forget_group(&state);
-        } else {
+        } else if pass.sight == Sight::Had || gathered.pool.status.is_none() {
+            // Else the status stays as an earlier manager left it: that this one has only just started says nothing
+            // about the pool.
             self.publish(&gathered, &pass, &extra, region.as_deref()).await?;
         }
         self.tell(&gathered, &pass, &mut state).await;
@@ -225,18 +237,22 @@ impl Pools {
         let desired = wish::desired(identified, gathered, data, types, &region.lookups, asking).await;
         self.watch_group(key, &desired, gathered, region, state);
         let stranger = stranger(gathered, region).await;
+        let shortage = shortage::words(region, &desired.identity.group, state, now).await;
         let mut acted = false;
         let mut round = 0;
         loop {
             round += 1;
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
+            let observed = Observed { shortage: shortage.clone(), ..observed };
             let plan = foo_planner::plan(&desired, &observed, &state.memory);
             let pass = self.act(&desired, &observed, plan, gathered, region, state).await;
             acted |= pass.acted;
             let went_on = pass.failure.is_none() && pass.plan.actions.iter().any(brings_news);
             if !went_on || round >= ROUNDS {
                 region.observer.pace(&desired.identity.group, pace(&pass));
-                return Pass { acted, ..pass };
+                let awaited = state.watched.is_some() && observed.group == Look::Unknown;
+                let sight = if awaited { Sight::Awaited } else { Sight::Had };
+                return Pass { acted, sight, ..pass };
             }
         }
     }
@@ -326,13 +342,13 @@ impl Pools {
         let end = plan.actions.contains(&Action::RemoveFinalizer) && plan.actions.len() == 1;
         if !end {
             plan.actions.clear();
-            return Pass { plan, failure: None, raced: false, acted: false };
+            return Pass { plan, failure: None, raced: false, acted: false, sight: Sight::Had };
         }
         let pools: Api<FooMachinePool> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let removed =
             apply::remove_finalizer(&pools, gathered.pool.as_ref(), foo_api::names::POOL_FINALIZER).await;
         let failure = removed.err().map(|error| (Action::RemoveFinalizer, Failure::from(error)));
-        Pass { plan, failure, raced: false, acted: true }
+        Pass { plan, failure, raced: false, acted: true, sight: Sight::Had }
     }
 
     /// Carries a plan out, up to the first failure.
@@ -358,7 +374,7 @@ impl Pools {
             identity: &desired.identity,
             machine_pool: gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.name.as_deref()),
         };
-        let mut pass = Pass { failure: None, raced: false, acted: false, plan };
+        let mut pass = Pass { failure: None, raced: false, acted: false, sight: Sight::Had, plan };
         let actions = pass.plan.actions.clone();
         for action in actions {
             let now = self.context.clock.now();
