@@ -39,7 +39,8 @@ check: prerequisites components ## Formatting, lints, licences, generated files,
 	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy)
 
 bench: tools build ## Calls, writes, memory and latency, printed
-	@$(bin)/foo-bench
+	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)
+	@$(bin)/foo-bench $(BENCH_ARGS)
 
 release: prerequisites ## The folder that clusterctl installs from: dist/ (VERSION=v0.1.0)
 	@$(build_xtask)

@@ -286,3 +286,22 @@ impl Collector for PoolConditions {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names are what dashboards and alerts are built on; `UPDATE_GOLDEN=1` writes the list anew.
+    #[test]
+    fn the_names_are_as_documented() {
+        let text = Metrics::new(DebugPools::default()).exposition().unwrap();
+        let mut names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# HELP ")).collect();
+        names.sort_unstable();
+        let names = format!("{}\n", names.join("\n"));
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/metrics.txt");
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(path, &names).unwrap();
+        }
+        assert_eq!(names, std::fs::read_to_string(path).unwrap_or_default());
+    }
+}

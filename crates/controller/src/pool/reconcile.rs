@@ -189,7 +189,7 @@ impl Pools {
             Arc::new(pass.plan.clone()),
             pass.failure.as_ref().map(|(_, failure)| failure.to_string()),
         );
-        Ok(self.next(key, &gathered, &pass))
+        Ok(self.next(key, &gathered, &pass, secret::next_try(&state)))
     }
 
     /// The cloud the pool lives in: its FooCluster's region, or that of its group when the FooCluster is gone.
@@ -529,6 +529,7 @@ impl Pools {
         key: &ObjectRef<FooMachinePool>,
         gathered: &Gathered,
         pass: &Pass,
+        for_secret: Option<Duration>,
     ) -> (Requeue, PassResult) {
         let generation = gathered.pool.metadata.generation;
         if pass.failure.is_some() {
@@ -537,7 +538,8 @@ impl Pools {
         }
         self.backoff.succeeded(key);
         let sync = jittered(self.context.settings.sync_period, key);
-        let after = pass.plan.report.next.after.map_or(sync, |after| after.min(sync));
+        let timers = [pass.plan.report.next.after, for_secret];
+        let after = timers.into_iter().flatten().fold(sync, Ord::min);
         if pass.raced {
             return (Requeue::requeue(after.min(AFTER_RACE)), PassResult::Worked);
         }

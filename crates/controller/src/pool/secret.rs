@@ -60,6 +60,11 @@ fn is_current(read: &ReadSecret, watched: Option<&str>, now: Timestamp, sync_per
     }
 }
 
+/// When to look for a Secret again that is missing or cannot be used: one without the label is announced by no watch.
+pub(super) fn next_try(state: &PoolState) -> Option<Duration> {
+    state.secret.as_ref().filter(|read| read.data.is_err()).map(|_| TRY_AGAIN)
+}
+
 fn answer(read: &ReadSecret) -> BootstrapData {
     match &read.data {
         Ok(bytes) => BootstrapData::Bytes(bytes.clone()),

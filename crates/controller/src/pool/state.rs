@@ -22,6 +22,8 @@ pub(super) struct PoolState {
     pub(super) asked_for: Option<i64>,
     /// Where the pool's group is watched.
     pub(super) watched: Option<(CloudKey, GroupName)>,
+    /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
+    pub(super) shortage: Option<(Timestamp, Option<String>)>,
     /// The last failure that was told in an event.
     pub(super) told: Option<String>,
 }

@@ -1,0 +1,69 @@
+//! Why capacity does not come: AWS's own words, asked only while a group is short of it.
+
+use super::state::PoolState;
+use crate::clouds::CloudRegion;
+use foo_cloud::model::{Activity, ActivityStatus, GroupName, Timestamp};
+use std::time::Duration;
+
+/// A launch takes a minute or two; before that there is nothing to ask about.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// AWS repeats failed launches after minutes, so its answer does not change faster.
+const ASK_AGAIN: Duration = Duration::from_mins(3);
+/// Enough to find the last failure among launches that went well.
+const ACTIVITIES: u32 = 20;
+
+/// What AWS said of the last launch that failed; `None` while there is no lasting shortage.
+pub(super) async fn words(
+    region: &CloudRegion,
+    group: &GroupName,
+    state: &mut PoolState,
+    now: Timestamp,
+) -> Option<String> {
+    if state.memory.short_since.is_none_or(|since| since.until(now) < PATIENCE) {
+        state.shortage = None;
+        return None;
+    }
+    if let Some((asked, words)) = &state.shortage
+        && asked.until(now) < ASK_AGAIN
+    {
+        return words.clone();
+    }
+    let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
+        Ok(activities) => last_failure(&activities),
+        Err(error) => {
+            tracing::debug!(%group, %error, "could not ask why capacity does not come");
+            None
+        }
+    };
+    state.shortage = Some((now, words.clone()));
+    words
+}
+
+/// The newest failure; the list is newest first.
+fn last_failure(activities: &[Activity]) -> Option<String> {
+    let failed = activities.iter().find(|activity| activity.status == ActivityStatus::Failed)?;
+    Some(failed.status_message.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_failure_is_told() {
+        let activity = |status, words: &str| Activity {
+            id: String::new(),
+            status,
+            description: String::new(),
+            status_message: words.to_owned(),
+            started: Timestamp(0),
+        };
+        let activities = [
+            activity(ActivityStatus::InProgress, ""),
+            activity(ActivityStatus::Failed, "no capacity in eu-central-1a"),
+            activity(ActivityStatus::Failed, "older"),
+        ];
+        assert_eq!(last_failure(&activities).as_deref(), Some("no capacity in eu-central-1a"));
+        assert_eq!(last_failure(&activities[..1]), None);
+    }
+}
