@@ -294,7 +294,17 @@ mod tests {
     /// Names are what dashboards and alerts are built on; `UPDATE_GOLDEN=1` writes the list anew.
     #[test]
     fn the_names_are_as_documented() {
-        let text = Metrics::new(DebugPools::default()).exposition().unwrap();
+        let metrics = Metrics::new(DebugPools::default());
+        // A family shows itself when it has a member.
+        metrics.pass_starts(Controller::Pool).ends(PassResult::Settled);
+        metrics.event(Severity::Normal, EventOutcome::Published);
+        metrics.action(ActionKind::CreateGroup, ActionOutcome::Done);
+        metrics.invariant_violated(Invariant::I1);
+        metrics.undecodable(Watched::Machine);
+        metrics.watch_failed(Watched::Machine);
+        metrics.kube_waited(KubeClient::Work, Duration::ZERO);
+        metrics.kube_request(KubeClient::Work, Verb::Get, KubeCode::Ok, Duration::ZERO);
+        let text = metrics.exposition().unwrap();
         let mut names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# HELP ")).collect();
         names.sort_unstable();
         let names = format!("{}\n", names.join("\n"));
