@@ -148,6 +148,14 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     !draft.is_idle() || expected || (ours && moving) || unclear
 }
 
+/// What is to be said when the MachinePool wishes for more than `spec.maxSize` allows.
+fn cut(situation: &Situation<'_>) -> Option<String> {
+    let wish = situation.wish;
+    (wish.written > wish.size).then(|| {
+        format!("the MachinePool wishes for {}, spec.maxSize allows {}", many(wish.written, "replica"), wish.size)
+    })
+}
+
 /// The members of a standing, by name, at most three: `a, b, c and 4 more`.
 fn some_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();

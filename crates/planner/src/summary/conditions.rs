@@ -1,6 +1,6 @@
 //! Each condition from the situation.
 
-use super::{SHORT_FOR, many, named, ready};
+use super::{SHORT_FOR, cut, many, named, ready};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
 use crate::model::group::GroupStatus;
@@ -202,7 +202,10 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
         }
     }
     if coming == 0 && lacking == 0 {
-        return condition(kind, Status::False, "NotScalingUp", "");
+        return match cut(situation) {
+            Some(message) => condition(kind, Status::False, "MaxSizeReached", message),
+            None => condition(kind, Status::False, "NotScalingUp", ""),
+        };
     }
     let message = if coming > 0 {
         format!("{} on the way up", many(coming, "instance"))

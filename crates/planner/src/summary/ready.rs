@@ -1,7 +1,7 @@
 //! The summary: is everything as wished, and if not, what is the most telling reason?
 
 use super::conditions::{AUTOSCALER_PREFIX, condition, departures};
-use super::{many, named};
+use super::{cut, many, named};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::Look;
@@ -113,5 +113,7 @@ fn with_warnings(situation: &Situation<'_>, message: String) -> String {
         .warnings
         .iter()
         .filter(|warning| !warning.reason.starts_with(AUTOSCALER_PREFIX))
-        .fold(message, |message, warning| format!("{message}; warning: {}", warning.message))
+        .map(|warning| warning.message.clone())
+        .chain(cut(situation))
+        .fold(message, |message, warning| format!("{message}; warning: {warning}"))
 }

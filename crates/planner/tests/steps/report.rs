@@ -120,3 +120,18 @@ fn a_restart_of_the_manager_makes_no_pool_unready() {
         assert_eq!(plan.report.conditions[0].status, Status::True, "{:?}", plan.report.conditions[0]);
     }
 }
+
+#[test]
+fn a_wish_above_the_ceiling_is_told() {
+    let mut world = pool().of(2).running();
+    let told = |world: &mut crate::world::World| {
+        let conditions = world.plan_of(0).report.conditions;
+        let up = conditions.iter().find(|one| one.kind == ConditionKind::ScalingUp).unwrap();
+        (up.status, up.reason.clone(), conditions[0].status, conditions[0].message.clone())
+    };
+    assert_eq!(told(&mut world).1, "NotScalingUp");
+    world.desired.size = foo_planner::desired::Size::Replicas { wanted: 5, ceiling: Some(2) };
+    let (status, reason, ready, message) = told(&mut world);
+    assert_eq!((status, reason.as_str(), ready), (Status::False, "MaxSizeReached", Status::True));
+    assert!(message.ends_with("the MachinePool wishes for 5 replicas, spec.maxSize allows 2"), "{message}");
+}
