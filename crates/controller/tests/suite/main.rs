@@ -12,6 +12,7 @@
     reason = "what tests share may fail as loudly as the tests do"
 )]
 
+mod bad_input;
 mod life;
 mod settled;
 mod support;

@@ -1,0 +1,206 @@
+//! What users and AWS can get wrong: a condition says so, nothing is lost, and the pool goes on once it is put right.
+
+use crate::support::{NS, World, objects};
+use foo_api::shared::NetworkReference;
+use foo_cloud::model::SecurityGroupId;
+use foo_simulator::core::network::{PUBLIC_SUBNETS, SECURITY_GROUP, SecurityGroup, Vpc};
+use k8s_openapi::api::core::v1::Secret;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The pool says this, has no group, and is of 2 once it is put right.
+async fn check(
+    spoil: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
+    condition: &str,
+    said: &str,
+    named: &str,
+) {
+    let world = World::new().await;
+    let pool = world.pool("p").with(spoil).of(2).await;
+    assert_eq!(pool.says(condition), format!("False {said}"), "{}", world.in_words());
+    assert_eq!(pool.says("Ready"), format!("False {said}"));
+    assert!(pool.condition("Ready").message.contains(named), "{}", pool.condition("Ready").message);
+    assert!(pool.group().is_none());
+    let version = world.server.resource_version();
+    world.forgets();
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.server.resource_version(), version, "status churn");
+    assert!(world.aws.total_calls() <= 30, "{:?}", world.aws.call_counts());
+    pool.edits(|spec| {
+        let good = objects::pool_spec();
+        spec.instance_type = good.instance_type;
+        spec.ami = good.ami;
+        spec.subnets = good.subnets;
+        spec.security_groups = good.security_groups;
+    });
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_image_is_named() {
+    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.ami.id = "ami-0nowhere".to_owned();
+    check(spoil, "LaunchTemplateReady", "ImageNotFound", "ami-0nowhere").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_instance_type_is_named() {
+    let spoil =
+        |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("z9.huge".to_owned());
+    check(spoil, "LaunchTemplateReady", "InstanceTypeNotFound", "z9.huge").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_type_of_another_architecture_than_the_image_is_named() {
+    let spoil =
+        |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("m7g.large".to_owned());
+    check(spoil, "LaunchTemplateReady", "ArchitectureMismatch", "m7g.large").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_subnet_is_named() {
+    let spoil =
+        |spec: &mut foo_api::FooMachinePoolSpec| spec.subnets = vec![objects::by_id("subnet-nowhere")];
+    check(spoil, "AutoScalingGroupReady", "SubnetNotFound", "subnet-nowhere").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subnet_outside_the_foo_cluster_is_named() {
+    let spoil =
+        |spec: &mut foo_api::FooMachinePoolSpec| spec.subnets = vec![objects::by_id(PUBLIC_SUBNETS[0])];
+    check(spoil, "AutoScalingGroupReady", "SubnetOutsideCluster", PUBLIC_SUBNETS[0]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_security_group_is_named() {
+    let spoil =
+        |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![objects::by_id("sg-nowhere")];
+    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "sg-nowhere").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn tags_that_no_security_group_has_are_named() {
+    let tags = BTreeMap::from([("team".to_owned(), "nobody".to_owned())]);
+    let reference = NetworkReference { tags: Some(tags), ..NetworkReference::default() };
+    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![reference];
+    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "team=nobody").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_security_group_of_another_vpc_is_named() {
+    let world = World::new().await;
+    let vpc = Vpc { id: "vpc-x".into(), cidr: "10.9.0.0/16".into(), is_default: false, tags: BTreeMap::new() };
+    world.region.put_vpc(vpc).unwrap();
+    let group = SecurityGroup {
+        id: SecurityGroupId::new("sg-x"),
+        name: "x".into(),
+        description: String::new(),
+        vpc: "vpc-x".into(),
+        tags: BTreeMap::new(),
+    };
+    world.region.put_security_group(group).unwrap();
+    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| {
+        spec.security_groups = vec![objects::by_id(SECURITY_GROUP), objects::by_id("sg-x")];
+    };
+    let pool = world.pool("p").with(spoil).of(1).await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False SecurityGroupOutsideCluster");
+}
+
+#[tokio::test(start_paused = true)]
+async fn user_data_over_the_limit_is_told_and_shorter_data_go_on() {
+    let world = World::new().await;
+    world.has(&objects::secret(&objects::secret_name("p"), &[b'x'; 16_385]));
+    let pool = world.pool("p").without_secret(1);
+    world.settles().await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataTooLarge");
+    assert!(pool.condition("Ready").message.contains("16385 bytes"));
+    assert_eq!(world.aws_writes(), 0);
+    pool.bootstraps_with(&[b'x'; 16_384]);
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_comes_later_is_waited_for() {
+    let world = World::new().await;
+    let pool = world.pool("p").without_secret(1);
+    world.settles().await;
+    assert_eq!(pool.says("Ready"), "False BootstrapDataSecretNotFound");
+    assert!(pool.condition("Ready").message.contains("p-boot"));
+    assert_eq!(world.aws_writes(), 0);
+    world.has(&objects::secret("p-boot", b"#cloud-config"));
+    world.until("the group is made at once", || pool.group().is_some()).await;
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_without_the_clusters_label_is_found_within_half_a_minute() {
+    let world = World::new().await;
+    let pool = world.pool("p").without_secret(1);
+    world.settles().await;
+    let mut secret = objects::secret("p-boot", b"#cloud-config");
+    secret.metadata.labels = None;
+    world.has(&secret);
+    world.waits(Duration::from_secs(40)).await;
+    assert!(pool.group().is_some(), "{}", world.in_words());
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_without_value_is_told() {
+    let world = World::new().await;
+    let mut secret = objects::secret("p-boot", b"");
+    secret.data = Some(BTreeMap::from([("other".to_owned(), k8s_openapi::ByteString(b"x".to_vec()))]));
+    world.has(&secret);
+    let pool = world.pool("p").without_secret(1);
+    world.settles().await;
+    assert_eq!(pool.says("Ready"), "False BootstrapDataInvalid");
+    assert!(pool.condition("Ready").message.contains("key value"));
+    pool.bootstraps_with(b"#cloud-config");
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_goes_later_takes_no_instance_with_it() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let before = pool.instances();
+    world.server.delete::<Secret>(NS, "p-boot").unwrap();
+    world.waits(Duration::from_mins(15)).await;
+    assert_eq!(pool.instances(), before);
+    assert_eq!(pool.says("LaunchTemplateReady"), "False BootstrapDataSecretNotFound");
+    assert_eq!(pool.status().ready, Some(true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(|spec| spec.max_size = Some(2)).of(5).await;
+    assert_eq!(pool.instances().len(), 2);
+    assert_eq!(pool.group().unwrap().sizes.max, 2);
+    let condition = pool.condition("ScalingUp");
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "MaxSizeReached"));
+    assert!(condition.message.contains("5 replicas") && condition.message.contains("maxSize"), "{condition:?}");
+    assert!(pool.condition("Ready").message.contains("maxSize"), "{:?}", pool.condition("Ready"));
+    pool.edits(|spec| spec.max_size = Some(4));
+    world.settles().await;
+    assert_eq!(pool.instances().len(), 4);
+    pool.edits(|spec| spec.max_size = None);
+    world.settles().await;
+    pool.is_of(5);
+    assert_eq!(pool.says("ScalingUp"), "False NotScalingUp");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_upper_bound_is_told_when_somebody_else_decides() {
+    let world = World::new().await;
+    world.has(&objects::secret("p-boot", b"#cloud-config"));
+    let pool = world.pool("p").without_secret(1);
+    pool.annotates_machine_pool(foo_api::names::REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    world.settles().await;
+    assert_eq!(pool.says("Ready"), "False AutoscalingBoundsMissing");
+    assert!(pool.group().is_none());
+}
