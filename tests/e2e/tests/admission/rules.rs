@@ -1,0 +1,255 @@
+//! Every rule: what breaks it is refused with its message, what is just within it is accepted.
+
+use crate::server::{Kind, cluster, is_refusal, on_server, pool, with};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+fn mix() -> Value {
+    json!({"overrides": [{"instanceType": "m7i.large"}, {"instanceType": "m6i.large"}]})
+}
+
+/// Every field that a user may write, each with a value that differs from its default.
+fn full_pool() -> Value {
+    json!({
+        "maxSize": 20,
+        "autoscaling": {"minSize": 1, "maxSize": 20},
+        "mixedInstances": {
+            "overrides": [{"instanceType": "m7i.large"}, {"instanceType": "m6i.large"}],
+            "onDemandBase": 1,
+            "onDemandPercentage": 25,
+            "spotStrategy": "capacity-optimized-prioritized",
+            "spotMaxPrice": "0.125",
+        },
+        "ami": {"id": "ami-0a000000000000001"},
+        "iamInstanceProfile": "nodes.foo.com",
+        "sshKeyName": "operators",
+        "securityGroups": [{"id": "sg-1"}, {"tags": {"role": "node"}}],
+        "rootVolume": {
+            "sizeGiB": 100, "type": "io2", "iops": 3000, "throughput": 250, "encrypted": true,
+            "kmsKeyID": "alias/nodes",
+        },
+        "volumes": [{"deviceName": "/dev/xvdb", "volume": {"sizeGiB": 500, "type": "st1"}}],
+        "metadataOptions": {"httpTokens": "optional", "httpPutResponseHopLimit": 2},
+        "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
+        "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
+        "tags": {"team": "platform", "cost-center": "42"},
+    })
+}
+
+#[test]
+fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
+    on_server(async |server| {
+        let control_plane = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "existing"}}});
+        let full_cluster = json!({
+            "region": "eu-central-1",
+            "network": {
+                "vpcID": "vpc-1",
+                "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private"}}],
+                "securityGroups": [{"id": "sg-1"}, {"tags": {"role": "node"}}],
+            },
+            "controlPlaneEndpoint": {"host": "api.example.com", "port": 443},
+        });
+        let written_by_us = json!({
+            "groupName": "a-group-of-that-name", "providerID": "arn:aws:autoscaling:::x", "providerIDList": [],
+        });
+        let metadata = json!({"labels": {"a": "b"}, "annotations": {"c": "d"}});
+        let template = |spec: &Value| json!({"template": {"metadata": metadata, "spec": spec}});
+        let machine = json!({"providerID": "aws:///eu-west-1a/i-1", "instanceID": "i-1"});
+        let on_spot = with(
+            full_pool(),
+            json!({"mixedInstances": null, "instanceType": "m7i.large", "spot": {"maxPrice": "0.1"}}),
+        );
+        for (kind, spec) in [
+            (Kind::MachinePool, with(full_pool(), written_by_us)),
+            (Kind::MachinePool, on_spot),
+            (Kind::MachinePoolTemplate, template(&full_pool())),
+            (Kind::Cluster, full_cluster.clone()),
+            (Kind::ClusterTemplate, template(&full_cluster)),
+            (Kind::ControlPlane, control_plane.clone()),
+            (Kind::ControlPlaneTemplate, template(&control_plane)),
+            (Kind::Machine, machine),
+        ] {
+            let stored = server.accepts(kind, &spec).await?;
+            is_within(&spec, &stored, &format!("{kind:?}"));
+        }
+        Ok(())
+    });
+}
+
+/// Fails unless all that was written is there; defaults may have come to it.
+fn is_within(written: &Value, stored: &Value, path: &str) {
+    match (written, stored) {
+        (Value::Object(fields), Value::Object(_)) => {
+            for (name, value) in fields {
+                is_within(value, &stored[name.as_str()], &format!("{path}.{name}"));
+            }
+        }
+        (Value::Array(items), Value::Array(others)) if items.len() == others.len() => {
+            for (item, other) in items.iter().zip(others) {
+                is_within(item, other, path);
+            }
+        }
+        _ => assert_eq!(written, stored, "{path}"),
+    }
+}
+
+#[test]
+fn a_pool_has_either_one_type_or_a_mix() {
+    on_server(async |server| {
+        let either = "give either instanceType or mixedInstances";
+        server.refuses(Kind::MachinePool, with(pool(), json!({"mixedInstances": mix()})), either).await?;
+        server.refuses(Kind::MachinePool, with(pool(), json!({"instanceType": null})), either).await?;
+        let mixed = with(pool(), json!({"instanceType": null, "mixedInstances": mix()}));
+        server.accepts(Kind::MachinePool, &mixed).await?;
+        // One may become the other.
+        server.accepts_change(Kind::MachinePool, pool(), mixed.clone()).await?;
+        let spot = with(mixed, json!({"spot": {}}));
+        server
+            .refuses(
+                Kind::MachinePool,
+                spot,
+                "with mixedInstances, spot is bought through its onDemandPercentage and spotMaxPrice",
+            )
+            .await?;
+        server.accepts(Kind::MachinePool, &with(pool(), json!({"spot": {}}))).await?;
+        let nothing = with(pool(), json!({"instanceType": null, "mixedInstances": {"overrides": []}}));
+        server.refuses(Kind::MachinePool, nothing, "should have at least 1 items").await
+    });
+}
+
+#[test]
+fn sizes_are_in_order() {
+    on_server(async |server| {
+        let sized = |max_size: Value, min: i32, max: i32| {
+            with(pool(), json!({"maxSize": max_size, "autoscaling": {"minSize": min, "maxSize": max}}))
+        };
+        server.accepts(Kind::MachinePool, &sized(json!(5), 5, 5)).await?;
+        server.accepts(Kind::MachinePool, &sized(Value::Null, 0, 5)).await?;
+        server.accepts(Kind::MachinePool, &with(pool(), json!({"maxSize": 0}))).await?;
+        server.refuses(Kind::MachinePool, sized(json!(5), 4, 3), "minSize is above maxSize").await?;
+        server
+            .refuses(Kind::MachinePool, sized(json!(5), 1, 6), "autoscaling.maxSize is above maxSize")
+            .await?;
+        server
+            .refuses(Kind::MachinePool, with(pool(), json!({"maxSize": -1})), "greater than or equal to 0")
+            .await?;
+        let drains = with(pool(), json!({"scaleIn": {"maxConcurrentDrains": 0}}));
+        server.refuses(Kind::MachinePool, drains, "greater than or equal to 1").await
+    });
+}
+
+#[test]
+fn names_of_what_is_in_aws_never_change() {
+    on_server(async |server| {
+        let id = |id: Value| with(pool(), json!({"providerID": id}));
+        let immutable = "providerID is immutable once set";
+        server.accepts_change(Kind::MachinePool, pool(), id(json!("arn:1"))).await?;
+        server
+            .refuses_change(Kind::MachinePool, id(json!("arn:1")), id(json!("arn:2")), immutable)
+            .await?;
+        server.refuses_change(Kind::MachinePool, id(json!("arn:1")), pool(), immutable).await?;
+
+        let group = |name: &str| with(pool(), json!({"groupName": name}));
+        let immutable = "groupName is immutable";
+        server.refuses_change(Kind::MachinePool, group("one"), group("two"), immutable).await?;
+        server.refuses_change(Kind::MachinePool, group("one"), pool(), immutable).await?;
+        server.refuses_change(Kind::MachinePool, pool(), group("two"), immutable).await?;
+        let same = with(group("one"), json!({"maxSize": 3}));
+        server.accepts_change(Kind::MachinePool, group("one"), same).await?;
+        server.refuses(Kind::MachinePool, group("a:b"), "spec.groupName").await?;
+
+        let elsewhere = with(cluster(), json!({"region": "us-east-1"}));
+        server.refuses_change(Kind::Cluster, cluster(), elsewhere, "region is immutable").await?;
+        let network = with(cluster(), json!({"network": {"subnets": [{"id": "subnet-2"}]}}));
+        server.accepts_change(Kind::Cluster, cluster(), network).await?;
+
+        let machine = |id: &str| json!({"providerID": format!("aws:///eu-west-1a/{id}"), "instanceID": id});
+        let for_ever = "a FooMachine stands for one instance for ever";
+        server.refuses_change(Kind::Machine, machine("i-1"), machine("i-2"), for_ever).await?;
+        server.accepts_change(Kind::Machine, machine("i-1"), machine("i-1")).await
+    });
+}
+
+#[test]
+fn a_template_describes_no_pool_in_particular() {
+    on_server(async |server| {
+        let template = |spec: Value| json!({"template": {"spec": spec}});
+        for field in [
+            json!({"providerID": "arn:1"}),
+            json!({"providerIDList": ["aws:///eu-west-1a/i-1"]}),
+            json!({"groupName": "one"}),
+        ] {
+            let message = "providerID, providerIDList and groupName belong to one pool, not to a template";
+            server.refuses(Kind::MachinePoolTemplate, template(with(pool(), field)), message).await?;
+        }
+        // The rules of a pool hold for its template.
+        let both = template(with(pool(), json!({"mixedInstances": mix()})));
+        server
+            .refuses(Kind::MachinePoolTemplate, both, "give either instanceType or mixedInstances")
+            .await?;
+        let larger = with(pool(), json!({"instanceType": "m7i.xlarge"}));
+        server.accepts_change(Kind::MachinePoolTemplate, template(pool()), template(larger)).await
+    });
+}
+
+#[test]
+fn tags_of_ours_and_of_aws_cannot_be_taken() {
+    on_server(async |server| {
+        let tagged = |key: &str| with(pool(), json!({"tags": {"team": "platform", key: "x"}}));
+        let message = "tags must not begin with aws: or infrastructure.foo.com/";
+        server.refuses(Kind::MachinePool, tagged("aws:cloudformation:stack-name"), message).await?;
+        server.refuses(Kind::MachinePool, tagged("infrastructure.foo.com/pool"), message).await?;
+        server.accepts(Kind::MachinePool, &tagged("my-aws:tag")).await?;
+        let many: serde_json::Map<String, Value> =
+            (0..41).map(|number| (format!("tag-{number}"), json!("x"))).collect();
+        server.refuses(Kind::MachinePool, with(pool(), json!({"tags": many})), "at most 40 items").await
+    });
+}
+
+#[test]
+fn a_part_of_the_network_is_named_by_id_or_by_tags() {
+    on_server(async |server| {
+        let message = "give either id or tags";
+        let both = json!([{"id": "x-1", "tags": {"a": "b"}}]);
+        for bad in [both, json!([{}])] {
+            for field in ["subnets", "securityGroups"] {
+                server.refuses(Kind::MachinePool, with(pool(), json!({field: bad})), message).await?;
+                let network = with(json!({"subnets": [{"id": "subnet-1"}]}), json!({field: bad}));
+                let cluster = with(cluster(), json!({"network": network}));
+                let template = json!({"template": {"spec": cluster}});
+                server.refuses(Kind::Cluster, cluster, message).await?;
+                server.refuses(Kind::ClusterTemplate, template, message).await?;
+            }
+        }
+        let none = with(cluster(), json!({"network": {"subnets": []}}));
+        server.refuses(Kind::Cluster, none, "should have at least 1 items").await
+    });
+}
+
+#[test]
+fn words_and_prices_are_those_of_aws() {
+    on_server(async |server| {
+        let volume = with(pool(), json!({"rootVolume": {"sizeGiB": 10, "type": "gp9"}}));
+        server.refuses(Kind::MachinePool, volume, "Unsupported value: \"gp9\"").await?;
+        let mut strategy = mix();
+        strategy["spotStrategy"] = json!("cheapest");
+        let mixed = with(pool(), json!({"instanceType": null, "mixedInstances": strategy}));
+        server.refuses(Kind::MachinePool, mixed, "Unsupported value: \"cheapest\"").await?;
+        let price = with(pool(), json!({"spot": {"maxPrice": "$1"}}));
+        server.refuses(Kind::MachinePool, price, "spec.spot.maxPrice").await
+    });
+}
+
+/// One number among the capacities, and cluster-autoscaler drops the whole group without a word.
+#[test]
+fn capacities_are_strings() {
+    on_server(async |server| {
+        server.make(Kind::MachinePool, "capacities", pool()).await?;
+        let status = |status: Value| async move {
+            server.set_status(Kind::MachinePool, "capacities", status).await
+        };
+        let refused: Result<()> = status(json!({"capacity": {"cpu": 4}})).await;
+        is_refusal(refused, "must be of type string")?;
+        status(json!({"capacity": {"cpu": "4", "nvidia.com/gpu": "1"}})).await
+    });
+}

@@ -1,0 +1,178 @@
+//! An API server with our CRDs, shared by all tests of the binary, and asking it what it would accept.
+
+use anyhow::{Context as _, Result, ensure};
+use foo_testbed::world::REGION;
+use foo_testbed::{Rig, RigOptions};
+use kube::Api;
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
+use serde_json::{Value, json};
+use std::path::Path;
+use tokio::sync::OnceCell;
+
+static RIG: OnceCell<Result<Rig, String>> = OnceCell::const_new();
+
+/// A kind of ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Cluster,
+    ClusterTemplate,
+    ControlPlane,
+    ControlPlaneTemplate,
+    Machine,
+    MachinePool,
+    MachinePoolTemplate,
+}
+
+impl Kind {
+    fn resource(self) -> ApiResource {
+        let (group, kind) = match self {
+            Self::Cluster => ("infrastructure.foo.com", "FooCluster"),
+            Self::ClusterTemplate => ("infrastructure.foo.com", "FooClusterTemplate"),
+            Self::ControlPlane => ("controlplane.foo.com", "FooControlPlane"),
+            Self::ControlPlaneTemplate => ("controlplane.foo.com", "FooControlPlaneTemplate"),
+            Self::Machine => ("infrastructure.foo.com", "FooMachine"),
+            Self::MachinePool => ("infrastructure.foo.com", "FooMachinePool"),
+            Self::MachinePoolTemplate => ("infrastructure.foo.com", "FooMachinePoolTemplate"),
+        };
+        ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1alpha1", kind))
+    }
+}
+
+/// The smallest pool there is.
+pub(crate) fn pool() -> Value {
+    json!({"instanceType": "m7i.large", "ami": {"id": "ami-0a000000000000001"}})
+}
+
+/// The smallest cluster there is.
+pub(crate) fn cluster() -> Value {
+    json!({"region": REGION, "network": {"subnets": [{"id": "subnet-1"}]}})
+}
+
+/// The same with some of its fields replaced; `null` leaves one out.
+pub(crate) fn with(mut spec: Value, fields: Value) -> Value {
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        match (value, spec.as_object_mut()) {
+            (Value::Null, Some(spec)) => drop(spec.remove(name)),
+            (value, Some(spec)) => drop(spec.insert(name.clone(), value.clone())),
+            (_, None) => {}
+        }
+    }
+    spec
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Server {
+    rig: &'static Rig,
+}
+
+/// Runs a test on the shared server.
+pub(crate) fn on_server(test: impl AsyncFnOnce(Server) -> Result<()>) {
+    foo_e2e::alone(async || {
+        let rig = RIG.get_or_init(async || start().await.map_err(|error| format!("{error:#}"))).await;
+        let rig = rig.as_ref().map_err(|error| anyhow::Error::msg(error.clone()))?;
+        test(Server { rig }).await
+    });
+}
+
+async fn start() -> Result<Rig> {
+    let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
+    let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
+    rig.api().kubectl(["apply", "--server-side", "-k", &crds.to_string_lossy()]).await?;
+    rig.api().kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]).await?;
+    Ok(rig)
+}
+
+impl Server {
+    /// Runs kubectl and returns what it printed.
+    pub(crate) async fn kubectl(&self, args: &[&str]) -> Result<String> {
+        self.rig.api().kubectl(args).await
+    }
+
+    /// Makes an object for good.
+    pub(crate) async fn make(&self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
+        self.create(kind, name, spec, PostParams::default()).await
+    }
+
+    /// Writes the status of an object for good.
+    pub(crate) async fn set_status(&self, kind: Kind, name: &str, status: Value) -> Result<()> {
+        let change = Patch::Merge(json!({"status": status}));
+        self.api(kind).patch_status(name, &PatchParams::default(), &change).await?;
+        Ok(())
+    }
+
+    /// The spec as it would be stored.
+    pub(crate) async fn accepts(&self, kind: Kind, spec: &Value) -> Result<Value> {
+        let params = PostParams { dry_run: true, ..PostParams::default() };
+        let created = self.create(kind, "accepted", spec.clone(), params).await;
+        let created = created.with_context(|| format!("a good {kind:?} was refused: {spec:#}"))?;
+        Ok(created.get("spec").cloned().unwrap_or_default())
+    }
+
+    /// Fails unless such an object would be refused, and with this message.
+    pub(crate) async fn refuses(&self, kind: Kind, spec: Value, message: &str) -> Result<()> {
+        let params = PostParams { dry_run: true, ..PostParams::default() };
+        let created = self.create(kind, "refused", spec.clone(), params).await;
+        is_refusal(created.map(drop), message).with_context(|| format!("{kind:?} with {spec:#}"))
+    }
+
+    /// Fails unless such a change would be accepted.
+    pub(crate) async fn accepts_change(&self, kind: Kind, from: Value, to: Value) -> Result<()> {
+        let changed = self.change(kind, &from, &to).await;
+        changed.with_context(|| format!("{kind:?} from {from:#} to {to:#}"))
+    }
+
+    /// Fails unless such a change would be refused, and with this message.
+    pub(crate) async fn refuses_change(
+        &self,
+        kind: Kind,
+        from: Value,
+        to: Value,
+        message: &str,
+    ) -> Result<()> {
+        let changed = self.change(kind, &from, &to).await;
+        is_refusal(changed, message).with_context(|| format!("{kind:?} from {from:#} to {to:#}"))
+    }
+
+    async fn create(&self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
+        let mut object = DynamicObject::new(name, &kind.resource()).within("default");
+        object.data = json!({"spec": spec});
+        Ok(serde_json::to_value(self.api(kind).create(&params, &object).await?)?)
+    }
+
+    /// Makes an object, tries to change it, and removes it.
+    async fn change(&self, kind: Kind, from: &Value, to: &Value) -> Result<()> {
+        let api = self.api(kind);
+        let mut object = DynamicObject::new("changed", &kind.resource()).within("default");
+        object.metadata.name = None;
+        object.metadata.generate_name = Some("changed-".to_owned());
+        object.data = json!({"spec": from});
+        let mut object = api.create(&PostParams::default(), &object).await.context("making it")?;
+        let name = object.metadata.name.clone().unwrap_or_default();
+        object.data = json!({"spec": to});
+        let params = PostParams { dry_run: true, ..PostParams::default() };
+        let replaced = api.replace(&name, &params, &object).await;
+        api.delete(&name, &kube::api::DeleteParams::default()).await?;
+        replaced.map(drop).map_err(Into::into)
+    }
+
+    /// The objects of a kind.
+    pub(crate) fn api(&self, kind: Kind) -> Api<DynamicObject> {
+        Api::namespaced_with(self.rig.api().client(), "default", &kind.resource())
+    }
+}
+
+/// Fails unless the API server refused something as invalid, with this in its message.
+pub(crate) fn is_refusal(outcome: Result<()>, message: &str) -> Result<()> {
+    let error = match outcome {
+        Ok(()) => anyhow::bail!("accepted; it should have been refused with: {message}"),
+        Err(error) => error,
+    };
+    match error.downcast_ref::<kube::Error>() {
+        Some(kube::Error::Api(status)) if status.code == 422 => {
+            ensure!(status.message.contains(message), "refused with: {}", status.message);
+            Ok(())
+        }
+        Some(_) | None => Err(error),
+    }
+}
