@@ -1,1 +1,88 @@
-//! End-to-end tests on real components.
+//! End-to-end tests on real components: how a test gets its world.
+//!
+//! A world takes 15 s to start and 700 MB, so all tests of one binary share one, in parallel. Each works in a Cluster
+//! and a namespace with a name of its own:
+//!
+//! ```no_run
+//! #[test]
+//! fn a_pool_of_two_has_two_machines() {
+//!     foo_e2e::in_world(async |world| {
+//!         let pool = world.cluster("two-machines").await?.pool("workers", 2).await?;
+//!         let view = pool.settles_at(2).await?;
+//!         assert_eq!(view.machines.len(), 2);
+//!         Ok(())
+//!     });
+//! }
+//! ```
+//!
+//! A test that stops a manager, adds faults to AWS or changes an image disturbs the others: it belongs into a binary of
+//! its own. After each test nothing may have been lost undrained, by whichever test.
+
+use anyhow::{Context as _, Result};
+use foo_testbed::World;
+use foo_testbed::world::WorldOptions;
+use std::sync::LazyLock;
+use std::time::Instant;
+use tokio::runtime::Runtime;
+use tokio::sync::OnceCell;
+
+/// All tests run on the runtime of their world: its connections and kubelets live there.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(start_runtime);
+static WORLD: OnceCell<Result<World, String>> = OnceCell::const_new();
+
+#[expect(clippy::expect_used, reason = "no test can run without")]
+fn start_runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+/// Runs a test in the world of this binary; the first one starts it.
+///
+/// # Panics
+/// The test failed; the world's logs stay.
+pub fn in_world(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    RUNTIME.block_on(async {
+        let world = WORLD.get_or_init(async || start().await.map_err(|error| format!("{error:#}")));
+        match world.await {
+            Ok(world) => {
+                let watch = Watch(world);
+                let started = Instant::now();
+                let outcome = test(world).await.and_then(|()| world.check_nothing_undrained());
+                println!("took {:.0} s", started.elapsed().as_secs_f32());
+                fail_on(outcome);
+                drop(watch);
+            }
+            Err(error) => fail_on(Err(anyhow::Error::msg(error.clone()))),
+        }
+    });
+}
+
+/// Runs a test that makes its own world, or none.
+///
+/// # Panics
+/// The test failed.
+pub fn alone(test: impl AsyncFnOnce() -> Result<()>) {
+    RUNTIME.block_on(async { fail_on(test().await) });
+}
+
+async fn start() -> Result<World> {
+    World::start(WorldOptions::default()).await.context("starting the world")
+}
+
+#[expect(clippy::panic, reason = "how a test fails")]
+fn fail_on(outcome: Result<()>) {
+    if let Err(error) = outcome {
+        panic!("{error:#}");
+    }
+}
+
+/// Keeps the logs of a world in which a test failed, assertions included.
+struct Watch(&'static World);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.rig().keep_folder();
+        }
+    }
+}

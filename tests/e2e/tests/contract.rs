@@ -1,0 +1,14 @@
+//! What Cluster API may rely on, on the real Cluster API: one test for each behaviour of the contracts.
+
+#[path = "contract/deletion.rs"]
+mod deletion;
+#[path = "contract/machines.rs"]
+mod machines;
+#[path = "contract/order.rs"]
+mod order;
+#[path = "contract/pause.rs"]
+mod pause;
+#[path = "contract/size.rs"]
+mod size;
+#[path = "contract/status.rs"]
+mod status;

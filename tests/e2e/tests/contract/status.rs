@@ -1,0 +1,78 @@
+//! What the status of our objects says.
+
+use foo_e2e::in_world;
+use foo_testbed::world::kinds::{self, Kind, text};
+use foo_testbed::world::{IMAGE, INSTANCE_TYPE, SOON};
+use serde_json::{Value, json};
+
+#[test]
+fn ready_and_provisioned_are_set_together_and_stay() {
+    in_world(async |world| {
+        let cluster = world.cluster("sticky").await?;
+        let history = world.history(Kind::FooMachinePool, "sticky").await?;
+        let pool = cluster.pool("workers", 1).await?;
+        pool.settles_at(1).await?;
+        pool.scale(0).await?;
+        pool.settles_at(0).await?;
+        // A pool that could not make a single instance any more is still a provisioned one.
+        pool.patch(Kind::FooMachinePool, &json!({"spec": {"ami": {"id": "ami-0dead000000000000"}}})).await?;
+        pool.wait("to complain about its image", SOON, |view| {
+            view.condition("LaunchTemplateReady").is_some_and(|(status, ..)| status == "False")
+        })
+        .await?;
+        pool.patch(Kind::FooMachinePool, &json!({"spec": {"ami": {"id": IMAGE}}})).await?;
+        pool.scale(1).await?;
+        pool.settles_at(1).await?;
+
+        let flag = |pool: &Value, pointer: &str| pool.pointer(pointer) == Some(&json!(true));
+        let mut was_ready = false;
+        for version in history.versions() {
+            let ready = flag(&version, "/status/ready");
+            assert_eq!(ready, flag(&version, "/status/initialization/provisioned"), "{version:#}");
+            assert!(ready || !was_ready, "it was taken back: {version:#}");
+            was_ready = ready;
+        }
+        assert!(was_ready);
+        let machine_pool = pool.read(Kind::MachinePool).await?.unwrap_or_default();
+        assert_eq!(
+            machine_pool.pointer("/status/initialization/infrastructureProvisioned"),
+            Some(&json!(true))
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn nothing_ever_reports_a_terminal_failure() {
+    in_world(async |world| {
+        let cluster = world.cluster("failing").await?;
+        let histories = [
+            world.history(Kind::FooMachinePool, "failing").await?,
+            world.history(Kind::FooMachine, "failing").await?,
+            world.history(Kind::FooCluster, "failing").await?,
+            world.history(Kind::FooControlPlane, "failing").await?,
+            world.history(Kind::MachinePool, "failing").await?,
+        ];
+        let pool =
+            cluster.pool_with("workers", 1, |_, foo| foo["spec"]["instanceType"] = json!("m99.huge")).await?;
+        let complaint = pool.wait("to complain about its instance type", SOON, |view| {
+            view.condition("Ready")
+                .is_some_and(|(status, _, message)| status == "False" && message.contains("m99.huge"))
+        });
+        complaint.await?;
+        pool.patch(Kind::FooMachinePool, &json!({"spec": {"instanceType": INSTANCE_TYPE}})).await?;
+        let view = pool.settles_at(1).await?;
+        world.aws().kill_instance(&view.machines[0].instance)?;
+        pool.wait("a replacement", SOON, |now| {
+            now.is_settled_at(1) && now.machines[0].instance != view.machines[0].instance
+        })
+        .await?;
+        for version in histories.iter().flat_map(kinds::History::versions) {
+            for field in ["/status/failureReason", "/status/failureMessage"] {
+                assert_eq!(version.pointer(field), None, "{version:#}");
+            }
+            assert_ne!(text(&version, "/status/phase"), "Failed", "{version:#}");
+        }
+        Ok(())
+    });
+}
