@@ -149,7 +149,7 @@ impl PoolView {
             Some(i64::from(group.sizes.desired)),
         ];
         let counts = [self.machines.len(), self.good().count(), self.foo_machines.len(), group.members.len()];
-        text(machine_pool, "/status/phase") == if wanted == 0 { "Scaled" } else { "Running" }
+        text(machine_pool, "/status/phase") == "Running"
             && numbers.iter().all(|number| *number == count)
             && counts.iter().all(|number| *number == wanted)
             && self.provider_ids().len() == wanted
