@@ -5,12 +5,13 @@
 use super::gather::Gathered;
 use foo_api::{capi, names};
 use foo_cloud::model::{
-    Deletion, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate, Machine,
-    MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
+    Deletion, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate, LifecycleState,
+    Machine, MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_cloud::observer::{Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::observed::{Finalizer, Look, Stray};
+use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use std::collections::BTreeMap;
@@ -49,6 +50,15 @@ pub(super) fn failed<T>(error: &CloudError) -> Look<T> {
 
 fn needs_a_human(error: &CloudError) -> bool {
     matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials)
+}
+
+/// Why the details of an instance in service, which its FooMachine waits for, cannot be had, if a human must act.
+pub(super) fn denied_details(observer: &Observer, report: &Report) -> Option<CloudError> {
+    let (_, error) = observer.details_trouble().filter(|(_, error)| needs_a_human(error))?;
+    let waits = |machine: &MachineReport| {
+        machine.lifecycle == LifecycleState::InService && observer.details(&machine.instance).is_none()
+    };
+    report.machines.iter().any(waits).then_some(error)
 }
 
 /// The launch template as last read, unless the shared sweep of templates has seen something else since.

@@ -12,7 +12,13 @@ use foo_planner::{Action, Plan, Report};
 
 /// An action failed.
 pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure) {
-    let Failure::Cloud(error) = failure else { return };
+    if let Failure::Cloud(error) = failure {
+        refusal(report, action, error);
+    }
+}
+
+/// AWS refused an action.
+pub(super) fn refusal(report: &mut Report, action: &Action, error: &CloudError) {
     let reason: &'static str = error.kind.into();
     if let Some(kind) = concerned(action) {
         set(report, kind, reason, error);
@@ -20,6 +26,13 @@ pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure) {
     if matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials) {
         set(report, ConditionKind::CredentialsReady, reason, error);
     }
+    set(report, ConditionKind::Ready, reason, error);
+}
+
+/// AWS does not let us look at instances: their FooMachines can never become ready.
+pub(super) fn blind(report: &mut Report, error: &CloudError) {
+    let reason: &'static str = error.kind.into();
+    set(report, ConditionKind::CredentialsReady, reason, error);
     set(report, ConditionKind::Ready, reason, error);
 }
 

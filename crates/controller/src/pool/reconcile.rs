@@ -17,13 +17,14 @@ use crate::debug::PoolName;
 use crate::metrics::{ActionOutcome, Controller, PassResult};
 use foo_api::names::managers;
 use foo_api::{FooMachine, FooMachinePool};
+use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_cloud::model::{InstanceId, LifecycleState, Timestamp};
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, Rollout, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
 use foo_planner::observed::{Finalizer, Look};
-use foo_planner::report::{Pace, Report, Severity};
+use foo_planner::report::{Event, Pace, Report, Severity};
 use foo_planner::{Action, Observed, Plan};
 use futures::{StreamExt, stream};
 use kube::runtime::controller::Action as Requeue;
@@ -83,6 +84,18 @@ enum Sight {
     Had,
     /// The first look at the group is under way.
     Awaited,
+    /// What came of the last failed try is not seen yet: it has voided the look before it, or its answer was lost. The
+    /// failure stands.
+    Voided,
+}
+
+impl Pass {
+    /// The last of several rounds, with what the earlier ones told and did.
+    fn after(mut self, mut events: Vec<Event>, acted: bool) -> Self {
+        events.append(&mut self.plan.report.events);
+        self.plan.report.events = events;
+        Self { acted, ..self }
+    }
 }
 
 impl Pools {
@@ -239,21 +252,39 @@ impl Pools {
         let stranger = stranger(gathered, region).await;
         let shortage = shortage::words(region, &desired.identity.group, state, now).await;
         let mut acted = false;
+        let mut held = look::finalizer(gathered);
+        let mut events = Vec::new();
         let mut round = 0;
         loop {
             round += 1;
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
-            let observed = Observed { shortage: shortage.clone(), ..observed };
+            // The cache does not show yet what an earlier round wrote.
+            let observed = Observed { shortage: shortage.clone(), finalizer: held, ..observed };
             let plan = foo_planner::plan(&desired, &observed, &state.memory);
-            let pass = self.act(&desired, &observed, plan, gathered, region, state).await;
+            let fresh = observed.group.seen_at() > state.memory.ledger.changed_at;
+            let mut pass = self.act(&desired, &observed, plan, gathered, region, state).await;
             acted |= pass.acted;
-            let went_on = pass.failure.is_none() && pass.plan.actions.iter().any(brings_news);
+            let went_on = pass.failure.is_none() && !pass.raced && pass.plan.actions.iter().any(brings_news);
             if !went_on || round >= ROUNDS {
+                pass.sight = match observed.group {
+                    Look::Unknown if state.watched.is_some() => Sight::Awaited,
+                    Look::At { .. } if !(fresh && is_clear(&pass)) && refusal_stands(&mut pass, state) => {
+                        Sight::Voided
+                    }
+                    Look::Unknown | Look::Failed { .. } | Look::At { .. } => Sight::Had,
+                };
+                state.refused =
+                    refused(&pass).or(state.refused.take().filter(|_| pass.sight == Sight::Voided));
+                if let Some(error) = look::denied_details(&region.observer, &pass.plan.report) {
+                    overlay::blind(&mut pass.plan.report, &error);
+                }
                 region.observer.pace(&desired.identity.group, pace(&pass));
-                let awaited = state.watched.is_some() && observed.group == Look::Unknown;
-                let sight = if awaited { Sight::Awaited } else { Sight::Had };
-                return Pass { acted, sight, ..pass };
+                return pass.after(events, acted);
             }
+            if pass.plan.actions.contains(&Action::AddFinalizer) {
+                held = Finalizer::Present;
+            }
+            events.append(&mut pass.plan.report.events);
         }
     }
 
@@ -292,9 +323,16 @@ impl Pools {
             None => look::group(&region.observer, &desired.identity.group, now),
         };
         let foo_machines = look::foo_machines(gathered);
+        // What is looked at with a stranger's eyes is not ours: neither believed nor added to.
+        let template = match stranger {
+            Some(Blocked { reason, message }) => {
+                Look::Failed { reason: reason.clone(), message: message.clone() }
+            }
+            None => look::template(&region.observer, &desired.identity.group, state.template.as_ref()),
+        };
         Observed {
             now,
-            template: look::template(&region.observer, &desired.identity.group, state.template.as_ref()),
+            template,
             strays: look::strays(&region.observer, &group, &foo_machines),
             machines: look::machines(gathered),
             finalizer: look::finalizer(gathered),
@@ -390,7 +428,8 @@ impl Pools {
             self.context.metrics.action((&action).into(), counted);
             state.memory.note(&action, outcome, now);
             pass.acted = true;
-            if action.changes_group() && outcome != Outcome::Refused {
+            // After a refusal, too: AWS refuses what does not fit the group as it is.
+            if action.changes_group() {
                 region.observer.look_after(&desired.identity.group, now);
             }
             if action.changes_template() {
@@ -506,6 +545,9 @@ impl Pools {
     /// Events: of what was planned, if all of it was done; of a failure, when it is a new one.
     async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
         let object = gathered.pool.object_ref(&());
+        if pass.sight == Sight::Voided {
+            return;
+        }
         let news = state.is_news(pass.failure.as_ref().map(|(_, failure)| failure));
         match &pass.failure {
             None if !pass.raced => {
@@ -536,7 +578,9 @@ impl Pools {
             let pause = self.backoff.failed(key, generation, Instant::now());
             return (Requeue::requeue(pause), PassResult::Failed);
         }
-        self.backoff.succeeded(key);
+        if pass.sight != Sight::Voided {
+            self.backoff.succeeded(key);
+        }
         let sync = jittered(self.context.settings.sync_period, key);
         let timers = [pass.plan.report.next.after, for_secret];
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
@@ -649,8 +693,35 @@ fn is_removed(pass: &Pass) -> bool {
 
 /// How closely to look: a pool that fails is left alone until its next try.
 fn pace(pass: &Pass) -> foo_cloud::observer::Pace {
-    match (&pass.failure, pass.plan.report.next.pace) {
-        (None, Pace::Active) => foo_cloud::observer::Pace::Active,
-        (None, Pace::Quiet) | (Some(_), _) => foo_cloud::observer::Pace::Quiet,
+    match (&pass.failure, pass.sight, pass.plan.report.next.pace) {
+        (None, Sight::Had | Sight::Awaited, Pace::Active) => foo_cloud::observer::Pace::Active,
+        (None, _, _) | (Some(_), _, _) => foo_cloud::observer::Pace::Quiet,
+    }
+}
+
+/// What AWS refused in this pass.
+fn refused(pass: &Pass) -> Option<(Action, CloudError)> {
+    match &pass.failure {
+        Some((action, Failure::Cloud(error))) => Some((action.clone(), error.clone())),
+        Some((_, Failure::Kubernetes(_))) | None => None,
+    }
+}
+
+/// Whether nothing is unclear about what became of our calls: one without an answer may still have been carried out.
+fn is_clear(pass: &Pass) -> bool {
+    let ledger = &pass.plan.memory.ledger;
+    ledger.created.is_none() && ledger.desired.is_none() && ledger.leaving.is_empty()
+}
+
+/// Whether this pass, which had no fresh look to plan by, leaves what AWS refused before as it was. If so, the report
+/// says it again: a status that forgot it would be written twice for each try.
+fn refusal_stands(pass: &mut Pass, state: &PoolState) -> bool {
+    let tries = pass.failure.is_some() || pass.plan.actions.iter().any(Action::changes_group);
+    match &state.refused {
+        Some((action, error)) if !tries => {
+            overlay::refusal(&mut pass.plan.report, action, error);
+            true
+        }
+        Some(_) | None => false,
     }
 }

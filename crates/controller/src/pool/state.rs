@@ -3,8 +3,9 @@
 use super::execute::Failure;
 use crate::clouds::CloudKey;
 use foo_api::FooMachinePool;
+use foo_cloud::CloudError;
 use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
-use foo_planner::Memory;
+use foo_planner::{Action, Memory};
 use kube_runtime::reflector::ObjectRef;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,8 @@ pub(super) struct PoolState {
     pub(super) watched: Option<(CloudKey, GroupName)>,
     /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
     pub(super) shortage: Option<(Timestamp, Option<String>)>,
+    /// What AWS refused in the last try, until a fresh look shows what came of it.
+    pub(super) refused: Option<(Action, CloudError)>,
     /// The last failure that was told in an event.
     pub(super) told: Option<String>,
 }
