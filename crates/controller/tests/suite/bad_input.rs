@@ -45,15 +45,13 @@ async fn an_unknown_image_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_instance_type_is_named() {
-    let spoil =
-        |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("z9.huge".to_owned());
+    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("z9.huge".to_owned());
     check(spoil, "LaunchTemplateReady", "InstanceTypeNotFound", "z9.huge").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_type_of_another_architecture_than_the_image_is_named() {
-    let spoil =
-        |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("m7g.large".to_owned());
+    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("m7g.large".to_owned());
     check(spoil, "LaunchTemplateReady", "ArchitectureMismatch", "m7g.large").await;
 }
 
@@ -89,7 +87,8 @@ async fn tags_that_no_security_group_has_are_named() {
 #[tokio::test(start_paused = true)]
 async fn a_security_group_of_another_vpc_is_named() {
     let world = World::new().await;
-    let vpc = Vpc { id: "vpc-x".into(), cidr: "10.9.0.0/16".into(), is_default: false, tags: BTreeMap::new() };
+    let vpc =
+        Vpc { id: "vpc-x".into(), cidr: "10.9.0.0/16".into(), is_default: false, tags: BTreeMap::new() };
     world.region.put_vpc(vpc).unwrap();
     let group = SecurityGroup {
         id: SecurityGroupId::new("sg-x"),
@@ -183,7 +182,10 @@ async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
     assert_eq!(pool.group().unwrap().sizes.max, 2);
     let condition = pool.condition("ScalingUp");
     assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "MaxSizeReached"));
-    assert!(condition.message.contains("5 replicas") && condition.message.contains("maxSize"), "{condition:?}");
+    assert!(
+        condition.message.contains("5 replicas") && condition.message.contains("maxSize"),
+        "{condition:?}"
+    );
     assert!(pool.condition("Ready").message.contains("maxSize"), "{:?}", pool.condition("Ready"));
     pool.edits(|spec| spec.max_size = Some(4));
     world.settles().await;

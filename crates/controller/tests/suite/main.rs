@@ -12,7 +12,11 @@
     reason = "what tests share may fail as loudly as the tests do"
 )]
 
+mod api_faults;
+mod aws_refuses;
 mod bad_input;
+mod external_size;
 mod life;
+mod pause;
 mod settled;
 mod support;

@@ -1,0 +1,146 @@
+//! The API server refuses, forgets to answer, or shows an old world: the end is the same.
+
+use crate::support::{MANAGER, World};
+use foo_apiserver_fake::Fault;
+use std::time::Duration;
+
+/// A fault at the `skip`-th write of a scale-up, and of the scale-in after it; whether there were so many writes.
+async fn strikes(fault: Fault, skip: u64) -> bool {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    world.drains_take(Duration::from_secs(20));
+    let fault = fault.on_writes().client(MANAGER).skip(skip);
+    let up = world.server.inject(fault.clone());
+    pool.scales_to(4);
+    world.settles().await;
+    pool.is_of(4);
+    world.server.heal();
+    let down = world.server.inject(fault);
+    pool.scales_to(1);
+    world.settles().await;
+    pool.is_of(1);
+    assert_eq!(world.core.drains().len(), 3, "{:?}", world.core.drains());
+    up.struck() + down.struck() > 0
+}
+
+/// The fault at each write in turn.
+async fn check(fault: fn() -> Fault) {
+    let mut writes = 0;
+    while strikes(fault(), writes).await {
+        writes += 1;
+    }
+    assert!(writes > 5, "{writes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_at_any_write_changes_nothing_in_the_end() {
+    check(Fault::conflict).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_error_at_any_write_changes_nothing_in_the_end() {
+    check(Fault::internal_error).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_at_any_write_changes_nothing_in_the_end() {
+    check(Fault::lost_answer).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_request_at_any_write_changes_nothing_in_the_end() {
+    check(Fault::lost_request).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_faults_in_a_row_are_got_through() {
+    let world = World::new().await;
+    let pool = world.pool("p").begins_with(3);
+    for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::too_many_requests(1)] {
+        world.server.inject(fault.on_writes().client(MANAGER).skip(1).times(4));
+    }
+    world.waits(Duration::from_mins(10)).await;
+    world.settles().await;
+    pool.is_of(3);
+    pool.is_deleted();
+    world.server.inject(Fault::unavailable().on_writes().client(MANAGER).times(6));
+    world.waits(Duration::from_mins(10)).await;
+    world.settles().await;
+    pool.left_nothing();
+}
+
+/// While watches of a kind are held, our manager acts on an old world; then it sees the new one.
+async fn check_held(kind: &str) {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.drains_take(Duration::from_secs(20));
+    for wish in [5, 2, 4] {
+        let hold = world.server.watches().kind(kind).client(MANAGER).hold();
+        pool.scales_to(wish);
+        world.waits(Duration::from_secs(100)).await;
+        hold.release();
+        world.settles().await;
+        pool.is_of(usize::try_from(wish).unwrap());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_world_misleads_nobody() {
+    for kind in ["FooMachine", "Machine", "MachinePool", "FooMachinePool", "Secret", "*"] {
+        check_held(kind).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wish_that_came_back_while_machines_were_unseen_costs_no_instance() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(4).await;
+    let before = pool.instances();
+    let hold = world.server.watches().kind("MachinePool").client(MANAGER).hold();
+    pool.scales_to(1);
+    world.waits(Duration::from_secs(5)).await;
+    pool.scales_to(4);
+    hold.release();
+    world.settles().await;
+    pool.is_of(4);
+    assert_eq!(pool.instances(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_expire_are_begun_anew() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let version = world.server.resource_version();
+    world.server.watches().client(MANAGER).expire();
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(world.server.resource_version(), version, "a list anew is no news");
+    for wish in [4, 1] {
+        pool.scales_to(wish);
+        world.waits(Duration::from_secs(1)).await;
+        world.server.compact();
+        world.server.watches().client(MANAGER).expire();
+        world.settles().await;
+        pool.is_of(usize::try_from(wish).unwrap());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_killed_at_any_moment_is_made_up_for_by_its_successor() {
+    for moment in 1..12 {
+        let mut world = World::new().await;
+        world.pool("p").of(3).await;
+        world.drains_take(Duration::from_secs(10));
+        world.pool("p").scales_to(1);
+        world.waits(Duration::from_millis(moment * 1700)).await;
+        world.kills_the_manager();
+        world.starts_the_manager();
+        world.settles().await;
+        world.pool("p").is_of(1);
+        world.pool("p").scales_to(4);
+        world.waits(Duration::from_millis(moment * 700)).await;
+        world.kills_the_manager();
+        world.starts_the_manager();
+        world.settles().await;
+        world.pool("p").is_of(4);
+    }
+}

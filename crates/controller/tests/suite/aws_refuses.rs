@@ -1,0 +1,287 @@
+//! AWS says no, does not answer, or was changed behind our back.
+
+use crate::support::{Pool, World, objects};
+use foo_cloud::model::{GroupName, LaunchTemplateId, Protection, TemplateVersion};
+use foo_cloud::{Compute as _, GroupSpec, Groups as _};
+use foo_simulator::core::catalogue::IMAGE_X86_64;
+use foo_simulator::core::group::operations::Deletion;
+use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
+use foo_simulator::{DEFAULT_REGION, Fault, FaultRule, SimCloud};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What AWS refuses is named with its IAM action; once it is allowed, the pool goes on.
+async fn check_denied(action: &str, iam: &str) {
+    let world = World::new().await;
+    let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
+    let pool = world.pool("p").begins_with(2);
+    world.waits(Duration::from_mins(10)).await;
+    for kind in ["Ready", "CredentialsReady"] {
+        let condition = pool.condition(kind);
+        assert_eq!(
+            (condition.status.as_str(), condition.reason.as_str()),
+            ("False", "Denied"),
+            "{action} {kind}"
+        );
+        assert!(
+            condition.message.contains(&format!("the IAM action {iam} is missing")),
+            "{}",
+            condition.message
+        );
+    }
+    backs_off(&world).await;
+    world.aws.remove_fault(rule);
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(pool.says("CredentialsReady"), "True");
+}
+
+/// For ten minutes there are no more than two calls a minute, and no status is written.
+async fn backs_off(world: &World) {
+    backs_off_to(world, 20).await;
+}
+
+async fn backs_off_to(world: &World, most: u64) {
+    let version = world.server.resource_version();
+    world.forgets();
+    world.waits(Duration::from_mins(10)).await;
+    let calls = world.aws.call_counts();
+    assert!(world.aws.total_calls() <= most, "{calls:?}");
+    let written: Vec<_> = world.requests().writes().changing().iter().map(|one| one.body.clone()).collect();
+    assert_eq!(world.server.resource_version(), version, "status churn: {written:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_launch_template_is_named() {
+    check_denied("CreateLaunchTemplate", "ec2:CreateLaunchTemplate").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_group_is_named() {
+    check_denied("CreateAutoScalingGroup", "autoscaling:CreateAutoScalingGroup").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_look_at_groups_is_named() {
+    check_denied("DescribeAutoScalingGroups", "autoscaling:DescribeAutoScalingGroups").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_look_at_templates_is_named() {
+    check_denied("DescribeLaunchTemplates", "ec2:DescribeLaunchTemplates").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_look_at_images_is_named() {
+    check_denied_lookup("DescribeImages", "ec2:DescribeImages").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_look_at_instance_types_is_named() {
+    check_denied_lookup("DescribeInstanceTypes", "ec2:DescribeInstanceTypes").await;
+}
+
+/// The same for what is looked up before there is anything to create.
+async fn check_denied_lookup(action: &str, iam: &str) {
+    let world = World::new().await;
+    world.aws.add_fault(FaultRule::on(action, Fault::Denied));
+    let pool = world.pool("p").begins_with(2);
+    world.waits(Duration::from_mins(10)).await;
+    let condition = pool.condition("Ready");
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Denied"));
+    assert!(condition.message.contains(iam), "{}", condition.message);
+    backs_off(&world).await;
+    world.aws.clear_faults();
+    world.waits(Duration::from_mins(12)).await;
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn denied_details_of_instances_hold_up_no_group() {
+    let world = World::new().await;
+    world.aws.add_fault(FaultRule::on("DescribeInstances", Fault::Denied));
+    let pool = world.pool("p").begins_with(2);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(pool.instances().len(), 2);
+    let condition = pool.condition("Ready");
+    assert!(condition.message.contains("ec2:DescribeInstances"), "{}", world.in_words());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_end_of_an_instance_is_named_and_made_up_for() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    let rule = world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
+    pool.scales_to(1);
+    world.waits(Duration::from_mins(10)).await;
+    let message = pool.condition("Ready").message;
+    assert!(message.contains("autoscaling:TerminateInstanceInAutoScalingGroup is missing"), "{message}");
+    assert_eq!(pool.instances().len(), 3);
+    // Beside the two looks a minute, and two at all templates: three tries, and a look after each.
+    backs_off_to(&world, 20 + 2 + 6).await;
+    world.aws.remove_fault(rule);
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_create_that_keeps_failing_with_another_message_each_time_is_left_alone() {
+    let world = World::new().await;
+    let message = "We failed (Service: AutoScaling, Status Code: 500, Request ID: {request-id})".to_owned();
+    let fault = Fault::Error { code: "InternalFailure".to_owned(), status: 500, message };
+    world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", fault));
+    let pool = world.pool("p").begins_with(2);
+    world.waits(Duration::from_mins(20)).await;
+    let condition = pool.condition("AutoScalingGroupReady");
+    assert_eq!(
+        (condition.status.as_str(), condition.reason.as_str()),
+        ("False", "Internal"),
+        "{condition:?}"
+    );
+    assert!(condition.message.contains("InternalFailure"), "{}", condition.message);
+    backs_off(&world).await;
+    assert!(world.aws.calls("CreateAutoScalingGroup") <= 5);
+    world.aws.clear_faults();
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_storm_of_throttling_is_waited_out() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    world.aws.add_fault(FaultRule::on_everything(Fault::Throttled));
+    pool.scales_to(4);
+    world.waits(Duration::from_mins(10)).await;
+    let reason = pool.condition("Ready").reason;
+    assert_eq!(reason, "Throttled", "{}", world.in_words());
+    // For all pools of the region together: a look at the groups and one at the templates in less than a minute.
+    backs_off_to(&world, 30).await;
+    world.aws.clear_faults();
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_storm_turns_no_condition_over() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let version = world.server.resource_version();
+    world.aws.add_fault(FaultRule::on_everything(Fault::Throttled).times(2));
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(world.server.resource_version(), version);
+    pool.is_of(2);
+}
+
+fn somebody(world: &World) -> SimCloud {
+    world.aws.cloud(DEFAULT_REGION, "somebody")
+}
+
+/// Somebody makes a launch template of that name.
+async fn makes_a_template(world: &World, name: &str) -> (LaunchTemplateId, TemplateVersion) {
+    let content = foo_cloud::model::TemplateContent {
+        image: IMAGE_X86_64.into(),
+        instance_type: "m7i.large".into(),
+        security_groups: vec![SECURITY_GROUP.into()],
+        instance_profile: None,
+        key_name: None,
+        volumes: vec![],
+        metadata: foo_cloud::model::MetadataOptions { tokens_required: true, hop_limit: 1 },
+        spot: None,
+        user_data: foo_cloud::model::UserData(b"theirs".to_vec()),
+        tags: BTreeMap::new(),
+    };
+    somebody(world).create_template(name, &content, "theirs", &BTreeMap::new(), "t").await.unwrap()
+}
+
+/// Somebody makes a group of that name.
+async fn makes_a_group(world: &World, name: &str) {
+    let spec = GroupSpec {
+        name: GroupName::from(name),
+        min: 1,
+        max: 5,
+        desired: Some(2),
+        template: makes_a_template(world, "theirs").await,
+        mix: None,
+        subnets: PRIVATE_SUBNETS.map(Into::into).into(),
+        new_instances: Protection::Unprotected,
+        tags: BTreeMap::from([("owner".to_owned(), "somebody".to_owned())]),
+    };
+    somebody(world).create_group(&spec).await.unwrap();
+    world.waits(Duration::from_mins(1)).await;
+}
+
+fn in_words(pool: &Pool<'_>) -> String {
+    serde_json::to_string_pretty(&pool.group().unwrap()).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_of_somebody_else_is_never_touched() {
+    let world = World::new().await;
+    makes_a_group(&world, "taken").await;
+    let pool = world.pool("p").with(|spec| spec.group_name = Some("taken".to_owned()));
+    let before = in_words(&pool);
+    let pool = pool.of(3).await;
+    assert_eq!(in_words(&pool), before);
+    let condition = pool.condition("AutoScalingGroupReady");
+    assert_eq!(condition.status, "False");
+    assert!(condition.message.contains("taken"), "{condition:?}");
+    pool.scales_to(1);
+    world.waits(Duration::from_mins(5)).await;
+    pool.is_deleted();
+    world.settles().await;
+    assert_eq!(in_words(&pool), before);
+    let left = world.server.get::<foo_api::FooMachinePool>("default", "p");
+    assert!(left.is_none(), "{}", world.in_words());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_launch_template_of_somebody_else_is_never_touched() {
+    let world = World::new().await;
+    makes_a_template(&world, "default-c-p").await;
+    let before = format!("{:?}", world.region.templates());
+    let pool = world.pool("p").of(1).await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False LaunchTemplateNotOwned");
+    pool.is_deleted();
+    world.settles().await;
+    assert_eq!(format!("{:?}", world.region.templates()), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_template_that_was_deleted_is_made_anew() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let before = pool.instances();
+    let id = world.region.templates()[0].id.clone();
+    somebody(&world).delete_template(&id).await.unwrap();
+    world.waits(Duration::from_mins(6)).await;
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(pool.instances(), before);
+    pool.scales_to(3);
+    world.settles().await;
+    pool.is_of(3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_was_deleted_is_made_anew() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let arn = pool.object().spec.provider_id;
+    for id in pool.instances() {
+        world.kills_instance(&id);
+    }
+    let group = GroupName::from("default-c-p");
+    world.region.with(|region| region.delete_group(&group, Deletion::Forced)).unwrap().unwrap();
+    world.waits(Duration::from_mins(2)).await;
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(pool.condition("AutoScalingGroupReady").reason, "GroupRecreated");
+    assert_eq!(pool.object().spec.provider_id, arn);
+    assert_eq!(objects::secret_name("p"), "p-boot");
+}

@@ -1,0 +1,125 @@
+//! Somebody else decides on the size: `cluster.x-k8s.io/replicas-managed-by`, and cluster-autoscaler's annotations.
+
+use crate::support::{Pool, World, objects};
+use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION, REPLICAS_MANAGED_BY_ANNOTATION};
+use foo_api::pool::Autoscaling;
+use foo_cloud::{GroupChange, Groups as _};
+use foo_simulator::DEFAULT_REGION;
+use kube::ResourceExt;
+use std::time::Duration;
+
+fn bounded(spec: &mut foo_api::FooMachinePoolSpec) {
+    spec.autoscaling = Some(Autoscaling { min_size: 1, max_size: 6 });
+}
+
+/// Somebody sets the desired capacity in AWS.
+async fn somebody_sets(world: &World, pool: &Pool<'_>, desired: u32) {
+    let cloud = world.aws.cloud(DEFAULT_REGION, "somebody");
+    let change = GroupChange { desired: Some(desired), ..GroupChange::default() };
+    cloud.update_group(&pool.group_name().as_str().into(), &change).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_group_decides_and_the_machine_pool_follows() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(bounded).of(2).await;
+    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    world.settles().await;
+    let sizes = pool.group().unwrap().sizes;
+    assert_eq!((sizes.min, sizes.max, sizes.desired), (1, 6, 2));
+    somebody_sets(&world, &pool, 5).await;
+    world.settles().await;
+    pool.is_of(5);
+    assert_eq!(pool.machine_pool().spec.replicas, Some(5));
+    // What a user writes into the MachinePool meanwhile is put right.
+    pool.scales_to(1);
+    world.settles().await;
+    pool.is_of(5);
+    assert_eq!((pool.machine_pool().spec.replicas, pool.group().unwrap().sizes.desired), (Some(5), 5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn removing_the_annotation_gives_the_size_back() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(bounded).of(2).await;
+    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    world.settles().await;
+    somebody_sets(&world, &pool, 4).await;
+    world.settles().await;
+    pool.is_of(4);
+    pool.edits_machine_pool(|pool| drop(pool.annotations_mut().remove(REPLICAS_MANAGED_BY_ANNOTATION)));
+    world.settles().await;
+    pool.is_of(4);
+    pool.scales_to(2);
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(pool.machine_pool().spec.replicas, Some(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_made_under_somebody_elses_rule_begins_at_its_minimum() {
+    let world = World::new().await;
+    world.has(&objects::secret("p-boot", b"#cloud-config"));
+    world.has(&objects::foo_machine_pool("p", {
+        let mut spec = objects::pool_spec();
+        bounded(&mut spec);
+        spec
+    }));
+    let mut machine_pool = objects::machine_pool("p", 4);
+    machine_pool.annotations_mut().insert(REPLICAS_MANAGED_BY_ANNOTATION.to_owned(), "external".to_owned());
+    world.has(&machine_pool);
+    world.settles().await;
+    let pool = world.pool("p");
+    pool.is_of(1);
+    assert_eq!(pool.machine_pool().spec.replicas, Some(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_size_set_in_aws_is_put_right_when_the_machine_pool_decides() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(bounded).of(3).await;
+    let before = pool.instances();
+    somebody_sets(&world, &pool, 1).await;
+    world.settles().await;
+    pool.is_of(3);
+    assert_eq!(pool.instances(), before, "protected from scale-in");
+    assert_eq!(pool.machine_pool().spec.replicas, Some(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn annotations_that_the_autoscaler_cannot_read_are_told() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    assert!(pool.find_condition("AutoscalerReady").is_none_or(|one| one.status == "True"));
+    for (min, max) in [("3", "1"), ("x", "3"), ("-1", "3"), ("1", "")] {
+        pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, min);
+        pool.annotates_machine_pool(AUTOSCALER_MAX_ANNOTATION, max);
+        world.settles().await;
+        assert_eq!(pool.says("AutoscalerReady"), "False AutoscalerAnnotationsInvalid", "{min} {max}");
+        assert_eq!(pool.says("Ready"), "True");
+    }
+    pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, "1");
+    pool.annotates_machine_pool(AUTOSCALER_MAX_ANNOTATION, "5");
+    world.settles().await;
+    assert!(pool.find_condition("AutoscalerReady").is_none_or(|one| one.status == "True"));
+    pool.edits_machine_pool(|pool| drop(pool.annotations_mut().remove(AUTOSCALER_MIN_ANNOTATION)));
+    world.settles().await;
+    assert_eq!(pool.says("AutoscalerReady"), "False AutoscalerAnnotationsInvalid");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_autoscalers_mark_chooses_the_machine_that_goes() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    let marked = pool.machines()[1].name_any();
+    let mark = |machine: &mut foo_api::capi::Machine| {
+        machine.annotations_mut().insert(foo_api::names::DELETE_MACHINE_ANNOTATION.to_owned(), "x".to_owned());
+    };
+    world.server.edit(crate::support::NS, &marked, mark).unwrap();
+    world.waits(Duration::from_secs(30)).await;
+    assert_eq!(pool.machines().len(), 3, "a mark alone ends nothing");
+    pool.scales_to(2);
+    world.settles().await;
+    pool.is_of(2);
+    assert!(pool.machines().iter().all(|machine| machine.name_any() != marked));
+}
