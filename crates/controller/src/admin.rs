@@ -4,7 +4,7 @@ use crate::debug::DebugPools;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -30,7 +30,8 @@ async fn ready(State(readiness): State<Readiness>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, format!("waiting for {}\n", missing.join(", "))).into_response()
 }
 
-/// Diagnostics: metrics and the last plan of each pool. Without authentication: serve it on loopback.
+/// Diagnostics: metrics for whoever can connect, the last plan of each pool only for the machine itself (which is where
+/// `kubectl port-forward` comes from). There is no authentication.
 pub fn diagnostics(metrics: Metrics, pools: DebugPools) -> Router {
     Router::new()
         .route("/metrics", get(exposition).with_state(metrics))
@@ -53,7 +54,15 @@ struct Which {
     name: Option<String>,
 }
 
-async fn plans(State(pools): State<DebugPools>, Query(which): Query<Which>) -> Response {
+async fn plans(
+    State(pools): State<DebugPools>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Query(which): Query<Which>,
+) -> Response {
+    if !peer.ip().is_loopback() {
+        return (StatusCode::FORBIDDEN, "only from the machine itself; use kubectl port-forward\n")
+            .into_response();
+    }
     axum::Json(pools.to_json(which.namespace.as_deref(), which.name.as_deref())).into_response()
 }
 
@@ -61,7 +70,9 @@ async fn plans(State(pools): State<DebugPools>, Query(which): Query<Which>) -> R
 pub async fn serve(address: SocketAddr, router: Router) -> std::io::Result<tokio::task::JoinHandle<()>> {
     let listener = TcpListener::bind(address).await?;
     Ok(tokio::spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
+        if let Err(error) =
+            axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await
+        {
             tracing::error!(%address, %error, "an admin endpoint ended");
         }
     }))

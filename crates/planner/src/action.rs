@@ -124,7 +124,8 @@ pub enum Action {
         /// Hash of the template version it was launched from, if known.
         spec_hash: Option<SpecHash>,
     },
-    /// Delete a FooMachine that has no Machine and will get none.
+    /// Delete a FooMachine that has no Machine and will get none. Just before, the API server is asked whether there is a
+    /// Machine of that name after all: a cache may be older than core's Machine, and a deleted FooMachine ends a drain.
     DeleteFooMachine {
         /// Name.
         name: MachineName,

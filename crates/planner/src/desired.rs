@@ -88,6 +88,9 @@ pub enum Wanted<T> {
 /// How many instances, and who says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Size {
+    /// Nobody knows: the MachinePool is not there or cannot be read, or the bounds of an external size are missing.
+    /// What exists stays as it is; nothing that depends on the size is decided.
+    Unknown,
     /// MachinePool.spec.replicas decides, up to a ceiling.
     Replicas {
         /// MachinePool.spec.replicas (1 if absent).

@@ -194,7 +194,8 @@ impl<'a> Situation<'a> {
 
     /// The group, if decisions that depend on its size may be made now.
     pub(crate) fn sizable_group(&self) -> Option<&'a Group> {
-        self.writable_group().filter(|_| self.is_settled())
+        let known = self.desired.size != Size::Unknown;
+        self.writable_group().filter(|_| known && self.is_settled())
     }
 
     /// The spec hash an instance was launched from: by its template version, else as its FooMachine recorded it.
@@ -376,7 +377,9 @@ impl Member<'_> {
     /// list only when its instance is gone, because core deletes the Node of an id that leaves the list.
     pub(crate) fn is_replica(&self) -> bool {
         match self.standing {
-            Standing::Aside => false,
+            // Put aside by a person, yet it runs, with a Node and maybe pods: taken off the list, core would delete its
+            // Node at once. What never was a Machine of ours (the warm pool) is not listed.
+            Standing::Aside => self.foo_machine.is_some(),
             Standing::Leaving => self.instance.lifecycle != LifecycleState::Terminated,
             Standing::New
             | Standing::Unclaimed
@@ -454,6 +457,13 @@ impl Capacity {
 impl Wish {
     fn of(size: &Size, group: Option<&Group>, capacity: Capacity) -> Self {
         match *size {
+            // Not decided on (`sizable_group`); for the report the group is what it should be.
+            Size::Unknown => Self {
+                size: capacity.high,
+                written: capacity.high,
+                ceiling: None,
+                decider: Decider::Replicas,
+            },
             Size::Replicas { wanted, ceiling } => Self {
                 size: ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
                 written: wanted,

@@ -152,7 +152,11 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
 fn cut(situation: &Situation<'_>) -> Option<String> {
     let wish = situation.wish;
     (wish.written > wish.size).then(|| {
-        format!("the MachinePool wishes for {}, spec.maxSize allows {}", many(wish.written, "replica"), wish.size)
+        format!(
+            "the MachinePool wishes for {}, spec.maxSize allows {}",
+            many(wish.written, "replica"),
+            wish.size
+        )
     })
 }
 

@@ -66,7 +66,7 @@ pub(super) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Templa
         tags: facts.tags,
     };
     let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref());
-    let data_hash = hash(&content.user_data.0);
+    let data_hash = follows_hash(&content);
     Ok(Template { content, spec_hash, data_hash })
 }
 
@@ -164,6 +164,17 @@ fn rolls_hash(content: &TemplateContent, data_secret_name: &str, version: Option
     hash(&serde_json::to_vec(&rolls).unwrap_or_default())
 }
 
+/// What new instances get and running ones do without: user data and tags. The lengths keep the parts apart.
+fn follows_hash(content: &TemplateContent) -> SpecHash {
+    let tags = content.tags.iter().flat_map(|(key, value)| [key.as_bytes(), value.as_bytes()]);
+    let mut bytes = Vec::new();
+    for part in std::iter::once(content.user_data.0.as_slice()).chain(tags) {
+        bytes.extend_from_slice(&part.len().to_be_bytes());
+        bytes.extend_from_slice(part);
+    }
+    hash(&bytes)
+}
+
 fn hash(bytes: &[u8]) -> SpecHash {
     SpecHash::new(format!("{SCHEME}-{}", hex(&Sha256::digest(bytes), 16)))
 }
@@ -245,9 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn tags_roll_nothing() {
-        let tagged = Facts { tags: BTreeMap::from([("a".into(), "b".into())]), ..facts() };
-        assert_eq!(hashes(&spec(), tagged), hashes(&spec(), facts()));
+    fn tags_make_a_new_version_and_roll_nothing() {
+        let before = hashes(&spec(), facts());
+        let after = hashes(&spec(), Facts { tags: BTreeMap::from([("a".into(), "b".into())]), ..facts() });
+        assert_eq!(before.0, after.0);
+        assert_ne!(before.1, after.1);
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Hands<'_> {
             Action::CreateFooMachine { name, instance, zone, .. } => {
                 self.create_foo_machine(name, instance, zone).await?;
             }
-            Action::DeleteFooMachine { name, uid, .. } => self.delete_foo_machine(name, uid).await?,
+            Action::DeleteFooMachine { name, uid, .. } => return self.delete_foo_machine(name, uid).await,
             Action::ReleaseFooMachine { name, uid } => self.release_foo_machine(name, uid).await?,
             Action::DeleteMachine { name, uid, only_if, .. } => {
                 return self.delete_machine(name, uid, *only_if).await;
@@ -236,9 +236,14 @@ impl Hands<'_> {
         }
     }
 
-    async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
-        let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
-        gone_is_fine(machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))
+    async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, Failure> {
+        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        if machines.get_metadata_opt(name.as_str()).await?.is_some() {
+            return Ok(Done::Overtaken("it has a Machine after all"));
+        }
+        let foo_machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        gone_is_fine(foo_machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
+        Ok(Done::Carried)
     }
 
     async fn release_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {

@@ -19,17 +19,17 @@ pub(super) async fn words(
     state: &mut PoolState,
     now: Timestamp,
 ) -> Option<String> {
-    if state.memory.short_since.is_none_or(|since| since.until(now) < PATIENCE) {
+    let Some(since) = state.memory.short_since.filter(|since| since.until(now) >= PATIENCE) else {
         state.shortage = None;
         return None;
-    }
+    };
     if let Some((asked, words)) = &state.shortage
         && asked.until(now) < ASK_AGAIN
     {
         return words.clone();
     }
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
-        Ok(activities) => last_failure(&activities),
+        Ok(activities) => last_failure(&activities, since),
         Err(error) => {
             tracing::debug!(%group, %error, "could not ask why capacity does not come");
             None
@@ -39,9 +39,12 @@ pub(super) async fn words(
     words
 }
 
-/// The newest failure; the list is newest first.
-fn last_failure(activities: &[Activity]) -> Option<String> {
-    let failed = activities.iter().find(|activity| activity.status == ActivityStatus::Failed)?;
+/// The newest failure since the shortage began (or a moment before: the failure is what makes it one); the list is newest
+/// first.
+fn last_failure(activities: &[Activity], since: Timestamp) -> Option<String> {
+    let recent = |activity: &&Activity| activity.started.until(since) < PATIENCE;
+    let failed =
+        activities.iter().filter(recent).find(|activity| activity.status == ActivityStatus::Failed)?;
     Some(failed.status_message.clone())
 }
 
@@ -51,19 +54,20 @@ mod tests {
 
     #[test]
     fn the_newest_failure_is_told() {
-        let activity = |status, words: &str| Activity {
+        let activity = |status, words: &str, started| Activity {
             id: String::new(),
             status,
             description: String::new(),
             status_message: words.to_owned(),
-            started: Timestamp(0),
+            started: Timestamp(started),
         };
         let activities = [
-            activity(ActivityStatus::InProgress, ""),
-            activity(ActivityStatus::Failed, "no capacity in eu-central-1a"),
-            activity(ActivityStatus::Failed, "older"),
+            activity(ActivityStatus::InProgress, "", 500_000),
+            activity(ActivityStatus::Failed, "no capacity in eu-central-1a", 400_000),
+            activity(ActivityStatus::Failed, "older", 0),
         ];
-        assert_eq!(last_failure(&activities).as_deref(), Some("no capacity in eu-central-1a"));
-        assert_eq!(last_failure(&activities[..1]), None);
+        let since = Timestamp(410_000);
+        assert_eq!(last_failure(&activities, since).as_deref(), Some("no capacity in eu-central-1a"));
+        assert_eq!(last_failure(&activities[2..], since), None, "from before the shortage");
     }
 }

@@ -106,7 +106,7 @@ pub(super) async fn desired(
         Ok(size) => size,
         Err(blocked) => {
             missing.push(blocked);
-            Size::Replicas { wanted: 0, ceiling: Some(0) }
+            Size::Unknown
         }
     };
     Desired {
@@ -167,7 +167,9 @@ pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
 
 fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     let spec = &gathered.pool.spec;
-    let wanted = content::unsigned(replicas(gathered));
+    let Some(machine_pool) = &gathered.machine_pool else { return Ok(Size::Unknown) };
+    // Core's webhook always sets replicas; without webhooks absent means 1.
+    let wanted = content::unsigned(machine_pool.spec.replicas.unwrap_or(1));
     if !managed_externally(gathered) {
         return Ok(Size::Replicas { wanted, ceiling: spec.max_size.map(content::unsigned) });
     }
@@ -185,11 +187,6 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
         max: content::unsigned(bounds.max_size),
         published: wanted,
     })
-}
-
-fn replicas(gathered: &Gathered) -> i32 {
-    // Core's webhook always sets replicas; without webhooks absent means 1.
-    gathered.machine_pool.as_ref().map_or(0, |machine_pool| machine_pool.spec.replicas.unwrap_or(1))
 }
 
 fn managed_externally(gathered: &Gathered) -> bool {
@@ -214,9 +211,8 @@ fn warnings(gathered: &Gathered) -> Vec<Blocked> {
     let Some(bounds) = autoscaler_bounds(gathered) else { return Vec::new() };
     let complaint = match bounds {
         (Some(min), Some(max)) => match (min.parse::<i32>(), max.parse::<i32>()) {
-            (Ok(min), Ok(max)) if min < 0 || max < min => {
-                Some(format!("the maximum {max} is below the minimum {min}"))
-            }
+            (Ok(min), Ok(_)) if min < 0 => Some(format!("the minimum {min} is below zero")),
+            (Ok(min), Ok(max)) if max < min => Some(format!("the maximum {max} is below the minimum {min}")),
             (Ok(_), Ok(_)) => None,
             _ => Some(format!("{min:?} and {max:?} must both be whole numbers")),
         },

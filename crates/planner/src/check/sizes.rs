@@ -35,7 +35,8 @@ fn created_within_wish(facts: &Facts<'_>, found: &mut Found) {
 fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let mut existing = existing(facts, group);
     let mut desired = group.sizes.desired;
-    let external = matches!(facts.desired.size, Size::External { .. });
+    // Nobody's to decide is not ours either.
+    let external = matches!(facts.desired.size, Size::External { .. } | Size::Unknown);
     for action in facts.actions {
         let after = desired_after(action, desired);
         if let Action::UpdateGroup { change, .. } = action {
@@ -105,7 +106,7 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
         };
         let written = match facts.desired.size {
             Size::Replicas { wanted, .. } => wanted,
-            Size::External { .. } => wish(facts, group.sizes.desired),
+            Size::External { .. } | Size::Unknown => wish(facts, group.sizes.desired),
         };
         found.check(told == written, Rule::VictimsWithinExcess, || {
             format!("Machine {name} goes for a wish of {told}, it is {written}")
@@ -128,7 +129,7 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
 fn wish(facts: &Facts<'_>, desired: u32) -> u32 {
     match facts.desired.size {
         Size::Replicas { wanted, ceiling } => ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
-        Size::External { .. } => {
+        Size::External { .. } | Size::Unknown => {
             let now = facts.observed.now;
             let open = facts.memory.ledger.desired.filter(|(_, at)| at.until(now) < EFFECT_DEADLINE);
             open.map_or(desired, |(expected, _)| expected.max(desired))

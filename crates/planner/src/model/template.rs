@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 /// The wanted content of a launch template version.
 ///
-/// Everything except `user_data` and `tags` goes into the spec hash; user data is hashed apart (a rotated bootstrap
-/// token must not roll nodes), tags into neither.
+/// Everything except `user_data` and `tags` goes into the spec hash. Those two are hashed apart: a rotated bootstrap
+/// token or a new tag makes a new version for the instances to come, and rolls none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateContent {
     /// Image to boot.
@@ -185,7 +185,7 @@ pub struct TemplateRecord {
     pub version: TemplateVersion,
     /// Hash of the content that rolls nodes; `None` for a version somebody else made.
     pub spec_hash: Option<SpecHash>,
-    /// Hash of the user data; `None` for a version somebody else made.
+    /// Hash of what makes a new version but rolls nothing (user data, tags); `None` for a version somebody else made.
     pub data_hash: Option<SpecHash>,
     /// Whether it is the template's default version, which cannot be deleted.
     pub is_default: bool,

@@ -11,8 +11,9 @@ use crate::steps::group::{Difference, differences, obstacle, was_lost};
 use crate::steps::remove::group_is_gone;
 use crate::steps::template::{Stand, stand};
 
-/// Reasons of failed looks that a human must act on: the cloud's error kinds of that name.
-const CREDENTIAL_REASONS: [&str; 2] = ["Denied", "Credentials"];
+/// Reasons of failed looks that a human must act on: the cloud's error kinds of that name, and the manager's own word for
+/// credentials of another account than the group's.
+const CREDENTIAL_REASONS: [&str; 3] = ["Denied", "Credentials", "WrongAccount"];
 
 /// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
 pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
@@ -66,7 +67,10 @@ fn credentials(situation: &Situation<'_>) -> Condition {
     if observed.group.seen().is_some() || observed.template.seen().is_some() {
         return condition(kind, Status::True, "Accepted", "");
     }
-    condition(kind, Status::Unknown, "NotYetUsed", "AWS has not been asked yet")
+    match failures.into_iter().flatten().next() {
+        Some((reason, message)) => condition(kind, Status::Unknown, reason, message),
+        None => condition(kind, Status::Unknown, "NotYetUsed", "AWS has not been asked yet"),
+    }
 }
 
 fn failure<T>(look: &Look<T>) -> Option<(&str, &str)> {

@@ -16,6 +16,7 @@ use proptest::prelude::*;
 /// One change of what is observed, wished or remembered; numbers pick among what there is.
 #[derive(Clone, Debug)]
 enum Twist {
+    NobodyKnows,
     Sizes(u32, u32, u32),
     Lifecycle(usize, LifecycleState),
     Unhealthy(usize),
@@ -93,7 +94,7 @@ fn twist() -> impl Strategy<Value = Twist> {
         1 => pick().prop_map(Twist::NoNode),
         3 => (pick(), prop_oneof![Just(Stray::Gone), Just(Stray::Alive)]).prop_map(|(at, word)| Twist::Word(at, word)),
         1 => prop::sample::select(vec![
-            Twist::NoTags, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
+            Twist::NoTags, Twist::NobodyKnows, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
             Twist::GroupUnknown, Twist::NoTemplate, Twist::TemplateUnknown, Twist::Blocked, Twist::Missing,
             Twist::Paused, Twist::Goal(Goal::LetGo), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
         ]),
@@ -175,6 +176,7 @@ fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, 
         Twist::Goal(goal) => desired.goal = *goal,
         Twist::Wish(wanted, ceiling) => desired.size = Size::Replicas { wanted: *wanted, ceiling: *ceiling },
         Twist::External(min, max) => desired.size = Size::External { min: *min, max: *max, published: *min },
+        Twist::NobodyKnows => desired.size = Size::Unknown,
         Twist::NoGroup => observed.group = Look::At { at: observed.now, seen: None },
         Twist::GroupUnknown => observed.group = Look::Unknown,
         Twist::GroupFailed => {

@@ -235,6 +235,7 @@ fn comes_to_rest(world: &mut World) {
             assert_eq!(published, sizes.desired);
             sizes.desired
         }
+        Size::Unknown => sizes.desired,
     };
     assert_eq!(sizes.desired, wish, "{}", world.story());
     assert_eq!(world.cloud.existing(), wish, "{}", world.story());

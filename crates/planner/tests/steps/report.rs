@@ -135,3 +135,16 @@ fn a_wish_above_the_ceiling_is_told() {
     assert_eq!((status, reason.as_str(), ready), (Status::False, "MaxSizeReached", Status::True));
     assert!(message.ends_with("the MachinePool wishes for 5 replicas, spec.maxSize allows 2"), "{message}");
 }
+
+#[test]
+fn a_first_look_that_fails_is_the_reason_whatever_it_failed_for() {
+    for (reason, status) in [("WrongAccount", Status::False), ("Throttled", Status::Unknown)] {
+        let mut world = pool().of(1).running();
+        world.restart(0);
+        world.managers[0].view =
+            foo_planner::Look::Failed { reason: reason.to_owned(), message: "so AWS says".to_owned() };
+        let report = world.plan_of(0).report;
+        assert_eq!(report.conditions[0].reason, reason);
+        assert_eq!((report.conditions[2].kind, report.conditions[2].status), (ConditionKind::CredentialsReady, status));
+    }
+}

@@ -103,3 +103,31 @@ fn a_released_instance_in_standby_is_ended_without_touching_desired() {
     world.kube.drain(world.now, &world.cloud);
     assert_eq!(world.writes(), ["end i-00000001 (Replace)"]);
 }
+
+/// Its MachinePool is gone or cannot be read: a reviewer's find, it was scaled to zero.
+#[test]
+fn a_pool_whose_wish_nobody_knows_stays_as_it_is() {
+    let mut world = pool().of(3).running();
+    world.desired.size = Size::Unknown;
+    assert_eq!(world.writes(), NOTHING);
+    world.set_desired_by_hand(5);
+    world.look();
+    assert_eq!(world.writes(), NOTHING, "neither lowered nor published");
+    let name = world.kube.alive()[0].clone();
+    world.delete_machine(&name);
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(
+        world.writes(),
+        NOTHING,
+        "a released instance waits: nobody knows whether it is to be replaced"
+    );
+}
+
+/// Put into standby by hand, an instance keeps its id in the list: core would delete its Node at once.
+#[test]
+fn an_instance_in_standby_stays_on_the_list() {
+    let mut world = pool().of(2).running();
+    let before = world.look_and_pass().report.provider_ids;
+    world.put(0, LifecycleState::Standby);
+    assert_eq!(world.look_and_pass().report.provider_ids, before);
+}

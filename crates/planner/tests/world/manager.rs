@@ -251,6 +251,10 @@ impl World {
                 if live.uid != *uid {
                     return Err("Conflict");
                 }
+                // The live re-read: our cache of Machines may be older than core's Machine.
+                if self.kube.machine(name).is_some() {
+                    return Err("it has a Machine");
+                }
                 self.kube.delete_foo_machine(name, now);
             }
             Action::ReleaseFooMachine { name, .. } => self.kube.release_foo_machine(name),
@@ -269,7 +273,7 @@ impl World {
             }
             Action::PublishReplicas { replicas } => match &mut self.desired.size {
                 Size::External { published, .. } => *published = *replicas,
-                Size::Replicas { .. } => return Err("not managed by somebody else"),
+                Size::Replicas { .. } | Size::Unknown => return Err("not managed by somebody else"),
             },
             other => panic!("{other:?} is none of these"),
         }
@@ -281,6 +285,7 @@ impl World {
         let live = match self.desired.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { published, .. } => published,
+            Size::Unknown => panic!("a Machine is chosen to go although nobody knows the wish"),
         };
         match only_if {
             OnlyIf::SameUid => true,

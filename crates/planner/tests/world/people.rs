@@ -11,6 +11,7 @@ impl World {
         match self.desired.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { published, .. } => published,
+            Size::Unknown => panic!("nobody knows the wish"),
         }
     }
 
@@ -21,6 +22,7 @@ impl World {
         match &mut self.desired.size {
             Size::Replicas { wanted, .. } => *wanted = replicas,
             Size::External { published, .. } => *published = replicas,
+            Size::Unknown => {}
         }
     }
 

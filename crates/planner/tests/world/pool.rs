@@ -116,6 +116,7 @@ impl Pool {
         let wish = match self.0.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { min, .. } => min,
+            Size::Unknown => 0,
         };
         World {
             wishes: (wish, wish),

@@ -11,10 +11,6 @@ impl World {
     pub(crate) fn watch(&self, action: &Action) {
         match action {
             Action::TerminateInstance { id, .. } => self.watch_end(id),
-            Action::DeleteFooMachine { name, .. } => {
-                let machine = self.kube.machine(name);
-                assert!(machine.is_none(), "{name} is deleted although it has a Machine\n{}", self.story());
-            }
             Action::ReleaseFooMachine { name, .. } if self.desired.goal == Goal::Run => {
                 let foo_machine = self.kube.foo_machine(name);
                 let alive = foo_machine.is_some_and(|it| self.cloud.alive().contains(&it.instance));

@@ -109,6 +109,11 @@ impl Guard {
             .filter(|operation| guard(*operation) == self)
             .map(Operation::iam_action)
             .collect();
+        if self == Self::GroupWithOurTag {
+            // AWS asks for it as well when a group is made with tags (Auto Scaling User Guide, "Tag Auto Scaling groups
+            // and instances"), and a group that is being made has no tag to be checked yet.
+            actions.push(Operation::CreateOrUpdateTags.iam_action());
+        }
         actions.sort();
         let (sid, resources, condition, why) = match self {
             Self::ReadOnly => (

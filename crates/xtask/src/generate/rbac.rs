@@ -135,14 +135,15 @@ const RIGHTS: &[Right] = &[
     right(
         "",
         &["secrets"],
-        &["get"],
+        &["get", "list", "watch"],
         &[Pool],
-        "bootstrap data by name; never listed, never watched, never cached",
+        "bootstrap data by name; a watch over the metadata of labelled Secrets tells when to read one again \
+         (RBAC cannot narrow it to metadata)",
     ),
     right(
         "",
         &["secrets"],
-        &["get", "create", "patch"],
+        &["get", "list", "watch", "create", "patch"],
         &[ControlPlane],
         "kubeconfig of the external API server in, Cluster API's <cluster>-kubeconfig out",
     ),
@@ -347,10 +348,10 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_never_listed_or_watched() {
+    fn secrets_are_never_changed_by_the_pool_controller() {
         let secrets = rights().filter(|right| right.resources.contains(&"secrets"));
-        for right in secrets {
-            assert!(!right.verbs.contains(&"list") && !right.verbs.contains(&"watch"));
+        for right in secrets.filter(|right| right.controllers == [Pool]) {
+            assert_eq!(right.verbs, ["get", "list", "watch"]);
         }
     }
 
