@@ -1,0 +1,15 @@
+//! Life with cluster-autoscaler: a stand-in makes exactly its writes in its order, on the real Cluster API, and no habit
+//! of it costs a Node that it did not mean.
+
+#[path = "autoscaler/from_zero.rs"]
+mod from_zero;
+#[path = "autoscaler/habits.rs"]
+mod habits;
+#[path = "autoscaler/ids.rs"]
+mod ids;
+#[path = "autoscaler/rights.rs"]
+mod rights;
+#[path = "autoscaler/stand_in.rs"]
+mod stand_in;
+#[path = "autoscaler/writes.rs"]
+mod writes;

@@ -1,0 +1,249 @@
+//! The habits that cost Nodes elsewhere: taking back too much, counting down twice, restarting halfway, flapping.
+
+use crate::stand_in::{Autoscaler, in_bounds, node_group};
+use crate::writes::{deaths, leaves_sizes_alone, only_evicted_from};
+use anyhow::Result;
+use foo_e2e::in_world;
+use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, REGION, SOON, World};
+use foo_testbed::{Join, NodeSpec};
+use foo_testbed::world::{GROUP_LABEL, kinds::text};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Room for so many instances of a type in each zone.
+fn set_room(world: &World, instance_type: &str, room: Option<u32>) -> Result<()> {
+    for zone in ["a", "b", "c"] {
+        world.aws().region().set_capacity_limit(&format!("{REGION}{zone}"), instance_type, room)?;
+    }
+    Ok(())
+}
+
+fn instances(view: &PoolView) -> BTreeSet<String> {
+    view.machines.iter().map(|machine| machine.instance.clone()).collect()
+}
+
+fn desired(view: &PoolView) -> Option<u32> {
+    view.group.as_ref().map(|group| group.sizes.desired)
+}
+
+fn is_deleting(view: &PoolView, machine: &MachineView) -> bool {
+    view.machine_of(&machine.instance).is_some_and(MachineView::is_deleting)
+}
+
+/// Habit 1: 2→4 was asked for, one Node has come and runs a pod; on the time-out it asks for 2, and ten seconds later
+/// for 4 again.
+#[test]
+fn a_scale_up_that_is_taken_back_spares_the_node_that_came() {
+    in_world(async |world| {
+        let instance_type = "m6i.large";
+        set_room(world, instance_type, Some(1))?;
+        let cluster = world.cluster("ca-takes-back").await?;
+        let autoscaler = Autoscaler::of(world, &cluster).await?;
+        let pool = cluster
+            .pool_with("workers", 2, |machine_pool, foo| {
+                in_bounds(machine_pool, "0", "10");
+                foo["spec"]["instanceType"] = json!(instance_type);
+            })
+            .await?;
+        pool.settles_at(2).await?;
+        autoscaler.set_size(&pool, 4).await?;
+        let three = pool.wait("one of the two to come", SOON, |view| view.good().count() == 3).await?;
+        pool.run("web", 3).await?;
+
+        autoscaler.set_size(&pool, 2).await?;
+        pool.wait("what never launched to be cancelled", SOON, |view| desired(view) == Some(3)).await?;
+        pool.stays("with all that came", Duration::from_secs(10), |view| {
+            view.good().count() == 3 && desired(view) == Some(3)
+        })
+        .await?;
+
+        set_room(world, instance_type, None)?;
+        autoscaler.set_size(&pool, 4).await?;
+        let four = pool.settles_at(4).await?;
+        assert!(instances(&four).is_superset(&instances(&three)), "{four}");
+        assert_eq!(deaths(world, "ca-takes-back"), []);
+        leaves_sizes_alone(world, "ca-takes-back")
+    });
+}
+
+/// Habit 2: what it marked and counted down, and what has no deletionTimestamp when its patience ends, it counts down
+/// again. So neither a drain that waits nor our own limit of drains holds a marked Machine's deletion back.
+#[test]
+fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
+    in_world(async |world| {
+        let cluster = world.cluster("ca-counts-twice").await?;
+        let autoscaler = Autoscaler::of(world, &cluster).await?;
+        let pool = cluster
+            .pool_with("workers", 4, |machine_pool, foo| {
+                in_bounds(machine_pool, "0", "10");
+                foo["spec"]["scaleIn"] = json!({"maxConcurrentDrains": 1});
+            })
+            .await?;
+        let four = pool.settles_at(4).await?;
+        let workload = pool.run("web", 4).await?;
+        let [first, second] = [&four.machines[1], &four.machines[2]];
+        autoscaler.scale_down(&pool, &[first, second]).await?;
+        let asked = Instant::now();
+        pool.wait("both to be deleted", SOON, |view| is_deleting(view, first) && is_deleting(view, second))
+            .await?;
+        assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
+        assert!(!autoscaler.counts_down_again(&pool, &[first, second]).await?);
+        pool.stays("with both instances", Duration::from_secs(3), |view| view.instances.len() == 4).await?;
+
+        workload.allow(4).await?;
+        let two = pool.settles_within(2, AFTER_DRAIN).await?;
+        let left = instances(&two);
+        assert!(!left.contains(&first.instance) && !left.contains(&second.instance), "{two}");
+        assert_eq!(autoscaler.target_size(&pool).await?, 2);
+        only_evicted_from(world, "ca-counts-twice", &[first.node_name(), second.node_name()])?;
+        leaves_sizes_alone(world, "ca-counts-twice")
+    });
+}
+
+/// Its two writes are two: between them, and when the second fails, nothing happens.
+#[test]
+fn a_mark_that_is_taken_back_costs_nothing() {
+    in_world(async |world| {
+        let cluster = world.cluster("ca-fails").await?;
+        let autoscaler = Autoscaler::of(world, &cluster).await?;
+        let pool = node_group(&cluster, 2).await?;
+        let two = pool.settles_at(2).await?;
+        pool.run("web", 2).await?;
+        autoscaler.fails_to_scale_down(&pool, &[&two.machines[0]]).await?;
+        pool.stays("as it was", Duration::from_secs(8), |view| view.good().count() == 2).await?;
+        let after = pool.settles_at(2).await?;
+        assert_eq!(instances(&after), instances(&two));
+        assert_eq!(deaths(world, "ca-fails"), []);
+        leaves_sizes_alone(world, "ca-fails")
+    });
+}
+
+/// Decides, for one pool, whether Nodes join.
+fn let_join(world: &World, pool: &Pool<'_>, joins: &Arc<AtomicBool>) {
+    let (group, joins) = (pool.group(), Arc::clone(joins));
+    world.kubelets().adjust(|options| {
+        let others = Arc::clone(&options.join);
+        options.join = Arc::new(move |node: &NodeSpec| {
+            let ours = node.labels.get(GROUP_LABEL) == Some(&group);
+            if ours && !joins.load(Ordering::Relaxed) { Join::Never } else { others(node) }
+        });
+    });
+}
+
+fn launches(world: &World, pool: &Pool<'_>) -> usize {
+    let activities = world.aws().region().activities(&pool.group());
+    activities.iter().filter(|activity| activity.description.starts_with("Launching")).count()
+}
+
+/// Habit 5: instances that never become Nodes are taken back, first unmarked and then marked, and with a provider that
+/// does not react it changes its mind twice a second.
+#[test]
+fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
+    in_world(async |world| {
+        let cluster = world.cluster("ca-flaps").await?;
+        let autoscaler = Autoscaler::of(world, &cluster).await?;
+        let pool = node_group(&cluster, 0).await?;
+        let joins = Arc::new(AtomicBool::new(false));
+        let_join(world, &pool, &joins);
+        pool.settles_at(0).await?;
+
+        let came = |view: &PoolView| {
+            view.machines.iter().any(|it| text(&it.object, "/status/phase") == "Provisioned")
+        };
+        autoscaler.set_size(&pool, 1).await?;
+        pool.wait("an instance without a Node", SOON, came).await?;
+        autoscaler.set_size(&pool, 0).await?;
+        let asked = Instant::now();
+        pool.wait("it to go", SOON, |view| view.machines.iter().all(MachineView::is_deleting)).await?;
+        // Not after the minute that a registered Node is given.
+        assert!(asked.elapsed() < Duration::from_secs(40), "{:?}", asked.elapsed());
+        pool.settles_at(0).await?;
+
+        autoscaler.set_size(&pool, 1).await?;
+        let one = pool.wait("an instance without a Node", SOON, came).await?;
+        autoscaler.remove_unregistered(&pool, &[&one.machines[0]]).await?;
+        pool.settles_at(0).await?;
+        assert_eq!(autoscaler.target_size(&pool).await?, 0);
+
+        let before = launches(world, &pool);
+        for _ in 0..10 {
+            autoscaler.set_size(&pool, 1).await?;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            autoscaler.set_size(&pool, 0).await?;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        pool.settles_at(0).await?;
+        let launched = launches(world, &pool) - before;
+        assert!(launched <= 3, "{launched} launches for 10 changes of mind");
+
+        joins.store(true, Ordering::Relaxed);
+        autoscaler.set_size(&pool, 1).await?;
+        pool.settles_at(1).await?;
+        leaves_sizes_alone(world, "ca-flaps")
+    });
+}
+
+/// Habit 6: it is restarted in the middle of a deletion: taint and cordon go, the mark and the lower size stay.
+#[test]
+fn a_deletion_goes_on_when_the_autoscaler_restarts() {
+    in_world(async |world| {
+        let cluster = world.cluster("ca-restarts").await?;
+        let autoscaler = Autoscaler::of(world, &cluster).await?;
+        let pool = node_group(&cluster, 3).await?;
+        let three = pool.settles_at(3).await?;
+        let workload = pool.run("web", 3).await?;
+        let victim = &three.machines[1];
+        autoscaler.scale_down(&pool, &[victim]).await?;
+        pool.wait("its drain to wait for the budget", SOON, |view| {
+            view.deleting().any(foo_testbed::world::MachineView::waits_for_budget)
+        })
+        .await?;
+        autoscaler.restarts(&[victim]).await?;
+        pool.stays("draining only that one", Duration::from_secs(5), |view| {
+            is_deleting(view, victim) && view.deleting().count() == 1 && view.instances.len() == 3
+        })
+        .await?;
+        workload.allow(3).await?;
+        let two = pool.settles_within(2, AFTER_DRAIN).await?;
+        assert!(!instances(&two).contains(&victim.instance), "{two}");
+        assert!(instances(&two).is_subset(&instances(&three)), "{two}");
+        only_evicted_from(world, "ca-restarts", &[victim.node_name()])?;
+        leaves_sizes_alone(world, "ca-restarts")
+    });
+}
+
+/// Habit 8, one half: it does not know that somebody else decides on the size. Then its writes come to nothing.
+#[test]
+fn where_somebody_else_decides_its_writes_neither_add_nor_end_anything() {
+    in_world(async |world| {
+        let cluster = world.cluster("ca-ignores").await?;
+        let autoscaler = Autoscaler::of(world, &cluster).await?;
+        let pool = cluster
+            .pool_with("workers", 2, |machine_pool, foo| {
+                in_bounds(machine_pool, "0", "10");
+                machine_pool["metadata"]["annotations"]["cluster.x-k8s.io/replicas-managed-by"] =
+                    json!("external-autoscaler");
+                foo["spec"]["autoscaling"] = json!({"minSize": 1, "maxSize": 5});
+            })
+            .await?;
+        let two = pool.settles_at(2).await?;
+        pool.run("web", 2).await?;
+        for change in ["more", "less"] {
+            match change {
+                "more" => autoscaler.set_size(&pool, 4).await?,
+                _ => autoscaler.scale_down(&pool, &[&two.machines[0]]).await?,
+            }
+            pool.wait("the size to be AWS's again", SOON, |view| view.is_settled_at(2)).await?;
+            pool.stays("at AWS's size", Duration::from_secs(3), |view| {
+                desired(view) == Some(2) && view.good().count() == 2
+            })
+            .await?;
+        }
+        assert_eq!(instances(&pool.look().await?), instances(&two));
+        assert_eq!(deaths(world, "ca-ignores"), []);
+        Ok(())
+    });
+}
