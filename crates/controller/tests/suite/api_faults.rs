@@ -56,7 +56,8 @@ async fn a_lost_request_at_any_write_changes_nothing_in_the_end() {
 async fn many_faults_in_a_row_are_got_through() {
     let world = World::new().await;
     let pool = world.pool("p").begins_with(3);
-    for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::too_many_requests(1)] {
+    for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::too_many_requests(1)]
+    {
         world.server.inject(fault.on_writes().client(MANAGER).skip(1).times(4));
     }
     world.waits(Duration::from_mins(10)).await;

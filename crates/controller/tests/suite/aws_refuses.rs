@@ -1,6 +1,6 @@
 //! AWS says no, does not answer, or was changed behind our back.
 
-use crate::support::{Pool, World, objects};
+use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_cloud::model::{GroupName, LaunchTemplateId, Protection, TemplateVersion};
 use foo_cloud::{Compute as _, GroupSpec, Groups as _};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
@@ -96,6 +96,96 @@ async fn check_denied_lookup(action: &str, iam: &str) {
     world.waits(Duration::from_mins(12)).await;
     world.settles().await;
     pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_look_at_template_versions_is_named() {
+    check_denied("DescribeLaunchTemplateVersions", "ec2:DescribeLaunchTemplateVersions").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_suspension_of_processes_is_named_and_holds_up_no_instance() {
+    let world = World::new().await;
+    let rule = world.aws.add_fault(FaultRule::on("SuspendProcesses", Fault::Denied));
+    let pool = world.pool("p").begins_with(2);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!((pool.instances().len(), pool.machines().len()), (2, 2));
+    let condition = pool.condition("CredentialsReady");
+    assert_eq!(
+        (condition.status.as_str(), condition.reason.as_str()),
+        ("False", "Denied"),
+        "{}",
+        world.in_words()
+    );
+    assert!(condition.message.contains("autoscaling:SuspendProcesses"), "{}", condition.message);
+    backs_off_to(&world, 20 + 2 + 6).await;
+    world.aws.remove_fault(rule);
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_look_at_the_network_is_named_by_the_foo_cluster() {
+    for (action, iam) in
+        [("DescribeSubnets", "ec2:DescribeSubnets"), ("DescribeSecurityGroups", "ec2:DescribeSecurityGroups")]
+    {
+        let world = World::empty();
+        world.aws.add_fault(FaultRule::on(action, Fault::Denied));
+        world.has(&objects::cluster());
+        world.has(&objects::foo_cluster());
+        let pool = world.pool("p").of(1).await;
+        let said = || {
+            let cluster: foo_api::FooCluster = world.server.get(NS, CLUSTER).unwrap();
+            cluster.status.unwrap().conditions.into_iter().find(|one| one.type_ == "NetworkReady").unwrap()
+        };
+        assert_eq!((said().status.as_str(), said().reason.as_str()), ("False", "Denied"));
+        assert!(said().message.contains(iam), "{}", said().message);
+        assert_eq!(pool.says("Ready"), "False WaitingForClusterInfrastructure");
+        backs_off(&world).await;
+        world.aws.clear_faults();
+        world.waits(Duration::from_mins(7)).await;
+        world.settles().await;
+        pool.is_of(1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_of_aws_at_any_call_makes_nothing_twice() {
+    for action in
+        ["CreateLaunchTemplate", "CreateAutoScalingGroup", "SuspendProcesses", "UpdateAutoScalingGroup"]
+    {
+        for fault in [Fault::DroppedAfter, Fault::DroppedBefore, Fault::Throttled] {
+            let world = World::new().await;
+            world.aws.add_fault(FaultRule::on(action, fault).times(1));
+            let pool = world.pool("p").begins_with(2);
+            world.waits(Duration::from_mins(3)).await;
+            world.settles().await;
+            pool.is_of(2);
+            pool.scales_to(3);
+            world.waits(Duration::from_mins(3)).await;
+            world.settles().await;
+            pool.is_of(3);
+            assert_eq!((world.region.groups().len(), world.region.templates().len()), (1, 1));
+            pool.is_deleted();
+            world.settles().await;
+            pool.left_nothing();
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_of_aws_at_a_termination_ends_nobody_else() {
+    for fault in [Fault::DroppedAfter, Fault::DroppedBefore, Fault::Throttled] {
+        let world = World::new().await;
+        let pool = world.pool("p").of(4).await;
+        world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", fault).times(1));
+        pool.scales_to(2);
+        world.waits(Duration::from_mins(5)).await;
+        world.settles().await;
+        pool.is_of(2);
+        assert_eq!(world.core.drains().len(), 2);
+    }
 }
 
 #[tokio::test(start_paused = true)]

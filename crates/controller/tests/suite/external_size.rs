@@ -113,7 +113,9 @@ async fn the_autoscalers_mark_chooses_the_machine_that_goes() {
     let pool = world.pool("p").of(3).await;
     let marked = pool.machines()[1].name_any();
     let mark = |machine: &mut foo_api::capi::Machine| {
-        machine.annotations_mut().insert(foo_api::names::DELETE_MACHINE_ANNOTATION.to_owned(), "x".to_owned());
+        machine
+            .annotations_mut()
+            .insert(foo_api::names::DELETE_MACHINE_ANNOTATION.to_owned(), "x".to_owned());
     };
     world.server.edit(crate::support::NS, &marked, mark).unwrap();
     world.waits(Duration::from_secs(30)).await;

@@ -15,8 +15,12 @@
 mod api_faults;
 mod aws_refuses;
 mod bad_input;
+mod control_plane;
 mod external_size;
 mod life;
+mod machines;
+mod order;
 mod pause;
 mod settled;
 mod support;
+mod templates;

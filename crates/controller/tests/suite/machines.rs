@@ -1,0 +1,152 @@
+//! Machines and what becomes of them and their instances.
+
+use crate::support::{MANAGER, NS, World};
+use foo_api::FooMachinePool;
+use foo_api::capi::{Machine, MachineDeletion};
+use foo_api::names::{DELETE_FOR_MOVE_ANNOTATION, EXCLUDE_DRAINING_ANNOTATION, PAUSED_ANNOTATION};
+use foo_apiserver_fake::{DrainOutcome, DrainTime, SkipReason};
+use foo_simulator::{Simulator, SimulatorConfig};
+use kube::ResourceExt;
+use std::time::Duration;
+
+#[tokio::test(start_paused = true)]
+async fn drain_timeouts_of_the_pool_reach_its_machines() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let timeouts = |drain| MachineDeletion {
+        node_drain_timeout_seconds: drain,
+        node_volume_detach_timeout_seconds: Some(7),
+        node_deletion_timeout_seconds: None,
+    };
+    for drain in [Some(30), Some(60)] {
+        pool.edits_machine_pool(|pool| pool.spec.template.spec.deletion = Some(timeouts(drain)));
+        world.settles().await;
+        for machine in pool.machines() {
+            assert_eq!(machine.spec.deletion, Some(timeouts(drain)));
+        }
+    }
+    pool.edits_machine_pool(|pool| pool.spec.template.spec.deletion = Some(timeouts(Some(45))));
+    world.core.set_drain_time(DrainTime::UntilReleased);
+    pool.scales_to(3);
+    world.settles().await;
+    assert!(pool.machines().iter().all(|machine| machine.spec.deletion == Some(timeouts(Some(45)))));
+    pool.scales_to(2);
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(world.core.drains()[0].outcome, DrainOutcome::TimedOut);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_machine_is_drained_ended_and_replaced() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.drains_take(Duration::from_mins(3));
+    let victim = pool.machines()[1].name_any();
+    let instance = pool.instances()[1].clone();
+    world.server.delete::<Machine>(NS, &victim).unwrap();
+    world.waits(Duration::from_mins(2)).await;
+    assert!(pool.instances().contains(&instance), "still being drained");
+    let ids = pool.object().spec.provider_id_list.unwrap();
+    assert!(ids.iter().any(|id| id.ends_with(instance.as_str())), "listed as long as it is drained");
+    world.settles().await;
+    pool.is_of(3);
+    assert!(!pool.instances().contains(&instance));
+    assert!(world.core.retired_nodes().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_vanished_takes_its_machine_along_and_is_replaced() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.core.set_drain_time(DrainTime::UntilReleased);
+    let gone = pool.instances()[0].clone();
+    let machine =
+        pool.machines().into_iter().find(|it| it.name_any().ends_with(&gone.as_str()[2..])).unwrap();
+    world.kills_instance(&gone);
+    world
+        .until("the Machine is deleted", || {
+            let left = world.server.get::<Machine>(NS, &machine.name_any());
+            left.is_none_or(|left| left.metadata.deletion_timestamp.is_some())
+        })
+        .await;
+    let excluded = world.server.requests().client(MANAGER).writes().name(&machine.name_any());
+    assert!(excluded.iter().any(|one| one.body.contains(EXCLUDE_DRAINING_ANNOTATION)), "{excluded:?}");
+    world.settles().await;
+    pool.is_of(3);
+    assert_eq!(world.core.drains()[0].outcome, DrainOutcome::Skipped(SkipReason::Excluded));
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_credentials_of_another_account_nothing_is_deleted() {
+    let mut world = World::new().await;
+    let name = world.pool("p").of(3).await.group_name();
+    let before = world.region.group(&name).unwrap().members;
+    world.kills_the_manager();
+    let config = SimulatorConfig {
+        account: "999999999999".to_owned(),
+        start: world.aws.now(),
+        ..SimulatorConfig::stepped()
+    };
+    let stranger = Simulator::new(config);
+    world.starts_the_manager_with_credentials_of(&stranger);
+    world.waits(Duration::from_mins(15)).await;
+    let pool = world.pool("p");
+    let condition = pool.condition("Ready");
+    assert_eq!(
+        (condition.status.as_str(), condition.reason.as_str()),
+        ("False", "WrongAccount"),
+        "{condition:?}"
+    );
+    assert!(condition.message.contains("999999999999"));
+    assert_eq!((pool.machines().len(), pool.foo_machines().len()), (3, 3));
+    assert!(pool.machines().iter().all(|machine| machine.metadata.deletion_timestamp.is_none()));
+    assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 3);
+    let written = stranger.call_counts().into_keys().filter(|(_, action)| !action.starts_with("Describe"));
+    assert_eq!(written.map(|(_, action)| action).collect::<Vec<_>>(), ["GetCallerIdentity"]);
+    pool.scales_to(1);
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(world.pool("p").machines().len(), 3);
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.pool("p").scales_to(3);
+    world.settles().await;
+    world.pool("p").is_of(3);
+    assert_eq!(world.region.group(&name).unwrap().members.len(), before.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_moved_away_leaves_aws_alone() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let writes = world.aws_writes();
+    // As clusterctl does it: pause, copy, then delete with this as the only annotation.
+    pool.edits_object(|pool| {
+        drop(pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new()))
+    });
+    world.core.pause();
+    world.waits(Duration::from_mins(1)).await;
+    for machine in world.server.list::<foo_api::FooMachine>(NS) {
+        let moved = |machine: &mut foo_api::FooMachine| {
+            *machine.annotations_mut() = [(DELETE_FOR_MOVE_ANNOTATION.to_owned(), String::new())].into();
+            machine.finalizers_mut().clear();
+        };
+        world.server.edit(NS, &machine.name_any(), moved).unwrap();
+        world.server.delete::<foo_api::FooMachine>(NS, &machine.name_any()).unwrap();
+    }
+    pool.edits_object(|pool| {
+        *pool.annotations_mut() = [(DELETE_FOR_MOVE_ANNOTATION.to_owned(), String::new())].into();
+    });
+    world.server.delete::<FooMachinePool>(NS, "p").unwrap();
+    world.until("the FooMachinePool is gone", || world.server.get::<FooMachinePool>(NS, "p").is_none()).await;
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!((world.aws_writes(), pool.instances().len()), (writes, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_pool_name_becomes_cores_label() {
+    let world = World::new().await;
+    let name = "p".repeat(70);
+    let pool = world.pool(&name).of(1).await;
+    assert_eq!(pool.machines().len(), 1, "found by the label");
+    assert!(pool.group().is_some());
+}

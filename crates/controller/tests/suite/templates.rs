@@ -1,0 +1,112 @@
+//! Bootstrap data and spec become versions of the launch template; nothing is replaced for it.
+
+use crate::support::{NS, Pool, World, objects};
+use foo_api::pool::{MixedInstances, MixedInstancesOverride};
+use foo_simulator::core::group::model::LaunchSource;
+
+/// The version that new instances of the pool launch from.
+fn version(pool: &Pool<'_>) -> String {
+    match pool.group().unwrap().source {
+        LaunchSource::Template(template) => template.version,
+        LaunchSource::Mixed(mixed) => mixed.template.version,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_secret_gives_a_new_version_and_replaces_nothing() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let before = pool.instances();
+    assert_eq!((version(&pool).as_str(), pool.status().up_to_date_replicas), ("1", Some(2)));
+    pool.bootstraps_with(b"#cloud-config\n# with a new token");
+    world.settles().await;
+    assert_eq!(version(&pool), "2");
+    assert_eq!(pool.instances(), before);
+    assert_eq!(pool.status().up_to_date_replicas, Some(2), "the same Secret, the same spec");
+    assert_eq!(pool.status().launch_template.unwrap().version, 2);
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_secret_makes_the_instances_outdated_and_replaces_nothing() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let before = pool.instances();
+    world.has(&objects::secret("boot-2", b"#cloud-config 2"));
+    pool.edits_machine_pool(|pool| {
+        pool.spec.template.spec.bootstrap.data_secret_name = Some("boot-2".to_owned());
+    });
+    world.settles().await;
+    assert_eq!((pool.instances(), version(&pool).as_str()), (before, "2"));
+    assert_eq!(pool.status().up_to_date_replicas, Some(0));
+    pool.scales_to(3);
+    world.settles().await;
+    assert_eq!(pool.status().up_to_date_replicas, Some(1));
+    pool.is_of(3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_type_makes_the_instances_outdated_and_back_again() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
+    world.settles().await;
+    assert_eq!(pool.status().up_to_date_replicas, Some(0));
+    pool.edits(|spec| spec.instance_type = Some("m7i.large".to_owned()));
+    world.settles().await;
+    assert_eq!(pool.status().up_to_date_replicas, Some(1));
+}
+
+/// What cluster-autoscaler reads before there is any instance.
+async fn check_capacity(
+    spec: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
+    cpu: &str,
+    memory: &str,
+    gpus: Option<&str>,
+) {
+    let world = World::new().await;
+    world.pool("p").with(spec).of(0).await;
+    let raw = world.server.get_raw::<foo_api::FooMachinePool>(NS, "p").unwrap();
+    let capacity = &raw["status"]["capacity"];
+    assert_eq!((capacity["cpu"].as_str(), capacity["memory"].as_str()), (Some(cpu), Some(memory)));
+    assert_eq!(capacity["nvidia.com/gpu"].as_str(), gpus);
+    assert!(capacity.as_object().unwrap().values().all(serde_json::Value::is_string), "{capacity}");
+    let node = &raw["status"]["nodeInfo"];
+    assert_eq!(
+        (node["architecture"].as_str(), node["operatingSystem"].as_str()),
+        (Some("amd64"), Some("linux"))
+    );
+    assert!(world.region.instances().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn capacity_is_known_before_any_instance_exists() {
+    check_capacity(|_| {}, "2", "8192Mi", None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn gpus_are_known_before_any_instance_exists() {
+    let spec = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("g5.xlarge".to_owned());
+    check_capacity(spec, "4", "16384Mi", Some("1")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mix_offers_the_least_of_its_types() {
+    let spec = |spec: &mut foo_api::FooMachinePoolSpec| {
+        let types = ["m7i.xlarge", "c7i.large", "r7i.large"];
+        let overrides =
+            types.map(|name| MixedInstancesOverride { instance_type: name.to_owned() }).into_iter().collect();
+        spec.instance_type = None;
+        spec.mixed_instances =
+            Some(MixedInstances { overrides, on_demand_percentage: 100, ..MixedInstances::default() });
+    };
+    check_capacity(spec, "2", "4096Mi", None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn capacity_is_known_even_while_the_secret_is_missing() {
+    let world = World::new().await;
+    let pool = world.pool("p").without_secret(0);
+    world.settles().await;
+    assert_eq!(pool.status().capacity["cpu"], "2");
+}
