@@ -10,7 +10,9 @@ fn first_row(table: &str) -> Vec<(String, String)> {
     let (heading, row) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     let starts: Vec<usize> = heading
         .char_indices()
-        .filter(|&(at, letter)| letter != ' ' && (at == 0 || heading[..at].ends_with(' ')))
+        .filter(|&(at, letter)| {
+            letter != ' ' && (at == 0 || heading.get(..at).is_some_and(|it| it.ends_with(' ')))
+        })
         .map(|(at, _)| at)
         .collect();
     let ends = starts.iter().skip(1).copied().chain([usize::MAX]);

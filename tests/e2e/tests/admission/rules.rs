@@ -39,7 +39,8 @@ fn full_pool() -> Value {
 #[test]
 fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
     on_server(async |server| {
-        let control_plane = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "existing"}}});
+        let control_plane =
+            json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "existing"}}});
         let full_cluster = json!({
             "region": "eu-central-1",
             "network": {
@@ -144,9 +145,7 @@ fn names_of_what_is_in_aws_never_change() {
         let id = |id: Value| with(pool(), json!({"providerID": id}));
         let immutable = "providerID is immutable once set";
         server.accepts_change(Kind::MachinePool, pool(), id(json!("arn:1"))).await?;
-        server
-            .refuses_change(Kind::MachinePool, id(json!("arn:1")), id(json!("arn:2")), immutable)
-            .await?;
+        server.refuses_change(Kind::MachinePool, id(json!("arn:1")), id(json!("arn:2")), immutable).await?;
         server.refuses_change(Kind::MachinePool, id(json!("arn:1")), pool(), immutable).await?;
 
         let group = |name: &str| with(pool(), json!({"groupName": name}));
@@ -184,9 +183,7 @@ fn a_template_describes_no_pool_in_particular() {
         }
         // The rules of a pool hold for its template.
         let both = template(with(pool(), json!({"mixedInstances": mix()})));
-        server
-            .refuses(Kind::MachinePoolTemplate, both, "give either instanceType or mixedInstances")
-            .await?;
+        server.refuses(Kind::MachinePoolTemplate, both, "give either instanceType or mixedInstances").await?;
         let larger = with(pool(), json!({"instanceType": "m7i.xlarge"}));
         server.accepts_change(Kind::MachinePoolTemplate, template(pool()), template(larger)).await
     });
@@ -245,9 +242,8 @@ fn words_and_prices_are_those_of_aws() {
 fn capacities_are_strings() {
     on_server(async |server| {
         server.make(Kind::MachinePool, "capacities", pool()).await?;
-        let status = |status: Value| async move {
-            server.set_status(Kind::MachinePool, "capacities", status).await
-        };
+        let status =
+            |status: Value| async move { server.set_status(Kind::MachinePool, "capacities", status).await };
         let refused: Result<()> = status(json!({"capacity": {"cpu": 4}})).await;
         is_refusal(refused, "must be of type string")?;
         status(json!({"capacity": {"cpu": "4", "nvidia.com/gpu": "1"}})).await

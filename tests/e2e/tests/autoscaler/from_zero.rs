@@ -61,9 +61,8 @@ fn capacity_is_known_before_any_instance_exists() {
 fn annotations_that_it_cannot_read_are_warned_about() {
     in_world(async |world| {
         let cluster = world.cluster("ca-annotations").await?;
-        let pool = cluster
-            .pool_with("workers", 0, |machine_pool, _| in_bounds(machine_pool, "3", "1"))
-            .await?;
+        let pool =
+            cluster.pool_with("workers", 0, |machine_pool, _| in_bounds(machine_pool, "3", "1")).await?;
         pool.wait("a warning", SOON, |view| {
             view.condition("AutoscalerReady").is_some_and(|(status, reason, _)| {
                 (status, reason) == ("False", "AutoscalerAnnotationsInvalid")

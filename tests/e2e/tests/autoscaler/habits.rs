@@ -1,13 +1,13 @@
 //! The habits that cost Nodes elsewhere: taking back too much, counting down twice, restarting halfway, flapping.
 
-use crate::stand_in::{Autoscaler, in_bounds, node_group};
+use crate::stand_in::{Autoscaler, MARK, in_bounds, node_group};
 use crate::writes::{deaths, leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
 use foo_e2e::in_world;
-use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, REGION, SOON, World};
+use foo_testbed::world::kinds::{Kind, text};
+use foo_testbed::world::{AFTER_DRAIN, GROUP_LABEL, MachineView, Pool, PoolView, REGION, SOON, World};
 use foo_testbed::{Join, NodeSpec};
-use foo_testbed::world::{GROUP_LABEL, kinds::text};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,11 +112,15 @@ fn a_mark_that_is_taken_back_costs_nothing() {
         let pool = node_group(&cluster, 2).await?;
         let two = pool.settles_at(2).await?;
         pool.run("web", 2).await?;
+        let history = world.history(Kind::Machine, "ca-fails").await?;
         autoscaler.fails_to_scale_down(&pool, &[&two.machines[0]]).await?;
         pool.stays("as it was", Duration::from_secs(8), |view| view.good().count() == 2).await?;
         let after = pool.settles_at(2).await?;
         assert_eq!(instances(&after), instances(&two));
         assert_eq!(deaths(world, "ca-fails"), []);
+        let is_marked = |machine: &Value| machine["metadata"]["annotations"].get(MARK).is_some();
+        assert!(history.versions().iter().any(is_marked), "it never marked anything");
+        assert!(!after.machines.iter().any(|machine| is_marked(&machine.object)), "{after}");
         leaves_sizes_alone(world, "ca-fails")
     });
 }
@@ -198,7 +202,7 @@ fn a_deletion_goes_on_when_the_autoscaler_restarts() {
         let victim = &three.machines[1];
         autoscaler.scale_down(&pool, &[victim]).await?;
         pool.wait("its drain to wait for the budget", SOON, |view| {
-            view.deleting().any(foo_testbed::world::MachineView::waits_for_budget)
+            view.deleting().any(MachineView::waits_for_budget)
         })
         .await?;
         autoscaler.restarts(&[victim]).await?;
@@ -226,7 +230,7 @@ fn where_somebody_else_decides_its_writes_neither_add_nor_end_anything() {
                 in_bounds(machine_pool, "0", "10");
                 machine_pool["metadata"]["annotations"]["cluster.x-k8s.io/replicas-managed-by"] =
                     json!("external-autoscaler");
-                foo["spec"]["autoscaling"] = json!({"minSize": 1, "maxSize": 5});
+                foo["spec"]["autoscaling"] = json!({"minSize": 2, "maxSize": 5});
             })
             .await?;
         let two = pool.settles_at(2).await?;

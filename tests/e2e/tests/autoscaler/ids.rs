@@ -6,7 +6,7 @@ use crate::writes::{leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{History, Kind, number, text};
-use foo_testbed::world::{AFTER_DRAIN, Pool, PoolView, SOON};
+use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, REGION, SOON};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -27,9 +27,12 @@ fn were_always_good(history: &History) {
         assert!(ids.is_sorted(), "{ids:?}");
         let mut last = BTreeSet::new();
         for id in &ids {
-            let parts: Vec<&str> = id.split('/').collect();
-            let ["aws:", "", "", zone, instance] = parts[..] else { panic!("{id}") };
-            assert!(zone.starts_with(foo_testbed::world::REGION) && instance.starts_with("i-"), "{id}");
+            let parts = id.strip_prefix("aws:///").and_then(|rest| rest.split_once('/'));
+            let (zone, instance) = parts.unwrap_or_default();
+            assert!(
+                zone.starts_with(REGION) && instance.starts_with("i-") && !instance.contains('/'),
+                "{id}"
+            );
             assert!(last.insert(instance), "twice: {ids:?}");
         }
     }
@@ -120,7 +123,7 @@ fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
         autoscaler.scale_down(&pool, &[victim]).await?;
         pool.wait("its drain to wait for the budget", SOON, |view| {
             watch.look(view);
-            view.deleting().any(foo_testbed::world::MachineView::waits_for_budget)
+            view.deleting().any(MachineView::waits_for_budget)
         })
         .await?;
         assert_eq!(autoscaler.instances(&pool).await?, three.provider_ids(), "ids stay during a drain");
