@@ -176,19 +176,14 @@ impl Autoscaler {
     ) -> Result<()> {
         let mut replicas = self.target_size(pool).await?;
         for seen in machines {
-            let Some(machine) = self.machine_of(seen).await? else {
-                bail!("there is no Machine of {} any more", seen.instance)
-            };
-            if kinds::is_deleting(&machine) {
+            if kinds::is_deleting(&self.machine_of(seen).await?) {
                 continue;
             }
-            self.mark(machine, Some(&go_time())).await?;
+            self.mark(seen, Some(&go_time())).await?;
             tokio::time::sleep(BETWEEN_WRITES).await;
             let wanted = if lowering == Lowering::Accepted { replicas - 1 } else { -1 };
             if let Err(error) = self.set_size(pool, wanted).await {
-                if let Some(machine) = self.machine_of(seen).await? {
-                    self.mark(machine, None).await?;
-                }
+                self.mark(seen, None).await?;
                 return Err(error);
             }
             replicas -= 1;
@@ -218,25 +213,33 @@ impl Autoscaler {
     }
 
     /// It finds Machines by the last segment of their ids.
-    async fn machine_of(&self, seen: &MachineView) -> Result<Option<Value>> {
+    async fn machine_of(&self, seen: &MachineView) -> Result<Value> {
         let machines = self.machines().await?;
         let last = |id: &str| id.rsplit('/').next().unwrap_or_default().to_owned();
-        Ok(machines.into_iter().find(|it| last(text(it, "/spec/providerID")) == seen.instance))
+        let found = machines.into_iter().find(|it| last(text(it, "/spec/providerID")) == seen.instance);
+        found.with_context(|| format!("there is no Machine of {} any more", seen.instance))
     }
 
-    /// An UPDATE of the whole Machine as it was read.
-    async fn mark(&self, mut machine: Value, mark: Option<&str>) -> Result<()> {
-        let name = text(&machine, "/metadata/name").to_owned();
-        match mark {
-            Some(when) => machine["metadata"]["annotations"][MARK] = json!(when),
-            None => {
-                let annotations = machine.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
-                annotations.and_then(|annotations| annotations.remove(MARK));
+    /// An UPDATE of the whole Machine as it was read. When somebody else was first it tries again (the real one in its
+    /// next round).
+    async fn mark(&self, seen: &MachineView, mark: Option<&str>) -> Result<()> {
+        let name = &seen.name;
+        loop {
+            let mut machine = self.machine_of(seen).await?;
+            match mark {
+                Some(when) => machine["metadata"]["annotations"][MARK] = json!(when),
+                None => {
+                    let annotations =
+                        machine.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+                    annotations.and_then(|annotations| annotations.remove(MARK));
+                }
+            }
+            let machine: DynamicObject = serde_json::from_value(machine)?;
+            match self.api(Kind::Machine).replace(name, &PostParams::default(), &machine).await {
+                Err(kube::Error::Api(status)) if status.code == 409 => {}
+                outcome => return outcome.map(drop).with_context(|| format!("marking Machine {name}")),
             }
         }
-        let machine: DynamicObject = serde_json::from_value(machine)?;
-        let updated = self.api(Kind::Machine).replace(&name, &PostParams::default(), &machine).await;
-        updated.map(drop).with_context(|| format!("marking Machine {name}"))
     }
 
     async fn taint(&self, node: &str, key: &str, effect: &str) -> Result<()> {
