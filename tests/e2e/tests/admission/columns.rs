@@ -22,7 +22,7 @@ fn first_row(table: &str) -> Vec<(String, String)> {
     starts.iter().zip(ends).map(|(&start, end)| (cell(heading, start, end), cell(row, start, end))).collect()
 }
 
-fn pairs<'a>(columns: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+fn pairs(columns: &[(String, String)]) -> Vec<(&str, &str)> {
     columns.iter().map(|(name, cell)| (name.as_str(), cell.as_str())).collect()
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn cluster() -> Value {
 }
 
 /// The same with some of its fields replaced; `null` leaves one out.
+#[expect(clippy::needless_pass_by_value, reason = "it is always a literal")]
 pub(crate) fn with(mut spec: Value, fields: Value) -> Value {
     for (name, value) in fields.as_object().into_iter().flatten() {
         match (value, spec.as_object_mut()) {
@@ -85,24 +86,24 @@ async fn start() -> Result<Rig> {
 
 impl Server {
     /// Runs kubectl and returns what it printed.
-    pub(crate) async fn kubectl(&self, args: &[&str]) -> Result<String> {
+    pub(crate) async fn kubectl(self, args: &[&str]) -> Result<String> {
         self.rig.api().kubectl(args).await
     }
 
     /// Makes an object for good.
-    pub(crate) async fn make(&self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
+    pub(crate) async fn make(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
         self.create(kind, name, spec, PostParams::default()).await
     }
 
     /// Writes the status of an object for good.
-    pub(crate) async fn set_status(&self, kind: Kind, name: &str, status: Value) -> Result<()> {
+    pub(crate) async fn set_status(self, kind: Kind, name: &str, status: Value) -> Result<()> {
         let change = Patch::Merge(json!({"status": status}));
         self.api(kind).patch_status(name, &PatchParams::default(), &change).await?;
         Ok(())
     }
 
     /// The spec as it would be stored.
-    pub(crate) async fn accepts(&self, kind: Kind, spec: &Value) -> Result<Value> {
+    pub(crate) async fn accepts(self, kind: Kind, spec: &Value) -> Result<Value> {
         let params = PostParams { dry_run: true, ..PostParams::default() };
         let created = self.create(kind, "accepted", spec.clone(), params).await;
         let created = created.with_context(|| format!("a good {kind:?} was refused: {spec:#}"))?;
@@ -110,21 +111,21 @@ impl Server {
     }
 
     /// Fails unless such an object would be refused, and with this message.
-    pub(crate) async fn refuses(&self, kind: Kind, spec: Value, message: &str) -> Result<()> {
+    pub(crate) async fn refuses(self, kind: Kind, spec: Value, message: &str) -> Result<()> {
         let params = PostParams { dry_run: true, ..PostParams::default() };
         let created = self.create(kind, "refused", spec.clone(), params).await;
         is_refusal(created.map(drop), message).with_context(|| format!("{kind:?} with {spec:#}"))
     }
 
     /// Fails unless such a change would be accepted.
-    pub(crate) async fn accepts_change(&self, kind: Kind, from: Value, to: Value) -> Result<()> {
+    pub(crate) async fn accepts_change(self, kind: Kind, from: Value, to: Value) -> Result<()> {
         let changed = self.change(kind, &from, &to).await;
         changed.with_context(|| format!("{kind:?} from {from:#} to {to:#}"))
     }
 
     /// Fails unless such a change would be refused, and with this message.
     pub(crate) async fn refuses_change(
-        &self,
+        self,
         kind: Kind,
         from: Value,
         to: Value,
@@ -134,14 +135,14 @@ impl Server {
         is_refusal(changed, message).with_context(|| format!("{kind:?} from {from:#} to {to:#}"))
     }
 
-    async fn create(&self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
+    async fn create(self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
         let mut object = DynamicObject::new(name, &kind.resource()).within("default");
         object.data = json!({"spec": spec});
         Ok(serde_json::to_value(self.api(kind).create(&params, &object).await?)?)
     }
 
     /// Makes an object, tries to change it, and removes it.
-    async fn change(&self, kind: Kind, from: &Value, to: &Value) -> Result<()> {
+    async fn change(self, kind: Kind, from: &Value, to: &Value) -> Result<()> {
         let api = self.api(kind);
         let mut object = DynamicObject::new("changed", &kind.resource()).within("default");
         object.metadata.name = None;
@@ -157,7 +158,7 @@ impl Server {
     }
 
     /// The objects of a kind.
-    pub(crate) fn api(&self, kind: Kind) -> Api<DynamicObject> {
+    pub(crate) fn api(self, kind: Kind) -> Api<DynamicObject> {
         Api::namespaced_with(self.rig.api().client(), "default", &kind.resource())
     }
 }

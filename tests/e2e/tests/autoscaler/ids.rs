@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// It takes a size that differs from the number of instances for an error after 15 minutes, and an id without a Node
 /// too. We hold ourselves to much less.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn ids(version: &Value) -> Vec<&str> {
     let ids = version.pointer("/spec/providerIDList").and_then(Value::as_array);

@@ -226,13 +226,12 @@ impl Autoscaler {
         let name = &seen.name;
         loop {
             let mut machine = self.machine_of(seen).await?;
-            match mark {
-                Some(when) => machine["metadata"]["annotations"][MARK] = json!(when),
-                None => {
-                    let annotations =
-                        machine.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
-                    annotations.and_then(|annotations| annotations.remove(MARK));
-                }
+            if let Some(when) = mark {
+                machine["metadata"]["annotations"][MARK] = json!(when);
+            } else if let Some(annotations) =
+                machine.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut)
+            {
+                annotations.remove(MARK);
             }
             let machine: DynamicObject = serde_json::from_value(machine)?;
             match self.api(Kind::Machine).replace(name, &PostParams::default(), &machine).await {
