@@ -26,7 +26,6 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 demo: tools build ## Play the main job on real components and a simulated AWS; ONCE=1 checks every step and ends
-	@$(bin)/xtask release --version $(VERSION) --out dist >/dev/null
 	@$(bin)/foo-demo $(if $(ONCE),--once)
 
 test: tools build ## Every test, once; the last line is the total

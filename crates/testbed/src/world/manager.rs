@@ -71,7 +71,9 @@ impl Manager {
         args.extend_from_slice(more_args);
         args.push(format!("--aws-endpoint-url={}", aws.endpoint()));
         let kubeconfig = rig.service_account_kubeconfig(namespace, &account).await?;
-        let nowhere = rig.folder().join("no-aws-configuration").display().to_string();
+        let nowhere = rig.folder().join("no-aws-configuration");
+        write(&nowhere, "")?;
+        let nowhere = nowhere.display().to_string();
         let env = vec![
             ("KUBECONFIG", kubeconfig.display().to_string()),
             ("POD_NAMESPACE", namespace.to_owned()),
@@ -194,7 +196,7 @@ fn flag(arg: &str) -> &str {
 }
 
 /// The manager's program: named by [`PROGRAM`], else `foo-manager` beside us.
-fn program() -> Result<PathBuf> {
+pub(super) fn program() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(PROGRAM) {
         let path = PathBuf::from(path);
         anyhow::ensure!(path.is_file(), "{PROGRAM}: there is no file {}", path.display());

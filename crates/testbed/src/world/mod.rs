@@ -34,7 +34,8 @@ pub use view::{MachineView, PoolView};
 
 use crate::folder::Folder;
 use crate::{
-    ApiServer, CapiOptions, KubeletOptions, Kubelets, PodDeath, Provider, ProviderKind, Rig, RigOptions, lock,
+    ApiServer, CapiOptions, KubeletOptions, Kubelets, PodDeath, Provider, ProviderKind, Rig, RigOptions,
+    Tools, lock,
 };
 use anyhow::{Context as _, Result};
 use aws::{Clusters, Running};
@@ -101,6 +102,9 @@ impl World {
     }
 
     async fn start_all(options: WorldOptions) -> Result<Self> {
+        // Before anything is made: a missing program is the first thing to say.
+        manager::program()?;
+        Tools::find()?;
         let folder = Folder::prepare(options.folder)?;
         let release = folder.path().join("release");
         xtask::release::write(&xtask::root(), RELEASE, xtask::release::IMAGE, &release)
