@@ -1,9 +1,11 @@
 //! What the status of our objects says.
 
+use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{self, Kind, text};
-use foo_testbed::world::{IMAGE, INSTANCE_TYPE, SOON};
+use foo_testbed::world::{IMAGE, INSTANCE_TYPE, Request, SOON};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 #[test]
 fn ready_and_provisioned_are_set_together_and_stay() {
@@ -73,6 +75,27 @@ fn nothing_ever_reports_a_terminal_failure() {
             }
             assert_ne!(text(&version, "/status/phase"), "Failed", "{version:#}");
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_settled_pool_causes_no_write() {
+    in_world(async |world| {
+        let pool = world.cluster("settled").await?.pool("workers", 2).await?;
+        pool.settles_at(2).await?;
+        let writes = || -> Result<Vec<Request>> {
+            let mut writes = world.writes()?;
+            writes.retain(|request| request.namespace == "settled");
+            Ok(writes)
+        };
+        // What follows from the last change: status of the last Node that became Ready.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let before = writes()?;
+        assert!(!before.is_empty());
+        // Longer than three quiet periods of the manager.
+        tokio::time::sleep(Duration::from_secs(17)).await;
+        assert_eq!(writes()?[before.len()..], []);
         Ok(())
     });
 }
