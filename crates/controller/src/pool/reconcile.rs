@@ -19,7 +19,7 @@ use foo_api::names::managers;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
-use foo_cloud::model::{InstanceId, LifecycleState, Timestamp};
+use foo_cloud::model::{InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, Rollout, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
@@ -274,7 +274,7 @@ impl Pools {
                     Look::Unknown | Look::Failed { .. } | Look::At { .. } => Sight::Had,
                 };
                 state.refused =
-                    refused(&pass).or(state.refused.take().filter(|_| pass.sight == Sight::Voided));
+                    refused(&pass).or_else(|| state.refused.take().filter(|_| pass.sight == Sight::Voided));
                 if let Some(error) = look::denied_details(&region.observer, &pass.plan.report) {
                     overlay::blind(&mut pass.plan.report, &error);
                 }
@@ -500,6 +500,7 @@ impl Pools {
             .machines
             .iter()
             .filter(|machine| machine.lifecycle == LifecycleState::InService)
+            .filter(|machine| !is_published(gathered, &machine.name))
             .map(|machine| machine.instance.clone())
             .filter(|id| region.observer.details(id).is_none())
             .collect();
@@ -633,6 +634,15 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion) -> Option<Blocked> 
     }
 }
 
+/// Whether the FooMachine of that name is ready: then its status holds all there is to know of its instance.
+fn is_published(gathered: &Gathered, name: &MachineName) -> bool {
+    let found = gathered
+        .foo_machines
+        .binary_search_by(|machine| machine.metadata.name.as_deref().cmp(&Some(name.as_str())));
+    let status = found.ok().and_then(|at| gathered.foo_machines.get(at)?.status.as_ref());
+    status.is_some_and(|status| status.ready == Some(true))
+}
+
 /// A wish for a pool whose cloud is not known.
 fn wishless(gathered: &Gathered) -> Desired {
     let waiting =
@@ -695,7 +705,7 @@ fn is_removed(pass: &Pass) -> bool {
 fn pace(pass: &Pass) -> foo_cloud::observer::Pace {
     match (&pass.failure, pass.sight, pass.plan.report.next.pace) {
         (None, Sight::Had | Sight::Awaited, Pace::Active) => foo_cloud::observer::Pace::Active,
-        (None, _, _) | (Some(_), _, _) => foo_cloud::observer::Pace::Quiet,
+        (None | Some(_), _, _) => foo_cloud::observer::Pace::Quiet,
     }
 }
 
