@@ -108,13 +108,13 @@ async fn a_security_group_of_another_vpc_is_named() {
 #[tokio::test(start_paused = true)]
 async fn user_data_over_the_limit_is_told_and_shorter_data_go_on() {
     let world = World::new().await;
-    world.has(&objects::secret(&objects::secret_name("p"), &[b'x'; 16_385]));
+    world.has(&objects::secret(&objects::secret_name("p"), &vec![b'x'; 16_385]));
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
     assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataTooLarge");
     assert!(pool.condition("Ready").message.contains("16385 bytes"));
     assert_eq!(world.aws_writes(), 0);
-    pool.bootstraps_with(&[b'x'; 16_384]);
+    pool.bootstraps_with(&vec![b'x'; 16_384]);
     world.settles().await;
     pool.is_of(1);
 }

@@ -19,7 +19,7 @@ async fn world() -> World {
     world.has(&objects::placed(FooControlPlane::new(CLUSTER, spec)));
     let named = |cluster: &mut Cluster| {
         let mut reference = objects::reference("FooControlPlane", CLUSTER);
-        reference.api_group = foo_api::names::CONTROL_PLANE_GROUP.to_owned();
+        foo_api::names::CONTROL_PLANE_GROUP.clone_into(&mut reference.api_group);
         cluster.spec.control_plane_ref = Some(reference);
     };
     world.server.edit(NS, CLUSTER, named).unwrap();

@@ -21,3 +21,45 @@ async fn a_pool_begins_grows_shrinks_with_drains_and_ends() {
     world.settles().await;
     pool.left_nothing();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_hundred_machines_cost_few_calls_and_few_writes() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(0).await;
+    world.forgets();
+    pool.scales_to(100);
+    world.until("all are ready", || pool.says("Ready") == "True" && pool.machines().len() == 100).await;
+    let (calls, writes) = (world.aws.total_calls(), world.requests().writes().changing().count());
+    assert!(calls <= 15, "{calls} {:?}", world.aws.call_counts());
+    assert!(writes <= 350, "{writes}");
+    world.settles().await;
+    pool.is_of(100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_in_aws_is_seen_within_half_a_minute() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    for wait in [1, 11, 23] {
+        world.waits(Duration::from_secs(wait)).await;
+        let gone = pool.instances()[0].clone();
+        world.kills_instance(&gone);
+        world.until("the group notices", || !pool.instances().contains(&gone)).await;
+        let noticed = tokio::time::Instant::now();
+        let name = format!("p-{}", gone.as_str().trim_start_matches("i-"));
+        world.until("the FooMachine shows it", || shows_it(&world, &name)).await;
+        let took = noticed.elapsed();
+        assert!(took <= Duration::from_secs(32), "{took:?}");
+        world.settles().await;
+        pool.is_of(2);
+    }
+}
+
+/// Whether the FooMachine of an instance that ended says so, or is gone.
+fn shows_it(world: &World, name: &str) -> bool {
+    let machine = world.server.get::<foo_api::FooMachine>(crate::support::NS, name);
+    let state = |machine: foo_api::FooMachine| machine.status.and_then(|status| status.lifecycle_state);
+    machine.is_none_or(|machine| {
+        machine.metadata.deletion_timestamp.is_some() || state(machine).as_deref() != Some("InService")
+    })
+}

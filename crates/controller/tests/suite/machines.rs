@@ -121,7 +121,7 @@ async fn a_pool_that_moved_away_leaves_aws_alone() {
     let writes = world.aws_writes();
     // As clusterctl does it: pause, copy, then delete with this as the only annotation.
     pool.edits_object(|pool| {
-        drop(pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new()))
+        pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
     });
     world.core.pause();
     world.waits(Duration::from_mins(1)).await;

@@ -54,7 +54,7 @@ async fn a_pool_that_is_deleted_while_paused_waits() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     pool.edits_object(|pool| {
-        drop(pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), "x".to_owned()))
+        pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), "x".to_owned());
     });
     world.settles().await;
     let writes = world.aws_writes();

@@ -19,7 +19,6 @@ use foo_cloud::InstanceState;
 use foo_cloud::model::InstanceId;
 use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
 use k8s_openapi::api::events::v1::Event;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use manager::Manager;
 use std::time::Duration;
 use time::Time;
@@ -155,11 +154,6 @@ impl World {
     pub(crate) fn forgets(&self) {
         self.server.reset_counts();
         self.aws.reset_calls();
-    }
-
-    /// A condition of a pool.
-    pub(crate) fn condition(&self, pool: &str, kind: &str) -> Condition {
-        self.pool(pool).condition(kind)
     }
 
     /// Reasons of all events on the object of that name.

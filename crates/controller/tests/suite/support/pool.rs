@@ -28,20 +28,20 @@ impl<'w> Pool<'w> {
     }
 
     /// The user makes it, with its Secret, and everything comes to rest.
-    pub(crate) async fn of(self, replicas: i32) -> Pool<'w> {
+    pub(crate) async fn of(self, replicas: i32) -> Self {
         let pool = self.begins_with(replicas);
         pool.world.settles().await;
         pool
     }
 
     /// The user makes it, with its Secret.
-    pub(crate) fn begins_with(self, replicas: i32) -> Pool<'w> {
+    pub(crate) fn begins_with(self, replicas: i32) -> Self {
         self.world.has(&objects::secret(&objects::secret_name(&self.name), b"#cloud-config"));
         self.without_secret(replicas)
     }
 
     /// The user makes it, without its Secret.
-    pub(crate) fn without_secret(self, replicas: i32) -> Pool<'w> {
+    pub(crate) fn without_secret(self, replicas: i32) -> Self {
         self.world.has(&objects::foo_machine_pool(&self.name, self.spec.clone()));
         self.world.has(&objects::machine_pool(&self.name, replicas));
         self
@@ -77,7 +77,7 @@ impl<'w> Pool<'w> {
     /// The bootstrap provider writes other bytes into the Secret.
     pub(crate) fn bootstraps_with(&self, value: &[u8]) {
         let fresh = objects::secret(&objects::secret_name(&self.name), value);
-        let edit = |secret: &mut Secret| secret.data = fresh.data.clone();
+        let edit = |secret: &mut Secret| secret.data.clone_from(&fresh.data);
         self.world.server.edit(NS, &objects::secret_name(&self.name), edit).unwrap();
     }
 
@@ -155,11 +155,6 @@ impl<'w> Pool<'w> {
         let machines = self.world.server.list::<Machine>(NS);
         let ours = |machine: &Machine| machine.labels().get(foo_api::names::POOL_NAME_LABEL) == Some(&label);
         machines.into_iter().filter(ours).collect()
-    }
-
-    /// The Machine of an instance; panics if there is none.
-    pub(crate) fn machine_of(&self, instance: &InstanceId) -> Machine {
-        self.world.server.get(NS, instance.as_str()).expect("the instance has no Machine")
     }
 
     /// Panics unless the pool has so many instances, FooMachines, Machines and ids, and says so.
