@@ -6,7 +6,7 @@ use foo_cloud::model::{Activity, ActivityStatus, GroupName, Timestamp};
 use std::time::Duration;
 
 /// A launch takes a minute or two; before that there is nothing to ask about.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// AWS repeats failed launches after minutes, so its answer does not change faster.
 const ASK_AGAIN: Duration = Duration::from_mins(3);
 /// Enough to find the last failure among launches that went well.
