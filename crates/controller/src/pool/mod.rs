@@ -9,7 +9,7 @@
 //! * [`execute`]: the actions, one by one; [`overlay`]: what a refusal adds to the report;
 //! * [`publish`] (with [`capacity`]): status, ids, events.
 //!
-//! [`reconcile`] ties them together, [`state`] is what is remembered between passes. There is no decision about
+//! [`reconcile`] (with [`rounds`]) ties them together, [`state`] is what is remembered between passes. There is no decision about
 //! instances or Machines in this folder.
 
 mod capacity;
@@ -21,6 +21,7 @@ mod names;
 mod overlay;
 mod publish;
 mod reconcile;
+mod rounds;
 mod secret;
 mod shortage;
 mod state;

@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct PoolState {
     /// The planner's own memory.
     pub(super) memory: Memory,
+    /// We put our finalizer on the pool and the cache does not show it yet.
+    pub(super) held: bool,
     /// The launch template as last read, and when.
     pub(super) template: Option<(Timestamp, Option<LaunchTemplate>)>,
     /// The bootstrap Secret as last read.

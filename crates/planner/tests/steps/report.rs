@@ -145,6 +145,9 @@ fn a_first_look_that_fails_is_the_reason_whatever_it_failed_for() {
             foo_planner::Look::Failed { reason: reason.to_owned(), message: "so AWS says".to_owned() };
         let report = world.plan_of(0).report;
         assert_eq!(report.conditions[0].reason, reason);
-        assert_eq!((report.conditions[2].kind, report.conditions[2].status), (ConditionKind::CredentialsReady, status));
+        assert_eq!(
+            (report.conditions[2].kind, report.conditions[2].status),
+            (ConditionKind::CredentialsReady, status)
+        );
     }
 }
