@@ -84,8 +84,8 @@ impl Scene<'_> {
         );
         self.says(&format!("For {} s nothing happened: all six instances are in service.", WATCH.as_secs()));
 
-        self.says("The budget now allows two disruptions. (Cluster API looks at a drain every 20 s.)");
-        workload.allow(2).await?;
+        self.says("The budget now allows three disruptions. (Cluster API looks at a drain every 20 s.)");
+        workload.allow(3).await?;
         let four = self.waits("four Machines to be left", self.settles_at(4)).await?;
         self.exactly_these_went(&six, &four, &victims)?;
         self.drained_before_they_ended(&victims)?;

@@ -125,8 +125,12 @@ impl World {
         let manager = Manager::of(&rig, &aws, manager::INFRASTRUCTURE, &options.manager_args).await?;
         let control_plane_manager = Manager::of(&rig, &aws, manager::CONTROL_PLANE, &[]).await?;
         let world = Self { manager, control_plane_manager, kubelets, elsewhere, rig, aws };
-        tokio::try_join!(world.manager.start(), world.control_plane_manager.start())?;
-        Ok(world)
+        let started = tokio::try_join!(world.manager.start(), world.control_plane_manager.start());
+        if started.is_err() {
+            // The error names a log.
+            world.rig.keep_folder();
+        }
+        started.map(|_| world)
     }
 
     /// Kubernetes and Cluster API.
