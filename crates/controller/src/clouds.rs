@@ -109,7 +109,7 @@ pub struct CloudRegion {
 }
 
 impl CloudRegion {
-    /// The account all calls go to; asked once.
+    /// The account all calls go to; asked once, and not before somebody needs to know.
     pub async fn account(&self) -> foo_cloud::Result<&str> {
         self.account.get_or_try_init(|| self.cloud.account()).await.map(String::as_str)
     }

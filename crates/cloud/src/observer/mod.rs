@@ -59,7 +59,8 @@ pub struct Settings {
     pub longest_backoff: Duration,
     /// How long ids of instances are collected before they are asked for together.
     pub details_window: Duration,
-    /// Between two looks at all launch templates.
+    /// Between two looks at all launch templates, and before the first: they are read when a pool needs one, and the
+    /// list only finds what others change behind our back.
     pub templates_period: Duration,
     /// The tag key that marks our launch templates.
     pub template_tag: String,
@@ -76,7 +77,7 @@ impl Default for Settings {
             settle: Duration::from_secs(1),
             longest_backoff: Duration::from_mins(1),
             details_window: Duration::from_millis(75),
-            templates_period: Duration::from_mins(5),
+            templates_period: Duration::from_hours(1),
             template_tag: "infrastructure.foo.com/pool".to_owned(),
             seed: 0,
         }
@@ -335,12 +336,13 @@ impl Observer {
 
     async fn look_at_templates(&self) {
         let mut failures = 0;
+        let mut pause = self.settings.templates_period;
         loop {
             if self.state().index.is_empty() {
                 self.templates_changed.notified().await;
                 continue;
             }
-            let sent = Instant::now();
+            sleep(pause).await;
             let at = self.clock.now();
             let answer = self.cloud.describe_templates_tagged(&self.settings.template_tag).await;
             failures = count_failures(failures, &answer);
@@ -352,11 +354,9 @@ impl Observer {
                 };
                 self.wakes.add(changed.into_iter().filter(|group| state.index.is_watched(group)));
             }
-            if failures > 0 {
-                sleep(self.backoff(failures)).await;
-            } else {
-                sleep_until(sent.checked_add(self.settings.templates_period).unwrap_or(sent)).await;
-            }
+            let period = self.settings.templates_period;
+            // Nobody waits for this list: while AWS has a bad day it is asked for more and more seldom.
+            pause = if failures > 0 { backoff::pause(failures, period, self.settings.seed) } else { period };
         }
     }
 

@@ -14,6 +14,8 @@ use crate::metrics::ActionOutcome;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
+use foo_cloud::model::GroupName;
+use foo_cloud::observer::Seen;
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, Rollout, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
@@ -90,7 +92,7 @@ impl Pools {
         let asking = asking(state, gathered);
         let desired = wish::desired(identified, gathered, data, types, &region.lookups, asking).await;
         self.watch_group(key, &desired, gathered, region, state);
-        let stranger = stranger(gathered, region).await;
+        let stranger = stranger(gathered, region, &desired.identity.group).await;
         let shortage = shortage::words(region, &desired.identity.group, state, now).await;
         let mut acted = false;
         let mut events = Vec::new();
@@ -103,7 +105,12 @@ impl Pools {
             let fresh = observed.group.seen_at() > state.memory.ledger.changed_at;
             let mut pass = self.act(&desired, &observed, plan, gathered, region, state).await;
             acted |= pass.acted;
-            let went_on = pass.failure.is_none() && !pass.raced && pass.plan.actions.iter().any(brings_news);
+            // What is read of a template is not believed before the account is known, however often it is read.
+            let believed = !matches!(observed.template, Look::Failed { .. });
+            let went_on = believed
+                && pass.failure.is_none()
+                && !pass.raced
+                && pass.plan.actions.iter().any(brings_news);
             if !went_on || round >= ROUNDS {
                 pass.sight = match observed.group {
                     Look::Unknown if state.watched.is_some() => Sight::Awaited,
@@ -167,11 +174,17 @@ impl Pools {
             None => look::group(&region.observer, &desired.identity.group, now),
         };
         let foo_machines = look::foo_machines(gathered);
-        // What is looked at with a stranger's eyes is not ours: neither believed nor added to.
+        // What is looked at with a stranger's eyes is not ours: neither believed nor added to. Until the group of a pool
+        // that was made before was looked at, nobody can tell whose eyes these are.
+        let unproven = matches!(group, Look::Unknown) && state.watched.is_some() && is_made(gathered);
         let template = match stranger {
             Some(Blocked { reason, message }) => {
                 Look::Failed { reason: reason.clone(), message: message.clone() }
             }
+            None if unproven => Look::Failed {
+                reason: "Awaited".to_owned(),
+                message: "the Auto Scaling group has not been looked at yet".to_owned(),
+            },
             None => look::template(&region.observer, &desired.identity.group, state.template.as_ref()),
         };
         Observed {
@@ -304,12 +317,22 @@ impl Pools {
     }
 }
 
+/// Whether the pool's group was made before.
+fn is_made(gathered: &Gathered) -> bool {
+    gathered.pool.spec.provider_id.is_some()
+}
+
 /// Why the account we look at is not the one the pool's group was made in, or cannot be told.
 ///
-/// With other credentials the group and all its instances look gone, and every Machine would be deleted for it.
-async fn stranger(gathered: &Gathered, region: &CloudRegion) -> Option<Blocked> {
+/// With other credentials the group and all its instances look gone, and every Machine would be deleted for it. A group
+/// that is there says itself whose it is; AWS is asked only when it is not.
+async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) -> Option<Blocked> {
     let made_in = gathered.pool.spec.provider_id.as_deref().and_then(names::account_of_arn)?;
-    match region.account().await {
+    let account = match region.observer.view(group)?.seen {
+        Seen::Present(group) => Ok(names::account_of_arn(&group.arn).unwrap_or_default().to_owned()),
+        Seen::Absent => region.account().await.map(str::to_owned),
+    };
+    match account {
         Ok(account) if account == made_in => None,
         Ok(account) => Some(Blocked::new(
             "WrongAccount",

@@ -28,6 +28,10 @@ pub(super) async fn words(
     {
         return words.clone();
     }
+    if state.shortage.is_none() {
+        // The template may have been deleted or changed behind our back; the list of all templates comes too seldom.
+        state.template = None;
+    }
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
         Ok(activities) => last_failure(&activities, since),
         Err(error) => {

@@ -349,11 +349,24 @@ async fn a_template_that_was_deleted_is_made_anew() {
     let before = pool.instances();
     let id = world.region.templates()[0].id.clone();
     somebody(&world).delete_template(&id).await.unwrap();
-    world.waits(Duration::from_mins(6)).await;
+    world.waits(Duration::from_mins(61)).await;
     world.settles().await;
     pool.is_of(2);
     assert_eq!(pool.instances(), before);
+    assert_eq!(world.region.templates().len(), 1, "by the list of all templates");
     pool.scales_to(3);
+    world.settles().await;
+    pool.is_of(3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_template_is_missed_when_capacity_does_not_come() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let id = world.region.templates()[0].id.clone();
+    somebody(&world).delete_template(&id).await.unwrap();
+    pool.scales_to(3);
+    world.waits(Duration::from_mins(4)).await;
     world.settles().await;
     pool.is_of(3);
 }

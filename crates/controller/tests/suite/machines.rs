@@ -101,8 +101,8 @@ async fn with_credentials_of_another_account_nothing_is_deleted() {
     assert_eq!((pool.machines().len(), pool.foo_machines().len()), (3, 3));
     assert!(pool.machines().iter().all(|machine| machine.metadata.deletion_timestamp.is_none()));
     assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 3);
-    let written = stranger.call_counts().into_keys().filter(|(_, action)| !action.starts_with("Describe"));
-    assert_eq!(written.map(|(_, action)| action).collect::<Vec<_>>(), ["GetCallerIdentity"]);
+    let asked = stranger.call_counts().into_keys().filter(|(_, action)| !action.starts_with("Describe"));
+    assert_eq!(asked.map(|(_, action)| action).collect::<Vec<_>>(), ["GetCallerIdentity"], "no write");
     pool.scales_to(1);
     world.waits(Duration::from_mins(5)).await;
     assert_eq!(world.pool("p").machines().len(), 3);
