@@ -19,52 +19,53 @@ const LONGEST: Duration = Duration::from_mins(5);
 /// Entries that were not touched for this long belong to objects that are gone.
 const FORGET_AFTER: Duration = Duration::from_hours(1);
 
-/// Failures and pauses per object.
+/// Failures and pauses per object. `Wish` is what was asked for when it failed: the object's generation, or more where
+/// other objects take part in the wish.
 #[derive(Debug)]
-pub struct Backoff<Key> {
+pub struct Backoff<Key, Wish = Option<i64>> {
     seed: u64,
-    state: Mutex<State<Key>>,
+    state: Mutex<State<Key, Wish>>,
 }
 
 #[derive(Debug)]
-struct State<Key> {
-    entries: HashMap<Key, Entry>,
+struct State<Key, Wish> {
+    entries: HashMap<Key, Entry<Wish>>,
     swept: Option<Instant>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
+#[derive(Debug)]
+struct Entry<Wish> {
     failures: u32,
-    generation: Option<i64>,
+    wish: Wish,
     not_before: Instant,
 }
 
-impl<Key: Eq + Hash + Clone> Backoff<Key> {
+impl<Key: Eq + Hash + Clone, Wish: PartialEq> Backoff<Key, Wish> {
     /// Nothing has failed yet. `seed` spreads the pauses of several managers; any number.
     pub fn new(seed: u64) -> Self {
         Self { seed, state: Mutex::new(State { entries: HashMap::new(), swept: None }) }
     }
 
-    /// How much longer the object is to be left alone; `None` when it may be worked on. A new generation of it may be
-    /// worked on at once: its owner has changed something, which may be the cure.
-    pub fn held(&self, key: &Key, generation: Option<i64>, now: Instant) -> Option<Duration> {
+    /// How much longer the object is to be left alone; `None` when it may be worked on. With another wish it may be
+    /// worked on at once: somebody has changed something, which may be the cure.
+    pub fn held(&self, key: &Key, wish: &Wish, now: Instant) -> Option<Duration> {
         let state = self.lock();
         let entry = state.entries.get(key)?;
-        if entry.generation != generation {
+        if entry.wish != *wish {
             return None;
         }
         entry.not_before.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
     /// A pass over the object failed: how long it is left alone from now on (1 s doubling to 5 min, ± 20 %).
-    pub fn failed(&self, key: &Key, generation: Option<i64>, now: Instant) -> Duration {
+    pub fn failed(&self, key: &Key, wish: Wish, now: Instant) -> Duration {
         let mut state = self.lock();
         state.sweep(now);
-        let before = state.entries.get(key).filter(|entry| entry.generation == generation);
+        let before = state.entries.get(key).filter(|entry| entry.wish == wish);
         let failures = before.map_or(0, |entry| entry.failures).saturating_add(1);
         let pause = spread(exponential(failures), jitter(self.seed, key, failures));
         let not_before = now.checked_add(pause).unwrap_or(now);
-        state.entries.insert(key.clone(), Entry { failures, generation, not_before });
+        state.entries.insert(key.clone(), Entry { failures, wish, not_before });
         pause
     }
 
@@ -83,12 +84,12 @@ impl<Key: Eq + Hash + Clone> Backoff<Key> {
         self.len() == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<Key>> {
+    fn lock(&self) -> MutexGuard<'_, State<Key, Wish>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<Key: Eq + Hash> State<Key> {
+impl<Key: Eq + Hash, Wish> State<Key, Wish> {
     /// Drops entries of objects that have not failed for a long time: they are gone.
     fn sweep(&mut self, now: Instant) {
         let due = self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= FORGET_AFTER);
@@ -147,20 +148,20 @@ mod tests {
         let backoff = Backoff::new(7);
         let start = Instant::now();
         let pause = backoff.failed(&"pool", Some(1), start);
-        assert_eq!(backoff.held(&"pool", Some(1), start), Some(pause));
-        assert!(backoff.held(&"pool", Some(1), start + pause / 2).is_some());
-        assert_eq!(backoff.held(&"pool", Some(1), start + pause), None);
-        assert_eq!(backoff.held(&"other", Some(1), start), None);
+        assert_eq!(backoff.held(&"pool", &Some(1), start), Some(pause));
+        assert!(backoff.held(&"pool", &Some(1), start + pause / 2).is_some());
+        assert_eq!(backoff.held(&"pool", &Some(1), start + pause), None);
+        assert_eq!(backoff.held(&"other", &Some(1), start), None);
     }
 
     #[test]
-    fn a_new_generation_is_tried_at_once_and_starts_anew() {
+    fn a_new_wish_is_tried_at_once_and_starts_anew() {
         let backoff = Backoff::new(7);
         let now = Instant::now();
         for _ in 0..8 {
             backoff.failed(&"pool", Some(1), now);
         }
-        assert_eq!(backoff.held(&"pool", Some(2), now), None);
+        assert_eq!(backoff.held(&"pool", &Some(2), now), None);
         assert!(backoff.failed(&"pool", Some(2), now) < seconds(2));
     }
 
@@ -172,7 +173,7 @@ mod tests {
             backoff.failed(&"pool", Some(1), now);
         }
         backoff.succeeded(&"pool");
-        assert_eq!(backoff.held(&"pool", Some(1), now), None);
+        assert_eq!(backoff.held(&"pool", &Some(1), now), None);
         assert!(backoff.failed(&"pool", Some(1), now) < seconds(2));
     }
 

@@ -110,7 +110,7 @@ impl Clusters {
         let measured = self.context.metrics.pass_starts(Which::Cluster);
         let key = ObjectRef::from_obj(cluster.as_ref());
         let generation = cluster.metadata.generation;
-        if let Some(left) = self.backoff.held(&key, generation, Instant::now()) {
+        if let Some(left) = self.backoff.held(&key, &generation, Instant::now()) {
             measured.ends(PassResult::Skipped);
             return Ok(Action::requeue(left));
         }

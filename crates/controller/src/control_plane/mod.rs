@@ -103,7 +103,7 @@ impl ControlPlanes {
         let measured = self.context.metrics.pass_starts(Which::ControlPlane);
         let key = ObjectRef::from_obj(control_plane.as_ref());
         let generation = control_plane.metadata.generation;
-        if let Some(left) = self.backoff.held(&key, generation, Instant::now()) {
+        if let Some(left) = self.backoff.held(&key, &generation, Instant::now()) {
             measured.ends(PassResult::Skipped);
             return Ok(Action::requeue(left));
         }

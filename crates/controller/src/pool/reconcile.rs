@@ -44,10 +44,32 @@ pub(super) struct Pools {
     pub(super) caches: Caches,
     /// What is remembered of each pool.
     pub(super) states: States,
-    backoff: Backoff<ObjectRef<FooMachinePool>>,
+    backoff: Backoff<ObjectRef<FooMachinePool>, WishPrint>,
     pool_status: StatusWriter,
     machine_status: StatusWriter,
     pub(super) settled_from: Timestamp,
+}
+
+/// What people and controllers ask of a pool: when it changes, a pool that failed is tried again at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct WishPrint {
+    /// Generations of the FooMachinePool and of its MachinePool.
+    generations: (Option<i64>, Option<i64>),
+    /// The FooMachines that are being deleted: their instances wait to be ended.
+    leaving: Vec<String>,
+}
+
+impl WishPrint {
+    fn of(gathered: &Gathered) -> Self {
+        let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
+        Self {
+            generations: (
+                gathered.pool.metadata.generation,
+                gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.generation),
+            ),
+            leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
+        }
+    }
 }
 
 /// A pass that could not be finished because of the API server.
@@ -80,17 +102,19 @@ impl Pools {
     pub(super) async fn reconcile(self: Arc<Self>, pool: Arc<FooMachinePool>) -> Result<Requeue, Error> {
         let key = ObjectRef::from_obj(pool.as_ref());
         let measured = self.context.metrics.pass_starts(Controller::Pool);
-        let generation = pool.metadata.generation;
-        if let Some(left) = self.backoff.held(&key, generation, Instant::now()) {
-            measured.ends(PassResult::Skipped);
-            return Ok(Requeue::requeue(left));
-        }
         // A Machine that is not in the cache yet would look like one that never existed.
         if self.caches.wait_until_ready().await.is_err() {
             measured.ends(PassResult::Aborted);
             return Ok(Requeue::await_change());
         }
-        let result = tokio::time::timeout(self.context.settings.pass_deadline, self.pass(&key, pool)).await;
+        let gathered = self.caches.gather(pool);
+        let wish = WishPrint::of(&gathered);
+        if let Some(left) = self.backoff.held(&key, &wish, Instant::now()) {
+            measured.ends(PassResult::Skipped);
+            return Ok(Requeue::requeue(left));
+        }
+        let deadline = self.context.settings.pass_deadline;
+        let result = tokio::time::timeout(deadline, self.pass(&key, gathered, &wish)).await;
         match result {
             Ok(Ok((requeue, outcome))) => {
                 measured.ends(outcome);
@@ -99,12 +123,12 @@ impl Pools {
             Ok(Err(error)) => {
                 measured.ends(PassResult::Failed);
                 tracing::warn!(pool = %key, error = %error, "the pass failed");
-                Ok(Requeue::requeue(self.backoff.failed(&key, generation, Instant::now())))
+                Ok(Requeue::requeue(self.backoff.failed(&key, wish, Instant::now())))
             }
             Err(_elapsed) => {
                 measured.ends(PassResult::Failed);
                 tracing::warn!(pool = %key, "the pass took too long and was given up");
-                Ok(Requeue::requeue(self.backoff.failed(&key, generation, Instant::now())))
+                Ok(Requeue::requeue(self.backoff.failed(&key, wish, Instant::now())))
             }
         }
     }
@@ -112,9 +136,9 @@ impl Pools {
     async fn pass(
         &self,
         key: &ObjectRef<FooMachinePool>,
-        pool: Arc<FooMachinePool>,
+        gathered: Gathered,
+        wish: &WishPrint,
     ) -> Result<(Requeue, PassResult), Error> {
-        let gathered = self.caches.gather(pool);
         if gathered.pool.metadata.deletion_timestamp.is_some()
             && look::finalizer(&gathered) == Finalizer::Absent
         {
@@ -165,7 +189,7 @@ impl Pools {
             Arc::new(pass.plan.clone()),
             pass.failure.as_ref().map(|(_, failure)| failure.to_string()),
         );
-        Ok(self.next(key, &gathered, &pass, secret::next_try(&state)))
+        Ok(self.next(key, wish, &pass, secret::next_try(&state)))
     }
 
     /// The cloud the pool lives in: its FooCluster's region, or that of its group when the FooCluster is gone.
@@ -293,13 +317,12 @@ impl Pools {
     fn next(
         &self,
         key: &ObjectRef<FooMachinePool>,
-        gathered: &Gathered,
+        wish: &WishPrint,
         pass: &Pass,
         for_secret: Option<Duration>,
     ) -> (Requeue, PassResult) {
-        let generation = gathered.pool.metadata.generation;
         if pass.failure.is_some() {
-            let pause = self.backoff.failed(key, generation, Instant::now());
+            let pause = self.backoff.failed(key, wish.clone(), Instant::now());
             return (Requeue::requeue(pause), PassResult::Failed);
         }
         if pass.sight != Sight::Voided {

@@ -7,6 +7,7 @@ use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::group::operations::Deletion;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator::{DEFAULT_REGION, Fault, FaultRule, SimCloud};
+use kube::ResourceExt as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -235,6 +236,40 @@ async fn a_create_that_keeps_failing_with_another_message_each_time_is_left_alon
     backs_off(&world).await;
     assert!(world.aws.calls("CreateAutoScalingGroup") <= 5);
     world.aws.clear_faults();
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_size_is_tried_at_once_however_often_the_last_one_failed() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let rule = world.aws.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::Denied));
+    pool.scales_to(3);
+    world.waits(Duration::from_mins(20)).await;
+    world.aws.remove_fault(rule);
+    pool.scales_to(4);
+    world.waits(Duration::from_secs(45)).await;
+    assert_eq!(pool.instances().len(), 4, "{}", world.in_words());
+    world.settles().await;
+    pool.is_of(4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_is_deleted_at_once_however_often_something_else_failed() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let rule = world.aws.add_fault(FaultRule::on("CreateOrUpdateTags", Fault::Denied));
+    pool.edits(|spec| drop(spec.tags.insert("team".to_owned(), "blue".to_owned())));
+    world.waits(Duration::from_mins(20)).await;
+    let victim = pool.machines()[0].name_any();
+    let before = pool.instances();
+    world.server.delete::<foo_api::capi::Machine>(NS, &victim).unwrap();
+    world.waits(Duration::from_mins(1)).await;
+    let left = before.iter().filter(|id| pool.instances().contains(id)).count();
+    assert_eq!(left, 1, "{}", world.in_words());
+    world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
     world.settles().await;
     pool.is_of(2);
