@@ -87,6 +87,7 @@ async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
         took.as_secs_f64(),
         LAUNCH.as_secs()
     );
+    println!("  {}", reading.by_action());
     Ok(())
 }
 
@@ -144,8 +145,9 @@ async fn restart(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     world.manager().start().await?;
     pool.settles_within(usize::try_from(size)?, patience(size)).await?;
     tokio::time::sleep(Duration::from_secs(15)).await;
-    let reading = Reading::since_start(world, aws).await?;
+    let reading = Reading::since_start(world, &aws).await?;
     println!("restart at {size}: {:.0} s watched, {reading}", started.elapsed().as_secs_f64());
+    println!("  {}", reading.by_action());
     Ok(())
 }
 

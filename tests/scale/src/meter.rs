@@ -4,18 +4,22 @@ use anyhow::{Context as _, Result};
 use foo_cloud::{GroupChange, Groups};
 use foo_testbed::World;
 use foo_testbed::world::REGION;
+use std::collections::BTreeMap;
 use std::fmt;
+
+/// Calls that AWS got, by action.
+type Calls = BTreeMap<String, u64>;
 
 /// Counters at a moment.
 pub(crate) struct Meter {
-    aws: u64,
+    aws: Calls,
     writes: f64,
     live_reads: f64,
 }
 
 /// What happened in between.
 pub(crate) struct Reading {
-    aws: u64,
+    aws: Calls,
     writes: f64,
     live_reads: f64,
 }
@@ -35,7 +39,7 @@ impl Meter {
     pub(crate) async fn read(&self, world: &World) -> Result<Reading> {
         let now = Self::start(world).await?;
         Ok(Reading {
-            aws: now.aws - self.aws,
+            aws: beyond(now.aws, &self.aws),
             writes: now.writes - self.writes,
             live_reads: now.live_reads - self.live_reads,
         })
@@ -44,13 +48,23 @@ impl Meter {
 
 impl Reading {
     /// Everything that the present manager process did; AWS calls beyond `aws_before`.
-    pub(crate) async fn since_start(world: &World, aws_before: u64) -> Result<Self> {
+    pub(crate) async fn since_start(world: &World, aws_before: &Calls) -> Result<Self> {
         let now = Meter::start(world).await?;
-        Ok(Self { aws: now.aws - aws_before, writes: now.writes, live_reads: now.live_reads })
+        Ok(Self { aws: beyond(now.aws, aws_before), writes: now.writes, live_reads: now.live_reads })
     }
 
     pub(crate) fn aws_per(&self, minutes: f64) -> f64 {
-        whole(self.aws) / minutes
+        whole(self.aws_calls()) / minutes
+    }
+
+    fn aws_calls(&self) -> u64 {
+        self.aws.values().sum()
+    }
+
+    /// AWS calls by action, in words.
+    pub(crate) fn by_action(&self) -> String {
+        let parts: Vec<String> = self.aws.iter().map(|(action, count)| format!("{count} {action}")).collect();
+        parts.join(", ")
     }
 
     pub(crate) fn writes_per(&self, minutes: f64) -> f64 {
@@ -64,7 +78,8 @@ impl Reading {
 
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} AWS calls, {} Kubernetes writes, {} live reads", self.aws, self.writes, self.live_reads)
+        let Self { writes, live_reads, .. } = self;
+        write!(f, "{} AWS calls, {writes} Kubernetes writes, {live_reads} live reads", self.aws_calls())
     }
 }
 
@@ -74,8 +89,17 @@ fn whole(count: u64) -> f64 {
 }
 
 /// All calls that the simulated AWS got.
-pub(crate) fn aws_calls(world: &World) -> u64 {
-    world.aws().simulator().total_calls()
+pub(crate) fn aws_calls(world: &World) -> Calls {
+    let counts = world.aws().simulator().call_counts();
+    counts.into_iter().map(|((_, action), count)| (action, count.calls)).collect()
+}
+
+fn beyond(mut now: Calls, before: &Calls) -> Calls {
+    for (action, count) in &mut now {
+        *count -= before.get(action).copied().unwrap_or_default();
+    }
+    now.retain(|_, count| *count > 0);
+    now
 }
 
 fn counter(metrics: &str, name: &str) -> Result<f64> {
