@@ -20,7 +20,7 @@ build_programs := cargo build --workspace --bins --test golden
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check bench release tools build clean prerequisites components
+.PHONY: help demo test check bench release tools browser python build clean prerequisites components
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -28,7 +28,7 @@ help: ## This list
 demo: tools build ## Play the main job on real components and a simulated AWS; ONCE=1 checks every step and ends
 	@$(bin)/foo-demo $(if $(ONCE),--once)
 
-test: tools build ## Every test, once; the last line is the total
+test: tools browser python build ## Every test, once; the last line is the total
 	@$(bin)/xtask test
 
 check: prerequisites components ## Formatting, lints, licences, generated files, tidiness
@@ -48,6 +48,9 @@ release: prerequisites ## The folder that clusterctl installs from: dist/ (VERSI
 tools: prerequisites ## Build the real components that tests and demo run (8 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)
 
+browser: ## A Chromium for the test of the simulator's web page (Debian's, if there is none)
+	$(call timed,browser,hack/tools/browser.sh)
+
 build: prerequisites ## Build all programs
 	$(call timed,building,$(build_programs))
 
@@ -66,6 +69,11 @@ prerequisites:
 	    echo "openssl, make. On Debian: apt-get install build-essential git openssl" >&2; \
 	    exit 1; \
 	fi
+
+# AWS's own SDK for Python judges the simulator.
+python:
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "not installed: Python 3 with venv and pip. On Debian: apt-get install python3-venv" >&2; exit 1; }
 
 # rust-toolchain.toml asks for both; a toolchain that was installed before without them is completed here.
 components:

@@ -9,6 +9,8 @@
 //! | DELETE `/_sim/faults/<n>` | remove one |
 //! | GET, DELETE `/_sim/calls` | counts by action, total and the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
+//! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
+//! | GET `/_sim/regions` | names of the regions there are |
 //! | GET `/_sim/regions/<r>/state` | everything in a region |
 //! | GET `/_sim/regions/<r>/groups`, `/groups/<name>`, `/activities/<group>` | groups; the diary of one |
 //! | GET `/_sim/regions/<r>/instances`, `/nodes` | all instances; those that run, as kubelets |
@@ -22,6 +24,7 @@ use crate::clock::Pace;
 use crate::core::catalogue::Boot;
 use crate::core::error::AwsResult;
 use crate::faults::FaultRule;
+use crate::page;
 use crate::simulator::{RegionHandle, Simulator};
 use crate::throttle::Throttling;
 use foo_cloud::model::InstanceId;
@@ -152,6 +155,10 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             let throttling: Throttling = parse(body)?;
             simulator.set_throttling(throttling);
             value_of(throttling)
+        }
+        ("GET", ["page"]) => Ok(page::overview(simulator)),
+        ("GET", ["page", region, group]) => {
+            page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
         }
         ("GET", ["regions"]) => value_of(simulator.region_names()),
         _ => Err(Refusal::NotFound),

@@ -7,6 +7,7 @@
 //! * [`SimCloud`]: the same core behind the `foo_cloud` traits, without SDK and HTTP.
 //! * `world`: what stands before each call: clock, faults, throttling, counts.
 //! * `control`: all of that as JSON over HTTP, under `/_sim/`.
+//! * `page`: a picture of it all at `/`, for people.
 //!
 //! ```
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -26,6 +27,7 @@ mod config;
 mod control;
 pub mod core;
 mod faults;
+mod page;
 mod server;
 mod service;
 mod sim_cloud;

@@ -1,11 +1,12 @@
 //! HTTP: one listener for AWS's protocols and, under `/_sim/`, for the control API.
 
 use crate::control;
+use crate::page;
 use crate::simulator::Simulator;
 use crate::wire::{self, WireAnswer, WireRequest};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -59,6 +60,14 @@ async fn connection(stream: TcpStream, simulator: Simulator) {
 
 async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
     let (head, body) = request.into_parts();
+    // AWS's protocols never ask for a path of the page without parameters and without a signature.
+    if head.method == Method::GET
+        && head.uri.query().is_none()
+        && !head.headers.contains_key(AUTHORIZATION)
+        && let Some(asset) = page::asset(head.uri.path())
+    {
+        return Ok(plain(StatusCode::OK, asset.content_type, asset.text.to_owned()));
+    }
     let Ok(body) = Limited::new(body, BODY_LIMIT).collect().await else {
         return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, "text/plain", "request body too large".to_owned()));
     };

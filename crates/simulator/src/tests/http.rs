@@ -54,12 +54,29 @@ async fn the_endpoint_answers_until_the_handle_is_dropped() {
         "{answer}"
     );
     assert!(answer.contains("x-amzn-requestid: "), "{answer}");
-    let answer = send(&aws, "GET /", "").await;
+    let answer = send(&aws, "GET /?Action=DescribeTags&Version=2011-01-01", "").await;
     assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("MissingAuthenticationToken"), "{answer}");
     let address = aws.address();
     drop(aws);
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn the_page_is_there_and_asks_for_nothing_from_elsewhere() {
+    let aws = start().await;
+    let page = send(&aws, "GET /", "").await;
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("text/html"), "{page}");
+    for asset in ["app.js", "style.css"] {
+        assert!(page.contains(&format!("/_sim/page/{asset}")));
+        let answer = send(&aws, &format!("GET /_sim/page/{asset}"), "").await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let elsewhere = answer.replace("http://www.w3.org/2000/svg", "");
+        assert!(!elsewhere.contains("http://") && !elsewhere.contains("https://"), "{asset}");
+    }
+    let (ok, all) = control(&aws, "GET", "page", Value::Null).await;
+    assert!(ok && all["regions"][REGION].is_array(), "{all}");
+    assert!(!control(&aws, "GET", "page/eu-central-1/nobody", Value::Null).await.0);
 }
 
 #[tokio::test]

@@ -1,35 +1,38 @@
-//! Runs the Python round trip against a simulator in this process.
+//! Python programs and the packages they need.
 //!
-//! boto3 is installed once, into a virtual environment under the target directory. Without Python 3 or without a
-//! package index the test fails and says so.
+//! The packages are installed once, into a virtual environment under the target directory. Without Python 3 or without
+//! a package index the tests fail and say so.
 
 use anyhow::{Context as _, Result, bail};
-use foo_simulator::{Simulator, SimulatorConfig};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
+use tokio::sync::Mutex;
 
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn boto3_cannot_tell_it_from_aws() -> Result<()> {
-    let python = virtual_environment(Path::new(env!("CARGO_TARGET_TMPDIR"))).await?;
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
-    let script = Path::new(PYTHON).join("round_trip.py");
-    // AWS_* variables of the machine must not reach it: they could point at a real account.
+/// One at a time: the tests of this program share the virtual environment.
+static INSTALLING: Mutex<()> = Mutex::const_new(());
+
+/// A command that runs one of our Python programs.
+pub(crate) async fn script(name: &str) -> Result<Command> {
+    let python = {
+        let _guard = INSTALLING.lock().await;
+        virtual_environment(Path::new(env!("CARGO_TARGET_TMPDIR"))).await?
+    };
     let mut command = Command::new(python);
+    // AWS_* variables of the machine must not reach it: they could point at a real account.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AWS_")) {
         command.env_remove(name);
     }
-    run(command.arg(script).arg(aws.endpoint())).await.context("the round trip failed")?;
-    println!("calls: {}", aws.total_calls());
-    Ok(())
+    command.arg(Path::new(PYTHON).join(name));
+    Ok(command)
 }
 
-/// The Python of a virtual environment with the pinned boto3. A marker with the requirements' text says that it is
+/// The Python of a virtual environment with the pinned packages. A marker with the requirements' text says that it is
 /// complete; an incomplete or outdated one is made anew.
 async fn virtual_environment(target: &Path) -> Result<PathBuf> {
-    let directory = target.join("boto3");
+    let directory = target.join("python");
     let marker = directory.join("complete");
     let requirements = Path::new(PYTHON).join("requirements.txt");
     let wanted = std::fs::read_to_string(&requirements)?;
@@ -44,13 +47,13 @@ async fn virtual_environment(target: &Path) -> Result<PathBuf> {
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
         .arg(&requirements))
     .await
-    .context("cannot install boto3: is a Python package index reachable?")?;
+    .context("cannot install its packages: is a Python package index reachable?")?;
     std::fs::write(&marker, wanted)?;
     Ok(python)
 }
 
 /// Runs a command; what it wrote is in the error if it fails.
-async fn run(command: &mut Command) -> Result<()> {
+pub(crate) async fn run(command: &mut Command) -> Result<()> {
     let output = command
         .stdin(Stdio::null())
         .kill_on_drop(true)

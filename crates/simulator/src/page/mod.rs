@@ -1,0 +1,123 @@
+//! The page at `/`: a region's groups as a picture that updates itself. It only reads.
+//!
+//! Three files without any build step or outside resource, and two summaries as JSON that they ask for once a second:
+//! all groups in a few numbers each, and one group with its instances and its diary.
+
+use crate::core::group::activity::{Activity, status_name};
+use crate::core::group::model::{Group, Member};
+use crate::simulator::{RegionHandle, Simulator};
+use foo_cloud::InstanceState;
+use foo_cloud::model::{GroupName, Health, Protection, Timestamp};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Activities that are shown.
+const ACTIVITIES: usize = 30;
+
+/// A file of the page.
+pub(crate) struct Asset {
+    pub(crate) content_type: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// The file at a path, if the page has one there.
+pub(crate) fn asset(path: &str) -> Option<Asset> {
+    let (content_type, text) = match path {
+        "/" => ("text/html; charset=utf-8", include_str!("index.html")),
+        "/_sim/page/app.js" => ("text/javascript; charset=utf-8", include_str!("app.js")),
+        "/_sim/page/style.css" => ("text/css; charset=utf-8", include_str!("style.css")),
+        _ => return None,
+    };
+    Some(Asset { content_type, text })
+}
+
+/// All groups of all regions, and the calls so far.
+pub(crate) fn overview(simulator: &Simulator) -> Value {
+    let regions: BTreeMap<String, Vec<Value>> = simulator
+        .region_names()
+        .into_iter()
+        .map(|name| {
+            let region = simulator.region(&name);
+            let groups = region.with(|region| region.groups().map(row).collect()).unwrap_or_default();
+            (name, groups)
+        })
+        .collect();
+    let calls: BTreeMap<String, u64> = simulator
+        .call_counts()
+        .into_iter()
+        .map(|((service, action), count)| (format!("{} {action}", service.name()), count.calls))
+        .collect();
+    json!({ "now": simulator.now(), "pace": simulator.pace(), "regions": regions, "calls": calls })
+}
+
+/// One group: its instances by zone, and its diary.
+pub(crate) fn group(region: &RegionHandle, name: &str) -> Option<Value> {
+    let name = GroupName::new(name);
+    region
+        .with(|region| {
+            let group = region.group(&name)?;
+            let members: Vec<Value> = group
+                .members
+                .values()
+                .map(|member| {
+                    let state = region.instance(&member.id).map(|instance| instance.state);
+                    square(member, state)
+                })
+                .collect();
+            let diary = region.activity_log(&name);
+            let activities: Vec<Value> = diary
+                .into_iter()
+                .flat_map(|log| log.newest_first().take(ACTIVITIES).map(|(_, one)| line(one)))
+                .collect();
+            let mut whole = row(group);
+            if let Some(whole) = whole.as_object_mut() {
+                whole.insert("zones".to_owned(), json!(group.zones));
+                whole.insert("suspended".to_owned(), json!(group.suspended));
+                whole.insert("members".to_owned(), json!(members));
+                whole.insert("activities".to_owned(), json!(activities));
+            }
+            Some(whole)
+        })
+        .ok()
+        .flatten()
+}
+
+fn row(group: &Group) -> Value {
+    let mut states: BTreeMap<String, u32> = BTreeMap::new();
+    for member in group.members.values() {
+        *states.entry(member.lifecycle.name().to_owned()).or_default() += 1;
+    }
+    json!({
+        "name": group.name,
+        "min": group.sizes.min,
+        "max": group.sizes.max,
+        "desired": group.sizes.desired,
+        "states": states,
+        "deleting": group.is_deleting(),
+    })
+}
+
+fn square(member: &Member, state: Option<InstanceState>) -> Value {
+    json!({
+        "id": member.id,
+        "zone": member.zone,
+        "state": member.lifecycle.name().to_owned(),
+        "ec2": state.map(|state| format!("{state:?}")),
+        "healthy": member.health == Health::Healthy,
+        "protected": member.protection == Protection::Protected,
+        "type": member.instance_type,
+        "market": format!("{:?}", member.market),
+        "version": member.template.as_ref().map(|(_, _, version)| version.0),
+    })
+}
+
+fn line(activity: &Activity) -> Value {
+    let ended: Option<Timestamp> = activity.ended;
+    json!({
+        "status": status_name(activity.status),
+        "description": activity.description,
+        "message": activity.status_message,
+        "started": activity.started,
+        "ended": ended,
+    })
+}

@@ -1,0 +1,82 @@
+"""The web page of foo-sim, looked at with a browser: page.py <chromium> <endpoint> [<screenshot>]."""
+
+import base64
+import json
+import sys
+import urllib.request
+from pathlib import Path
+
+import boto3
+from botocore.config import Config
+from browser import Page, until
+
+REGION = "eu-central-1"
+SUBNETS = "subnet-0a00000000000000a,subnet-0a00000000000000b,subnet-0a00000000000000c"
+# Markup in a name must stay text.
+ODD_NAME = "a<b>&\"odd\""
+
+
+def main(chromium, endpoint, screenshot=None):
+    keys = {"aws_access_key_id": "page", "aws_secret_access_key": "page"}
+    client = lambda service: boto3.client(
+        service, region_name=REGION, endpoint_url=endpoint, config=Config(retries={"total_max_attempts": 1}), **keys
+    )
+    groups, ec2 = client("autoscaling"), client("ec2")
+
+    def step(seconds):
+        body = json.dumps({"step_seconds": seconds}).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{endpoint}/_sim/clock", data=body, method="POST"))
+
+    with Page(chromium, f"{endpoint}/") as page:
+        text = lambda selector: page.value(f"document.querySelector({json.dumps(selector)}).textContent")
+        count = lambda selector: page.value(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+        until("the page says that there is no group", lambda: text("#count") == "0 of 0")
+        ec2.create_launch_template(
+            LaunchTemplateName="web",
+            LaunchTemplateData={"ImageId": "ami-0a000000000000001", "InstanceType": "m7i.large"},
+        )
+        for name, size in [("blue", 6), (ODD_NAME, 1)]:
+            groups.create_auto_scaling_group(
+                AutoScalingGroupName=name,
+                MinSize=0,
+                MaxSize=20,
+                DesiredCapacity=size,
+                VPCZoneIdentifier=SUBNETS,
+                LaunchTemplate={"LaunchTemplateName": "web", "Version": "1"},
+            )
+        until("both groups are listed, nobody reloaded", lambda: count("#groups button") == 2)
+        assert page.value("document.querySelector('#groups b')") is None
+        names = page.value("[...document.querySelectorAll('#groups .group-name')].map((it) => it.textContent)")
+        assert set(names) == {"blue", ODD_NAME}, names
+
+        page.value("document.querySelector('[data-group=\"blue\"]').click()")
+        step(5)
+        until("six instances launch", lambda: count("#zones .square.launching") == 6)
+        assert text("#name") == "blue"
+        assert page.value("[...document.querySelectorAll('.zone .squares')].map((it) => it.children.length)") == [2, 2, 2]
+        step(120)
+        until("six instances serve", lambda: count("#zones .square.serving") == 6)
+        until("the diary says so", lambda: count("#activities tr.Successful") == 6)
+        assert "6 InService" in text("#legend") or "InService 6" in text("#legend"), text("#legend")
+
+        groups.set_desired_capacity(AutoScalingGroupName="blue", DesiredCapacity=4)
+        step(3)
+        until("two instances leave", lambda: count("#zones .square.leaving") == 2)
+        if screenshot:
+            for scheme in ["light", "dark"]:
+                page.emulate(scheme)
+                Path(f"{screenshot}-{scheme}.png").write_bytes(base64.b64decode(page.screenshot()))
+        step(120)
+        until("four are left", lambda: count("#zones .square") == 4 and count("#zones .square.serving") == 4)
+        calls = page.value("[...document.querySelectorAll('#calls tr')].map((it) => it.children[0].textContent)")
+        assert "autoscaling CreateAutoScalingGroup" in calls, calls
+
+        page.value("const f = document.getElementById('filter'); f.value = 'odd'; f.dispatchEvent(new Event('input'))")
+        until("the filter leaves one group", lambda: count("#groups button") == 1)
+        assert text("#trouble") and page.value("document.getElementById('trouble').hidden") is True
+    print("the page shows what happens")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,6 @@
+//! The simulator as AWS's Python SDK and a browser see it. What they need beside Python 3 is said by the test that misses
+//! it.
+
+mod boto3;
+mod page;
+mod python;
