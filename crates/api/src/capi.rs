@@ -163,6 +163,9 @@ pub struct MachineSpec {
     /// Its FooMachine.
     #[serde(default)]
     pub infrastructure_ref: ContractReference,
+    /// Its instance, once that is known.
+    #[serde(default, rename = "providerID", skip_serializing_if = "Option::is_none")]
+    pub provider_id: Option<String>,
     /// Timeouts of its deletion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion: Option<MachineDeletion>,

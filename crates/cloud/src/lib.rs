@@ -22,7 +22,7 @@ pub use clock::{Clock, SystemClock};
 pub use error::{CloudError, ErrorKind};
 pub use foo_planner::model;
 pub use lookups::{Asking, Lookups};
-pub use metered::{Limits, Metered};
+pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
 pub use observer::{Observation, Observer, Pace, Seen};
 pub use operation::Operation;

@@ -4,6 +4,7 @@
 //! from a [`CloudFactory`]; only `run` knows the one that calls AWS.
 
 use crate::clock::Clock;
+use crate::leader::Leadership;
 use crate::metrics::Metrics;
 use async_trait::async_trait;
 use foo_cloud::model::GroupName;
@@ -79,18 +80,22 @@ pub struct ConnectError {
 }
 
 /// Limits and metrics that go around every cloud.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Metering {
     /// Client-side limits.
     pub limits: Limits,
     /// Where calls are counted.
     pub metrics: foo_cloud::Metrics,
+    /// Changes are sent only while this holds.
+    pub leadership: Leadership,
 }
 
 impl Metering {
     /// The same cloud, limited and measured.
     pub fn around<C: Cloud + 'static>(&self, cloud: C) -> Arc<dyn Cloud> {
-        Arc::new(Metered::new(cloud, self.limits, self.metrics.clone()))
+        let leadership = self.leadership.clone();
+        let metered = Metered::new(cloud, self.limits, self.metrics.clone());
+        Arc::new(metered.permitted_by(Arc::new(move || leadership.holds())))
     }
 }
 
@@ -139,12 +144,13 @@ impl Clouds {
         limits: Limits,
         settings: Settings,
         clock: Arc<dyn Clock>,
+        leadership: Leadership,
         metrics: &Metrics,
     ) -> Self {
         let (wakes, woken) = mpsc::channel(WAKES_IN_TRANSIT);
         Self {
             factory,
-            metering: Metering { limits, metrics: metrics.cloud() },
+            metering: Metering { limits, metrics: metrics.cloud(), leadership },
             settings,
             clock,
             regions: Mutex::default(),

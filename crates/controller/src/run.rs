@@ -80,9 +80,10 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     metrics.leads(true);
 
     let leadership = candidate.as_ref().map_or_else(Leadership::always, Candidate::leadership);
-    let work = client::leading(kube, config.kube_limit, leadership, metrics.clone())?;
+    let work = client::leading(kube, config.kube_limit, leadership.clone(), metrics.clone())?;
     let limits = Limits::default();
-    let clouds = Clouds::new(factory, limits, config.observer.clone(), Arc::clone(&clock), &metrics);
+    let clouds =
+        Clouds::new(factory, limits, config.observer.clone(), Arc::clone(&clock), leadership, &metrics);
     let context = Context {
         events: Events::new(work.clone(), &identity, metrics.clone()),
         client: work,

@@ -114,6 +114,7 @@ fn observed(desired: &Desired) -> Observed {
                 node: NodeState::Ready,
                 timeouts: desired.timeouts,
                 drain_excluded: false,
+                stage: foo_planner::model::DeletionStage::Preparing,
                 created: Timestamp(NOW.0 - i64::try_from(number * 7919 % 100_000).unwrap_or_default()),
             })
             .collect(),

@@ -318,12 +318,12 @@ impl<'a> Situation<'a> {
 
 /// What Kubernetes says of a live instance.
 ///
-/// A FooMachine that is being deleted means "released" only when its Machine is being deleted as well, or is gone,
-/// or never was: core deletes a FooMachine after drain and pre-terminate hooks, and never otherwise. With its
-/// Machine alive, a person deleted the FooMachine itself. Nothing undoes a deletionTimestamp, and core skips the
-/// drain once it sees one on the FooMachine; what is left in our power is never to end an instance under a living
-/// Machine. So the Machine is deleted first (see the machines step), which lets core run its pre-terminate hooks
-/// and forget the Node, and only then the instance counts as released.
+/// A FooMachine that is being deleted means "released" only when its Machine is gone, or never was, or says that it
+/// waits for the infrastructure: core deletes a FooMachine after drain and hooks, and never otherwise, but the garbage
+/// collector and people delete it at any time. Nothing undoes a deletionTimestamp, and core skips the rest of a drain
+/// once it sees one on the FooMachine; what is left in our power is to wait for core's word. With its Machine alive
+/// the Machine is deleted first (see the machines step), which lets core run its pre-terminate hooks and forget the
+/// Node.
 pub(crate) fn claim(
     foo_machine: Option<&FooMachine>,
     machine: Option<&Machine>,
@@ -338,7 +338,8 @@ pub(crate) fn claim(
         (false, Some(_), _) => Standing::Kept,
         (true, None, _) => Standing::Released,
         // Only a deletionTimestamp that was seen releases; our own call alone does not.
-        (true, Some(machine), _) if machine.deletion.is_deleting() => Standing::Released,
+        (true, Some(machine), _) if machine.lets_go() => Standing::Released,
+        (true, Some(machine), _) if machine.deletion.is_deleting() => Standing::Draining,
         (true, Some(_), _) => Standing::Undercut,
     }
 }

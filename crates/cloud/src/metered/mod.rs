@@ -10,7 +10,7 @@ mod bucket;
 
 pub use bucket::Rate;
 
-use crate::error::ErrorKind;
+use crate::error::{CloudError, ErrorKind};
 use crate::metrics::{Code, Metrics};
 use crate::model::{
     Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
@@ -24,13 +24,18 @@ use crate::{
 use async_trait::async_trait;
 use bucket::Tokens;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use tokio::time::Instant;
 
+/// Whether this process may change anything at this moment: it leads.
+pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// A cloud whose calls are limited and measured. One per (credentials, region): AWS counts per account and region.
-#[derive(Debug)]
 pub struct Metered<C> {
     inner: C,
+    permit: Option<Permit>,
     metrics: Metrics,
     auto_scaling: Tokens,
     ec2_describe: Tokens,
@@ -67,11 +72,20 @@ impl<C> Metered<C> {
     pub fn new(inner: C, limits: Limits, metrics: Metrics) -> Self {
         Self {
             inner,
+            permit: None,
             metrics,
             auto_scaling: Tokens::new(limits.auto_scaling),
             ec2_describe: Tokens::new(limits.ec2_describe),
             ec2_mutate: Tokens::new(limits.ec2_mutate),
         }
+    }
+
+    /// The same cloud, changing things only while `permit` holds. Asked after the wait for a token: whoever had to wait,
+    /// or was stopped meanwhile, may have lost its right to.
+    #[must_use]
+    pub fn permitted_by(mut self, permit: Permit) -> Self {
+        self.permit = Some(permit);
+        self
     }
 
     fn tokens(&self, bucket: Bucket) -> &Tokens {
@@ -92,6 +106,10 @@ impl<C> Metered<C> {
         let asked = Instant::now();
         let taken = tokens.take().await;
         self.metrics.token_taken(operation.bucket(), asked.elapsed(), taken.left, taken.rate_percent);
+        if operation.is_mutation() && self.permit.as_ref().is_some_and(|permit| !permit()) {
+            let why = "not sent: this process does not lead any more";
+            return Err(CloudError::new(operation, ErrorKind::Unreachable, None, why));
+        }
         let sent = Instant::now();
         let result = call.await;
         self.metrics.call_ended(operation, Code::of(&result), sent.elapsed());
@@ -99,6 +117,12 @@ impl<C> Metered<C> {
             tokens.slow_down();
         }
         result
+    }
+}
+
+impl<C: fmt::Debug> fmt::Debug for Metered<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metered").field("inner", &self.inner).finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,7 @@
 //! (a Machine still marked, a wish not raised meanwhile) is read again and, if it no longer holds, the action is
 //! refused and the next pass plans anew.
 
-use foo_api::capi::{Machine, MachinePool};
+use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::model::{
     DeletionTimeouts, InstanceId, LaunchTemplate, MachineName, Protection, TemplateRecord, Timestamp, Uid,
@@ -35,6 +35,8 @@ pub(super) struct Hands<'a> {
     pub(super) identity: &'a Identity,
     /// Name of its MachinePool.
     pub(super) machine_pool: Option<&'a str>,
+    /// Its Cluster.
+    pub(super) cluster: Option<&'a Cluster>,
 }
 
 /// How an action went.
@@ -106,8 +108,13 @@ impl Hands<'_> {
             | Action::TagGroup { .. }
             | Action::SuspendProcesses { .. }
             | Action::ProtectInstances { .. }
-            | Action::TerminateInstance { .. }
             | Action::DeleteGroup { .. } => self.group(action).await?,
+            Action::TerminateInstance { id, .. } => {
+                if self.has_living_machine(id).await? {
+                    return Ok(Done::Overtaken("its Machine is not being deleted"));
+                }
+                self.group(action).await?;
+            }
             Action::CreateFooMachine { name, instance, zone, .. } => {
                 self.create_foo_machine(name, instance, zone).await?;
             }
@@ -227,13 +234,20 @@ impl Hands<'_> {
             machine.labels_mut().insert(names::WATCH_LABEL.to_owned(), filter.clone());
         }
         machine.metadata.finalizers = Some(vec![names::MACHINE_FINALIZER.to_owned()]);
-        // Not a controller reference: core makes the Machine the controller of the FooMachine.
-        machine.metadata.owner_references = self.pool.owner_ref(&()).map(|owner| vec![owner]);
+        machine.metadata.owner_references = Some(super::publish::owners(self.pool, self.cluster));
         match machines.create(&PostParams::default(), &machine).await {
             // The name is the instance's: it is ours already, the cache is only behind.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
             other => Ok(other.map(drop)?),
         }
+    }
+
+    /// Whether the instance has a Machine that is not being deleted, read live: a cache may have lost it.
+    async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
+        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let name = foo_planner::names::machine_name(&self.identity.pool, id);
+        let live = machines.get_metadata_opt(name.as_str()).await?;
+        Ok(live.is_some_and(|machine| machine.metadata.deletion_timestamp.is_none()))
     }
 
     async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, Failure> {

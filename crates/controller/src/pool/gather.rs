@@ -5,6 +5,8 @@
 
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
+use foo_cloud::model::InstanceId;
+use foo_planner::names::machine_name;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
@@ -75,11 +77,15 @@ impl Caches {
             machine.namespace().as_deref() == Some(&namespace) && belongs_to(machine, &name)
         });
         foo_machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-        let machines = foo_machines
-            .iter()
-            .filter_map(|machine| self.machines.get(&ObjectRef::new(&machine.name_any()).within(&namespace)))
-            .filter(|machine| machine.spec.infrastructure_ref.kind == "FooMachine")
-            .collect();
+        let mut machines = self.machines.state_filter(|machine| {
+            machine.namespace().as_deref() == Some(&namespace)
+                && machine.spec.infrastructure_ref.kind == "FooMachine"
+                && (foo_machines
+                    .binary_search_by(|foo| foo.metadata.name.cmp(&machine.metadata.name))
+                    .is_ok()
+                    || is_named_after(&name, machine))
+        });
+        machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         Gathered { pool, machine_pool, cluster, foo_cluster, foo_machines, machines }
     }
 }
@@ -113,9 +119,23 @@ fn owner(pool: &FooMachinePool, kind: &str) -> Option<String> {
         .map(|owner| owner.name.clone())
 }
 
-/// Whether a FooMachine is owned by the FooMachinePool of that name.
+/// Whether a FooMachine belongs to the FooMachinePool of that name: as its owner, or, if it has no FooMachinePool for
+/// an owner (any more), by its own name. The garbage collector takes the owner away when the pool is deleted in the
+/// foreground, and a pool that then saw no FooMachines would end its instances undrained.
 pub(super) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
-    owning_pool(machine).is_some_and(|name| name == pool)
+    if let Some(owner) = owning_pool(machine) {
+        return owner == pool;
+    }
+    let name = machine_name(pool, &InstanceId::new(machine.spec.instance_id.as_str()));
+    machine.metadata.name.as_deref() == Some(name.as_str())
+}
+
+/// Whether a Machine has the name of an instance of the pool: it is the pool's, even if its FooMachine is gone.
+fn is_named_after(pool: &str, machine: &Machine) -> bool {
+    let id = machine.spec.provider_id.as_deref().and_then(|id| id.rsplit('/').next());
+    id.is_some_and(|id| {
+        machine.metadata.name.as_deref() == Some(machine_name(pool, &InstanceId::new(id)).as_str())
+    })
 }
 
 /// Name of the FooMachinePool that owns a FooMachine.

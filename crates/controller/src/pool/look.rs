@@ -5,8 +5,8 @@
 use super::gather::Gathered;
 use foo_api::{capi, names};
 use foo_cloud::model::{
-    Deletion, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate, LifecycleState,
-    Machine, MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
+    Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
+    LifecycleState, Machine, MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_cloud::observer::{Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind};
@@ -144,9 +144,26 @@ fn view(machine: &capi::Machine) -> Machine {
         },
         node: node(machine),
         timeouts: timeouts(machine.spec.deletion.unwrap_or_default()),
+        stage: stage(machine),
         drain_excluded: annotated(names::EXCLUDE_DRAINING_ANNOTATION),
         created: machine.metadata.creation_timestamp.as_ref().map_or(Timestamp(0), timestamp),
     }
+}
+
+/// What the `Deleting` condition says. Its reasons are Cluster API's (`api/core/v1beta2`, `MachineDeleting…Reason`), and
+/// come in this order; any other belongs to hooks, drain and volumes, or is an error on the way.
+fn stage(machine: &capi::Machine) -> DeletionStage {
+    const PAST_THE_DRAIN: [&str; 4] = [
+        "WaitingForInfrastructureDeletion",
+        "WaitingForBootstrapDeletion",
+        "DeletingNode",
+        "DeletionCompleted",
+    ];
+    let conditions = machine.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    let past = conditions.iter().any(|condition| {
+        condition.type_ == "Deleting" && PAST_THE_DRAIN.contains(&condition.reason.as_str())
+    });
+    if past { DeletionStage::WaitsForInfrastructure } else { DeletionStage::Preparing }
 }
 
 fn node(machine: &capi::Machine) -> NodeState {

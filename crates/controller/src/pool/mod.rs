@@ -33,7 +33,7 @@ use crate::watch::{Passing, Watch, Which};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names as api_names};
 use futures::StreamExt;
-use gather::{Caches, owning_pool};
+use gather::{Caches, belongs_to, owning_pool};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
@@ -96,11 +96,11 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let by_foo_cluster = of_cluster;
     let with_secret = caches.clone();
     let with_machine = caches.clone();
+    let with_foo_machine = caches.clone();
     Controller::for_stream(pools.changes, pools.store)
         .with_config(Config::default().concurrency(concurrency).debounce(DEBOUNCE))
-        .watches_stream(foo_machines.changes, |machine: FooMachine| {
-            let namespace = machine.namespace().unwrap_or_default();
-            owning_pool(&machine).map(|pool| ObjectRef::new(pool).within(&namespace))
+        .watches_stream(foo_machines.changes, move |machine: FooMachine| {
+            pool_of_foo_machine(&with_foo_machine, &machine)
         })
         .watches_stream(machines.changes, move |machine: Machine| pool_of_machine(&with_machine, &machine))
         .watches_stream(machine_pools.changes, |pool: MachinePool| {
@@ -154,12 +154,24 @@ fn pools_of_cluster(
         .collect()
 }
 
-/// The pool of a Machine, through its FooMachine of the same name. When that one is gone, the Machine means nothing to
-/// the pool any more.
+/// The pool of a FooMachine: its owner, or, if it lost that, the pool it is named after.
+fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRef<FooMachinePool>> {
+    let namespace = machine.namespace().unwrap_or_default();
+    if let Some(pool) = owning_pool(machine) {
+        return Some(ObjectRef::new(pool).within(&namespace));
+    }
+    let named_after = |pool: &Arc<FooMachinePool>| {
+        pool.namespace().as_deref() == Some(&namespace) && belongs_to(machine, &pool.name_any())
+    };
+    caches.pools.state().iter().find(|pool| named_after(pool)).map(|pool| ObjectRef::from_obj(pool.as_ref()))
+}
+
+/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is gone wakes nobody; the
+/// next pass sees it.
 fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();
     let foo = caches.foo_machines.get(&ObjectRef::new(&machine.name_any()).within(&namespace))?;
-    owning_pool(&foo).map(|pool| ObjectRef::new(pool).within(&namespace))
+    pool_of_foo_machine(caches, &foo)
 }
 
 fn pools_with_secret(caches: &Caches, secret: &PartialObjectMeta<Secret>) -> Vec<ObjectRef<FooMachinePool>> {

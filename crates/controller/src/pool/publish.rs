@@ -1,6 +1,7 @@
 //! Publish: status and provider ids by server-side apply, events, and the status of each FooMachine; only what changed.
 
 use super::gather::Gathered;
+use foo_api::capi::Cluster;
 use foo_api::machine::{FooMachineStatus, MachineAddress};
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
 use foo_api::shared::Initialization;
@@ -9,6 +10,7 @@ use foo_cloud::InstanceDetails;
 use foo_cloud::model::LifecycleState;
 use foo_planner::Report;
 use foo_planner::report::{Condition, MachineReport, Status};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
@@ -61,6 +63,44 @@ pub(super) fn spec_apply(pool: &FooMachinePool, arn: Option<&str>, ids: &[String
         "metadata": {"name": pool.name_any(), "uid": pool.uid()},
         "spec": spec,
     })
+}
+
+/// Whom a FooMachine belongs to, besides its Machine, which core makes its controller.
+///
+/// The Cluster is there for the garbage collector's sake: when a MachinePool is deleted in the foreground, it deletes at
+/// once whatever has no other owner, and Cluster API skips the drain of a Machine whose FooMachine is being deleted.
+pub(super) fn owners(pool: &FooMachinePool, cluster: Option<&Cluster>) -> Vec<OwnerReference> {
+    [pool.owner_ref(&()), cluster.and_then(|cluster| cluster.owner_ref(&()))].into_iter().flatten().collect()
+}
+
+/// The owners of a FooMachine with those that it lacks; `None` if it lacks none.
+fn completed_owners(
+    machine: &FooMachine,
+    pool: &FooMachinePool,
+    cluster: Option<&Cluster>,
+) -> Option<Vec<OwnerReference>> {
+    let mut all = machine.owner_references().to_vec();
+    let lacking = |wanted: &OwnerReference| !machine.owner_references().iter().any(|it| it.uid == wanted.uid);
+    let missing: Vec<OwnerReference> = owners(pool, cluster).into_iter().filter(lacking).collect();
+    all.extend(missing.iter().cloned());
+    (!missing.is_empty()).then_some(all)
+}
+
+/// Puts back owners that a FooMachine has lost, or that an earlier version did not set.
+pub(super) async fn restore_owners(client: &Client, gathered: &Gathered, machine: &FooMachine) {
+    let going =
+        gathered.pool.metadata.deletion_timestamp.is_some() || machine.metadata.deletion_timestamp.is_some();
+    let cluster = gathered.cluster.as_deref().filter(|cluster| cluster.metadata.deletion_timestamp.is_none());
+    let Some(owners) = completed_owners(machine, &gathered.pool, cluster).filter(|_| !going) else { return };
+    let machines: Api<FooMachine> = Api::namespaced(client.clone(), &gathered.namespace());
+    // Owners are a list: whoever wrote one since must not lose it.
+    let patch = json!({"metadata": {
+        "resourceVersion": machine.resource_version(), "uid": machine.uid(), "ownerReferences": owners
+    }});
+    let patched = machines.patch(&machine.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await;
+    if let Err(error) = patched {
+        tracing::warn!(machine = machine.name_any(), %error, "could not put back the owners of a FooMachine");
+    }
 }
 
 /// The status a pool shall have.

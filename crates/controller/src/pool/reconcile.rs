@@ -264,6 +264,9 @@ impl Pools {
         let machines: Api<FooMachine> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let mut writes = Vec::new();
         for machine in &gathered.foo_machines {
+            if !paused {
+                publish::restore_owners(&self.context.client, gathered, machine).await;
+            }
             let name = machine.name_any();
             let said = report.machines.binary_search_by(|said| said.name.as_str().cmp(&name));
             let Some(said) = said.ok().and_then(|at| report.machines.get(at)) else { continue };

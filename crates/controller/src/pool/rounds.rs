@@ -268,6 +268,7 @@ impl Pools {
             pool: &gathered.pool,
             identity: &desired.identity,
             machine_pool: gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.name.as_deref()),
+            cluster: gathered.cluster.as_deref(),
         };
         let mut pass = Pass { failure: None, raced: false, acted: false, sight: Sight::Had, plan };
         let actions = pass.plan.actions.clone();

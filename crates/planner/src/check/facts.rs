@@ -82,7 +82,8 @@ impl<'a> Facts<'a> {
     /// Nothing in Kubernetes holds the instance any more.
     pub(super) fn is_free(&self, id: &InstanceId) -> bool {
         if let Some(claim) = self.claims.get(id) {
-            claim.deletion.is_deleting() && !self.machine_lives(&claim.name)
+            let let_go = self.machines.get(&claim.name).is_none_or(|machine| machine.lets_go());
+            claim.deletion.is_deleting() && let_go
         } else {
             let name = names::machine_name(&self.desired.identity.pool, id);
             let unclaimed = !self.machines.contains_key(&name) && !self.claimed_lately(&name);

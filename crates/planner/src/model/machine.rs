@@ -39,6 +39,15 @@ impl Deletion {
     }
 }
 
+/// How far Cluster API is with the deletion of a Machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeletionStage {
+    /// Not begun, or at what comes before the infrastructure: hooks, drain, volumes.
+    Preparing,
+    /// It waits for the FooMachine to go, or is past that: hooks, drain and volumes are over or excused.
+    WaitsForInfrastructure,
+}
+
 /// The CAPI Machine of a FooMachine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
@@ -48,6 +57,8 @@ pub struct Machine {
     pub uid: Uid,
     /// Whether it is being deleted.
     pub deletion: Deletion,
+    /// How far Cluster API is with that.
+    pub stage: DeletionStage,
     /// Whether somebody asked for this one to go first.
     pub mark: RemovalMark,
     /// What is known of its Node.
@@ -58,6 +69,13 @@ pub struct Machine {
     pub drain_excluded: bool,
     /// metadata.creationTimestamp.
     pub created: Timestamp,
+}
+
+impl Machine {
+    /// Whether Cluster API has let go of the instance: its deletion is past hooks, drain and volumes.
+    pub fn lets_go(&self) -> bool {
+        self.deletion.is_deleting() && self.stage == DeletionStage::WaitsForInfrastructure
+    }
 }
 
 /// The annotation `cluster.x-k8s.io/delete-machine`: its presence counts, not its value.

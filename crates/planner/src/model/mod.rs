@@ -17,7 +17,7 @@ pub use ids::{
     GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash,
     SubnetId, TemplateVersion, Uid, Zone,
 };
-pub use machine::{Deletion, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
+pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,
     TemplateRecord, UserData, Volume, VolumeType,

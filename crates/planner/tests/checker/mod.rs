@@ -65,6 +65,12 @@ fn ending_an_instance_that_is_not_released() {
         "its Machine lives"
     );
     world.delete_machine(&name);
+    assert_eq!(
+        broken_by(&mut world, end(1, Decrement::Replace)),
+        [Rule::EndsOnlyReleased],
+        "its hooks may hold it"
+    );
+    world.kube.let_go();
     assert_eq!(broken_by(&mut world, end(1, Decrement::Replace)), []);
     assert_eq!(
         broken_by(&mut world, end(1, Decrement::Shrink)),

@@ -232,6 +232,8 @@ fn a_person_who_deletes_a_foo_machine_never_gets_an_instance_ended_under_a_livin
     assert_eq!(ends(&plan), [], "its Machine is alive");
     assert_eq!(deletions(&plan), 1, "the Machine goes first");
     assert!(world.kube.machine(&name).unwrap().deletion.is_deleting());
+    assert_eq!(ends(&world.look_and_pass()), [], "Cluster API is at work: hooks may hold it");
+    world.kube.let_go();
     assert_eq!(ends(&world.look_and_pass()), [Decrement::Replace], "now it counts as released");
     world.settle();
     assert_eq!(world.kube.alive().len(), 2);

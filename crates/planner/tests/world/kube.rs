@@ -2,8 +2,8 @@
 
 use super::cloud::Cloud;
 use foo_planner::model::{
-    Deletion, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState, RemovalMark,
-    SpecHash, Timestamp, Uid, Zone,
+    Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState,
+    RemovalMark, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_planner::observed::Finalizer;
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ impl Kube {
             machine.deletion.is_deleting()
                 && (!self.hangs(machine, cloud) || self.foo_machine(&machine.name).is_none())
         });
-        unclaimed || leaving
+        unclaimed || leaving || self.to_let_go().next().is_some()
     }
 
     /// The Machine of a FooMachine, unless the pool is going.
@@ -107,6 +107,7 @@ impl Kube {
                 node: NodeState::None,
                 timeouts: DeletionTimeouts::default(),
                 drain_excluded: false,
+                stage: DeletionStage::Preparing,
                 created: now,
             });
         }
@@ -138,6 +139,7 @@ impl Kube {
             .filter(|machine| machine.deletion.is_deleting() && !self.hangs(machine, cloud))
             .map(|machine| machine.name.clone())
             .collect();
+        self.let_go();
         for name in done {
             let first =
                 self.foo_machine(&name).is_some_and(|foo_machine| !foo_machine.deletion.is_deleting());
@@ -146,6 +148,27 @@ impl Kube {
                 self.delete_foo_machine(&name, now);
             }
         }
+        self.let_go();
+    }
+
+    /// Core notes that it waits for a FooMachine that is being deleted, whoever deleted it: it skips the drain then.
+    pub(crate) fn let_go(&mut self) {
+        let going: Vec<MachineName> = self.to_let_go().map(|machine| machine.name.clone()).collect();
+        for name in going {
+            if let Some(machine) = self.machine_mut(&name) {
+                machine.stage = DeletionStage::WaitsForInfrastructure;
+            }
+        }
+    }
+
+    fn to_let_go(&self) -> impl Iterator<Item = &Machine> {
+        self.machines.iter().filter(|machine| {
+            machine.deletion.is_deleting()
+                && machine.stage == DeletionStage::Preparing
+                && self
+                    .foo_machine(&machine.name)
+                    .is_none_or(|foo_machine| foo_machine.deletion.is_deleting())
+        })
     }
 
     fn hangs(&self, machine: &Machine, cloud: &Cloud) -> bool {

@@ -9,6 +9,7 @@ use foo_controller::clouds::{CloudFactory, CloudKey, Clouds, ConnectError, Meter
 use foo_controller::context::Settings;
 use foo_controller::debug::DebugPools;
 use foo_controller::events::Events;
+use foo_controller::leader::Leadership;
 use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
 use foo_controller::{Context, cluster, control_plane, pool};
@@ -31,7 +32,14 @@ impl Manager {
         let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || time.now());
         let factory = Arc::new(Simulated(aws.clone()));
         let settings = observer::Settings::default();
-        let clouds = Clouds::new(factory, Limits::default(), settings, Arc::clone(&clock), &metrics);
+        let clouds = Clouds::new(
+            factory,
+            Limits::default(),
+            settings,
+            Arc::clone(&clock),
+            Leadership::always(),
+            &metrics,
+        );
         let client = server.client_as(MANAGER);
         let context = Context {
             events: Events::new(client.clone(), MANAGER, metrics.clone()),
