@@ -3,12 +3,12 @@
 use crate::action::{Action, GroupSettings};
 use crate::memory::Memory;
 use crate::model::{GroupName, MachineName, Timestamp};
-use crate::report::{Event, Severity};
+use crate::report::{About, Event, Severity};
 use std::collections::BTreeSet;
 
-/// When in a plan an action comes. The first failure ends a pass, so what must not be held up by the failure of
-/// something else comes first: Kubernetes before AWS, what ends instances before what decorates them, what may be
-/// refused for ever (a bad template, a denied look) last.
+/// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes
+/// before AWS, what ends instances before what decorates them, what may be refused for ever (a bad template, a denied
+/// look) last. An action that fails holds up only what rests on it; whoever carries the plan out decides on that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Finalizer, ARN.
@@ -82,9 +82,15 @@ impl Draft {
         &self.change
     }
 
-    /// Tells people, once.
-    pub(crate) fn tell(&mut self, severity: Severity, reason: &str, message: impl Into<String>) {
-        self.events.push(Event { severity, reason: reason.to_owned(), message: message.into() });
+    /// Tells people, once, when it is done.
+    pub(crate) fn tell(
+        &mut self,
+        severity: Severity,
+        about: About,
+        reason: &str,
+        message: impl Into<String>,
+    ) {
+        self.events.push(Event { severity, reason: reason.to_owned(), message: message.into(), about });
     }
 
     /// Plan again at this moment even if nothing happens.

@@ -1,6 +1,7 @@
 //! What is true of a pool and what it waits for, as data: conditions, counts, events and the next look all come
 //! from here, so that status, logs and the plugin say the same.
 
+use crate::action::Action;
 use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Zone};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -136,6 +137,39 @@ pub struct Event {
     pub reason: String,
     /// A sentence.
     pub message: String,
+    /// What it is the news of: it is told only when that was done.
+    pub about: About,
+}
+
+/// The action that makes an event true.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum About {
+    /// None: it is true anyway.
+    Nothing,
+    /// The deletion of that Machine.
+    Machine(MachineName),
+    /// The end of that instance.
+    Instance(InstanceId),
+    /// The group's creation.
+    NewGroup,
+    /// The change of the group.
+    Group,
+    /// A new version of the launch template.
+    TemplateVersion,
+}
+
+impl About {
+    /// Whether it is that action.
+    pub fn is(&self, action: &Action) -> bool {
+        match (self, action) {
+            (Self::Machine(machine), Action::DeleteMachine { name, .. }) => machine == name,
+            (Self::Instance(instance), Action::TerminateInstance { id, .. }) => instance == id,
+            (Self::NewGroup, Action::CreateGroup(_))
+            | (Self::Group, Action::UpdateGroup { .. })
+            | (Self::TemplateVersion, Action::CreateTemplateVersion { .. }) => true,
+            _ => false,
+        }
+    }
 }
 
 /// How bad it is.

@@ -16,6 +16,7 @@ mod capacity;
 mod content;
 mod execute;
 mod gather;
+mod holdup;
 mod look;
 mod names;
 mod overlay;

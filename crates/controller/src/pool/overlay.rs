@@ -4,16 +4,24 @@
 //! the conditions, in words that stay the same for as long as the cause does.
 
 use super::execute::Failure;
-use crate::metrics::{Invariant, Metrics};
+use crate::metrics::{ActionKind, Invariant, Metrics};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::check::{Rule, Violation};
-use foo_planner::report::{Condition, ConditionKind, Event, Severity, Status};
+use foo_planner::report::{About, Condition, ConditionKind, Event, Severity, Status};
 use foo_planner::{Action, Plan, Report};
+
+/// Reason of `Ready` when the API server refuses, or does not answer, what the pool needs.
+const KUBERNETES_REFUSED: &str = "KubernetesRefused";
 
 /// An action failed.
 pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure) {
-    if let Failure::Cloud(error) = failure {
-        refusal(report, action, error);
+    match failure {
+        Failure::Cloud(error) => refusal(report, action, error),
+        Failure::Kubernetes(_) => {
+            let what: &'static str = (&ActionKind::from(action)).into();
+            let message = format!("{what} failed: {failure}");
+            put(report, ConditionKind::Ready, KUBERNETES_REFUSED, message);
+        }
     }
 }
 
@@ -49,6 +57,7 @@ pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metri
         severity: Severity::Warning,
         reason: "PlanRefused".to_owned(),
         message: message.clone(),
+        about: About::Nothing,
     }];
     put(&mut plan.report, ConditionKind::Ready, "PlanRefused", message);
 }

@@ -113,7 +113,8 @@ impl Pools {
             measured.ends(PassResult::Skipped);
             return Ok(Requeue::requeue(left));
         }
-        let deadline = self.context.settings.pass_deadline;
+        // The pass ends by itself between two actions; this is for one that does not.
+        let deadline = self.context.settings.pass_deadline.saturating_mul(2);
         let result = tokio::time::timeout(deadline, self.pass(&key, gathered, &wish)).await;
         match result {
             Ok(Ok((requeue, outcome))) => {
@@ -293,26 +294,23 @@ impl Pools {
         }
     }
 
-    /// Events: of what was planned, if all of it was done; of a failure, when it is a new one.
+    /// Events: of what was done; of a failure, when it is a new one.
     async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
         let object = gathered.pool.object_ref(&());
         if pass.sight == Sight::Voided {
             return;
         }
         let news = state.is_news(pass.failure.as_ref().map(|(_, failure)| failure));
-        match &pass.failure {
-            None if !pass.raced => {
-                for event in &pass.plan.report.events {
-                    self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;
-                }
-            }
-            Some((_, failure)) if news => {
-                self.context
-                    .events
-                    .publish(&object, Severity::Warning, "ActionFailed", &failure.to_string())
-                    .await;
-            }
-            None | Some(_) => {}
+        for event in &pass.plan.report.events {
+            self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;
+        }
+        if let Some((_, failure)) = &pass.failure
+            && news
+        {
+            self.context
+                .events
+                .publish(&object, Severity::Warning, "ActionFailed", &failure.to_string())
+                .await;
         }
     }
 

@@ -4,6 +4,7 @@
 
 use super::execute::{Done, Failure, Hands};
 use super::gather::Gathered;
+use super::holdup::HoldUps;
 use super::reconcile::Pools;
 use super::state::PoolState;
 use super::{look, names, overlay, secret, shortage, wish};
@@ -14,17 +15,18 @@ use crate::metrics::ActionOutcome;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
-use foo_cloud::model::GroupName;
+use foo_cloud::model::{GroupName, Timestamp};
 use foo_cloud::observer::Seen;
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, Rollout, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
 use foo_planner::observed::{Finalizer, Look};
-use foo_planner::report::{Event, Pace};
-use foo_planner::{Action, Observed, Plan};
+use foo_planner::report::{About, Event, Pace};
+use foo_planner::{Action, Memory, Observed, Plan};
 use kube::Api;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// Plans in one pass: finalizer and template, a look at the template, the group, and one to spare. Each is a plan of
 /// its own because the next one needs what the one before brought about.
@@ -246,7 +248,7 @@ impl Pools {
         Pass { plan, failure, raced: false, acted: true, sight: Sight::Had }
     }
 
-    /// Carries a plan out, up to the first failure.
+    /// Carries a plan out, but for what a failure holds up.
     async fn act(
         &self,
         desired: &Desired,
@@ -272,9 +274,27 @@ impl Pools {
         };
         let mut pass = Pass { failure: None, raced: false, acted: false, sight: Sight::Had, plan };
         let actions = pass.plan.actions.clone();
-        for action in actions {
+        let until = Instant::now() + self.context.settings.pass_deadline;
+        let mut holds = HoldUps::default();
+        let mut carried: Vec<&Action> = Vec::new();
+        for action in &actions {
+            if holds.hold(action) {
+                continue;
+            }
+            if Instant::now() >= until {
+                tracing::warn!(pool = %desired.identity.pool, "the pass takes long; the rest is planned anew");
+                pass.raced = true;
+                break;
+            }
+            // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
+            let sent = self.context.clock.now();
+            let before = Self::foresee(action, desired, region, state, sent);
+            let done = hands.carry_out(action, sent).await;
+            if let Some(before) = before {
+                state.memory = before;
+            }
+            // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
-            let done = hands.carry_out(&action, now).await;
             let (outcome, counted) = match &done {
                 Ok(Done::Carried | Done::Template(_)) => (Outcome::Done, ActionOutcome::Done),
                 Ok(Done::Overtaken(why)) => {
@@ -283,8 +303,8 @@ impl Pools {
                 }
                 Err(failure) => (failure.outcome(), ActionOutcome::Failed),
             };
-            self.context.metrics.action((&action).into(), counted);
-            state.memory.note(&action, outcome, now);
+            self.context.metrics.action(action.into(), counted);
+            state.memory.note(action, outcome, now);
             pass.acted = true;
             // After a refusal, too: AWS refuses what does not fit the group as it is.
             if action.changes_group() {
@@ -294,27 +314,53 @@ impl Pools {
                 state.template = None;
             }
             match done {
-                Ok(Done::Template(template)) => state.template = Some((now, template)),
-                Ok(Done::Carried) if action == Action::AddFinalizer => state.held = true,
-                Ok(Done::Carried) => tracing::debug!(pool = %desired.identity.pool, ?action, "done"),
+                Ok(Done::Template(template)) => state.template = Some((sent, template)),
+                Ok(Done::Carried) => {
+                    state.held |= *action == Action::AddFinalizer;
+                    carried.push(action);
+                    tracing::debug!(pool = %desired.identity.pool, ?action, "done");
+                }
                 Ok(Done::Overtaken(_)) => pass.raced = true,
                 Err(failure) if failure.is_race() => {
                     tracing::debug!(pool = %desired.identity.pool, %failure, "somebody else was first");
                     pass.raced = true;
-                    break;
+                    holds.raced(action);
                 }
                 Err(failure) => {
                     tracing::warn!(pool = %desired.identity.pool, ?action, %failure, "failed");
-                    overlay::failed(&mut pass.plan.report, &action, &failure);
-                    let stop = !is_independent(&action);
-                    pass.failure = Some((action, failure));
-                    if stop {
-                        break;
+                    holds.failed(action, &failure);
+                    if pass.failure.is_none() {
+                        overlay::failed(&mut pass.plan.report, action, &failure);
+                        pass.failure = Some((action.clone(), failure));
                     }
                 }
             }
         }
+        pass.plan.report.events.retain(|event| {
+            event.about == About::Nothing || carried.iter().any(|action| event.about.is(action))
+        });
         pass
+    }
+
+    /// Notes that a call of AWS may happen, before it is sent, and returns the memory as it was.
+    fn foresee(
+        action: &Action,
+        desired: &Desired,
+        region: &CloudRegion,
+        state: &mut PoolState,
+        now: Timestamp,
+    ) -> Option<Memory> {
+        if !action.changes_group() && !action.changes_template() {
+            return None;
+        }
+        let before = state.memory.clone();
+        state.memory.note(action, Outcome::MayHaveHappened, now);
+        if action.changes_group() {
+            region.observer.look_after(&desired.identity.group, now);
+        } else {
+            state.template = None;
+        }
+        Some(before)
     }
 }
 
@@ -386,18 +432,6 @@ pub(super) fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
 /// Whether the action brought about something the next plan needs and no watch will announce.
 fn brings_news(action: &Action) -> bool {
     matches!(action, Action::LookAtTemplate) || action.changes_template()
-}
-
-/// Whether the rest of a plan does not build on this action: one that AWS keeps refusing must not hold up the rest.
-fn is_independent(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::TagGroup { .. }
-            | Action::SuspendProcesses { .. }
-            | Action::DeleteTemplateVersions { .. }
-            | Action::SetMachineTimeouts { .. }
-            | Action::PublishReplicas { .. }
-    )
 }
 
 /// How closely to look: a pool that fails is left alone until its next try.

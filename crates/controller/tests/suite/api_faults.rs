@@ -1,7 +1,8 @@
 //! The API server refuses, forgets to answer, or shows an old world: the end is the same.
 
-use crate::support::{MANAGER, World};
-use foo_apiserver_fake::Fault;
+use crate::support::{MANAGER, NS, World};
+use foo_api::capi::Machine;
+use foo_apiserver_fake::{Fault, Verb};
 use std::time::Duration;
 
 /// A fault at the `skip`-th write of a scale-up, and of the scale-in after it; whether there were so many writes.
@@ -144,4 +145,40 @@ async fn a_manager_killed_at_any_moment_is_made_up_for_by_its_successor() {
         world.settles().await;
         world.pool("p").is_of(4);
     }
+}
+
+/// The API server refuses what the manager wants to do to one kind of object.
+fn refuses(world: &World, verb: Verb, kind: &str) {
+    world.server.inject(Fault::status(403).on(verb).kind(kind).client(MANAGER).always());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_may_not_be_deleted_holds_up_no_other_and_is_told() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(4).await;
+    let drained = pool.machines()[0].metadata.name.clone().unwrap();
+    refuses(&world, Verb::Delete, "Machine");
+    pool.scales_to(3);
+    world.waits(Duration::from_secs(30)).await;
+    world.server.delete::<Machine>(NS, &drained).unwrap();
+    pool.scales_to(2);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(pool.instances().len(), 3, "the drained one has ended\n{}", world.in_words());
+    let ready = pool.condition("Ready");
+    assert_eq!((ready.status.as_str(), ready.reason.as_str()), ("False", "KubernetesRefused"), "{ready:?}");
+    assert!(ready.message.contains("DeleteMachine"), "{ready:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_for_foo_machines_holds_up_no_end_of_others() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    refuses(&world, Verb::Create, "FooMachine");
+    pool.scales_to(3);
+    world.waits(Duration::from_mins(10)).await;
+    let name = pool.machines()[0].metadata.name.clone().unwrap();
+    world.server.delete::<Machine>(NS, &name).unwrap();
+    world.waits(Duration::from_mins(10)).await;
+    assert!(world.server.get::<Machine>(NS, &name).is_none(), "{}", world.in_words());
+    assert_eq!(pool.condition("Ready").reason, "KubernetesRefused");
 }

@@ -423,3 +423,49 @@ async fn a_group_that_was_deleted_is_made_anew() {
     assert_eq!(pool.object().spec.provider_id, arn);
     assert_eq!(objects::secret_name("p"), "p-boot");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_aws_refuses_to_end_holds_up_no_other() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(4).await;
+    let first = pool.instances()[0].clone();
+    let busy = Fault::Error {
+        code: "ScalingActivityInProgress".to_owned(),
+        status: 400,
+        message: "busy".to_owned(),
+    };
+    let rule = FaultRule::on("TerminateInstanceInAutoScalingGroup", busy).containing(first.as_str());
+    let rule = world.aws.add_fault(rule);
+    pool.scales_to(0);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(pool.instances(), [first], "{}", world.in_words());
+    world.aws.remove_fault(rule);
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_done_is_told_whatever_else_fails() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.aws.add_fault(FaultRule::on("CreateOrUpdateTags", Fault::Denied));
+    pool.edits(|spec| drop(spec.tags.insert("team".to_owned(), "blue".to_owned())));
+    pool.scales_to(2);
+    world.waits(Duration::from_mins(20)).await;
+    assert_eq!(pool.instances().len(), 2);
+    for reason in ["MachineChosen", "InstanceEnded", "ActionFailed"] {
+        let told = world.events_on("p").iter().filter(|event| *event == reason).count();
+        assert_eq!(told, 1, "{reason}: {:?}", world.events_on("p"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_done_is_not_told() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
+    pool.scales_to(2);
+    world.waits(Duration::from_mins(20)).await;
+    assert!(!world.events_on("p").iter().any(|event| event == "InstanceEnded"));
+}

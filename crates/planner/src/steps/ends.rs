@@ -3,7 +3,7 @@
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
 use crate::model::{Decrement, Group, LifecycleState};
-use crate::report::Severity;
+use crate::report::{About, Severity};
 use crate::situation::{Capacity, Member, Situation, Standing, claim};
 
 /// Most instances that one plan ends. Auto Scaling allows bursts of about a hundred calls and every call is one
@@ -78,7 +78,12 @@ fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Dra
         (None, _) => "it never had a Machine",
     };
     let id = member.instance.id.clone();
-    draft.tell(Severity::Normal, "InstanceEnded", format!("instance {id} is ended: {why}"));
+    draft.tell(
+        Severity::Normal,
+        About::Instance(id.clone()),
+        "InstanceEnded",
+        format!("instance {id} is ended: {why}"),
+    );
     let group = group.name.clone();
     draft.act(Stage::Ends, Action::TerminateInstance { group, id, decrement, why: why.to_owned() });
 }

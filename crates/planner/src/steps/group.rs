@@ -7,7 +7,7 @@ use crate::desired::{Blocked, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::model::group::{GroupStatus, TemplateChoice};
 use crate::model::{Group, InstanceId, LifecycleState, Process, Protection};
-use crate::report::Severity;
+use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::{Stand, stand};
@@ -90,6 +90,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
     if was_lost(situation) {
         draft.tell(
             Severity::Warning,
+            About::NewGroup,
             "AutoScalingGroupRecreated",
             format!("Auto Scaling group {} was deleted by somebody else; it is made anew", identity.group),
         );
@@ -97,6 +98,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         let size = desired.map_or_else(|| format!("{min} to {max}"), |desired| desired.to_string());
         draft.tell(
             Severity::Normal,
+            About::NewGroup,
             "AutoScalingGroupCreated",
             format!("Auto Scaling group {} is made, size {size}", identity.group),
         );

@@ -8,7 +8,7 @@ use crate::draft::{Draft, Stage};
 use crate::model::group::GroupStatus;
 use crate::model::{DeletionTimeouts, InstanceId, Machine};
 use crate::observed::Stray;
-use crate::report::Severity;
+use crate::report::{About, Severity};
 use crate::situation::{Absentee, Member, Situation, Standing, View};
 use std::time::Duration;
 
@@ -126,7 +126,8 @@ fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
             let message =
                 format!("instance {} is gone; Machine {} goes too", foo_machine.instance, machine.name);
             if !situation.memory.deleted_machines.contains_key(&machine.name) {
-                draft.tell(Severity::Warning, "InstanceVanished", message);
+                let about = About::Machine(machine.name.clone());
+                draft.tell(Severity::Warning, about, "InstanceVanished", message);
             }
         }
         delete_machine(situation, Some(machine), "its instance is gone", draft);

@@ -6,7 +6,7 @@
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
 use crate::model::Group;
-use crate::report::Severity;
+use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::holds_raise;
@@ -58,7 +58,7 @@ fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     }
     let max = (group.sizes.max < target).then_some(target);
     let from = group.sizes.desired;
-    draft.tell(Severity::Normal, "ScaledUp", format!("desired capacity {from} → {target}"));
+    draft.tell(Severity::Normal, About::Group, "ScaledUp", format!("desired capacity {from} → {target}"));
     draft.change(format!("desired capacity {from} → {target}"), |change| {
         change.desired = Some(target);
         change.max = max;
@@ -78,6 +78,7 @@ fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft
     let from = group.sizes.desired;
     draft.tell(
         Severity::Normal,
+        About::Group,
         "LaunchesCancelled",
         format!("desired capacity {from} → {floor}: capacity that was never launched is cancelled"),
     );

@@ -8,7 +8,7 @@ use crate::draft::{Draft, Stage};
 use crate::model::group::TemplateChoice;
 use crate::model::{LaunchTemplate, TemplateRecord, TemplateVersion};
 use crate::observed::Look;
-use crate::report::Severity;
+use crate::report::{About, Severity};
 use crate::situation::{Situation, View};
 use crate::steps::own::may_create;
 use std::collections::BTreeSet;
@@ -123,6 +123,7 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
     };
     draft.tell(
         Severity::Normal,
+        About::TemplateVersion,
         "LaunchTemplateVersionCreated",
         format!("new launch template version: {why}"),
     );

@@ -7,7 +7,7 @@ use crate::action::{Action, OnlyIf};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Stage};
 use crate::model::{Health, Machine, NodeState, RemovalMark, Zone};
-use crate::report::Severity;
+use crate::report::{About, Severity};
 use crate::situation::{Generation, Member, Situation, Standing};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
@@ -167,7 +167,12 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
     let reason = candidate.rank.reason(situation.desired.scale_in.policy);
     let why = format!("{excess} more than the {} wished for; {reason}", situation.wish.size);
     let name = candidate.machine.name.clone();
-    draft.tell(Severity::Normal, "MachineChosen", format!("Machine {name} goes: {why}"));
+    draft.tell(
+        Severity::Normal,
+        About::Machine(name.clone()),
+        "MachineChosen",
+        format!("Machine {name} goes: {why}"),
+    );
     let uid = candidate.machine.uid.clone();
     draft.act(Stage::Victims, Action::DeleteMachine { name, uid, only_if, why });
 }

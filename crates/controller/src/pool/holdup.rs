@@ -1,0 +1,203 @@
+//! What a failed action holds up: what rests on it, and what would only fail in the same way. Everything else of the
+//! plan goes on, so that one Machine that a policy protects, or one instance that AWS refuses to end, does not keep all
+//! others from their turn.
+
+use super::execute::Failure;
+use foo_cloud::ErrorKind;
+use foo_cloud::model::{Decrement, MachineName};
+use foo_planner::Action;
+use foo_planner::memory::Outcome;
+use std::collections::HashSet;
+use std::mem::{Discriminant, discriminant};
+
+/// The hold-ups of one pass.
+#[derive(Debug, Default)]
+pub(super) struct HoldUps(HashSet<HoldUp>);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum HoldUp {
+    /// Nothing more is done.
+    Everything,
+    /// No more calls of AWS.
+    Aws,
+    /// No more actions of this kind.
+    Kind(Discriminant<Action>),
+    /// Nothing more is done to this Machine and FooMachine.
+    Machine(MachineName),
+    /// The group is not changed.
+    GroupChange,
+    /// No instance ends with desired capacity going down with it.
+    Shrinking,
+    /// No instance ends with desired capacity staying.
+    Replacing,
+}
+
+impl HoldUps {
+    /// An action failed.
+    pub(super) fn failed(&mut self, action: &Action, failure: &Failure) {
+        match failure {
+            // Nobody answers, so nobody will answer the next one.
+            Failure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
+                self.add(HoldUp::Everything);
+            }
+            Failure::Kubernetes(_) => {
+                // A right that is missing, a quota: the next of its kind fares no better.
+                self.add(HoldUp::Kind(discriminant(action)));
+                self.rests_on(action, false);
+            }
+            Failure::Cloud(error) => {
+                match error.kind {
+                    ErrorKind::Throttled | ErrorKind::Unreachable | ErrorKind::Credentials => {
+                        self.add(HoldUp::Aws);
+                    }
+                    ErrorKind::Denied => self.add(HoldUp::Kind(discriminant(action))),
+                    _ => {}
+                }
+                self.rests_on(action, error.may_have_happened());
+            }
+        }
+    }
+
+    /// An action lost a race with somebody else's write: its object is looked at again before anything is done to it.
+    pub(super) fn raced(&mut self, action: &Action) {
+        self.rests_on(action, false);
+    }
+
+    /// Whether an action is held up.
+    pub(super) fn hold(&self, action: &Action) -> bool {
+        let aws =
+            action.changes_group() || action.changes_template() || matches!(action, Action::LookAtTemplate);
+        let own = match action {
+            Action::UpdateGroup { .. } => Some(HoldUp::GroupChange),
+            Action::TerminateInstance { decrement: Decrement::Shrink, .. } => Some(HoldUp::Shrinking),
+            Action::TerminateInstance { decrement: Decrement::Replace, .. } => Some(HoldUp::Replacing),
+            _ => machine(action).cloned().map(HoldUp::Machine),
+        };
+        self.has(&HoldUp::Everything)
+            || (aws && self.has(&HoldUp::Aws))
+            || self.has(&HoldUp::Kind(discriminant(action)))
+            || own.is_some_and(|own| self.has(&own))
+    }
+
+    fn add(&mut self, hold_up: HoldUp) {
+        self.0.insert(hold_up);
+    }
+
+    fn has(&self, hold_up: &HoldUp) -> bool {
+        self.0.contains(hold_up)
+    }
+
+    fn rests_on(&mut self, action: &Action, may_have_happened: bool) {
+        match action {
+            Action::CreateFooMachine { name, .. }
+            | Action::DeleteFooMachine { name, .. }
+            | Action::ReleaseFooMachine { name, .. }
+            | Action::DeleteMachine { name, .. }
+            | Action::ExcludeFromDraining { name, .. } => self.add(HoldUp::Machine(name.clone())),
+            // What follows does not need these: they decorate, or are made up for before they matter.
+            Action::TagGroup { .. }
+            | Action::SuspendProcesses { .. }
+            | Action::DeleteTemplateVersions { .. }
+            | Action::SetMachineTimeouts { .. }
+            | Action::PublishReplicas { .. }
+            | Action::LookAtStrays { .. } => {}
+            // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
+            Action::ProtectInstances { .. } => self.add(HoldUp::GroupChange),
+            // Each end is counted against desired capacity as this change leaves it.
+            Action::UpdateGroup { .. } => {
+                self.add(HoldUp::Shrinking);
+                if may_have_happened {
+                    self.add(HoldUp::Replacing);
+                }
+            }
+            // The ends after it are counted as if this one had happened: with another answer than the same again the
+            // count would be wrong.
+            Action::TerminateInstance { decrement, .. } => {
+                if may_have_happened || *decrement == Decrement::Shrink {
+                    self.add(HoldUp::Replacing);
+                }
+                if may_have_happened || *decrement == Decrement::Replace {
+                    self.add(HoldUp::Shrinking);
+                }
+            }
+            Action::AddFinalizer
+            | Action::RemoveFinalizer
+            | Action::RecordArn { .. }
+            | Action::LookAtTemplate
+            | Action::CreateTemplate { .. }
+            | Action::CreateTemplateVersion { .. }
+            | Action::DeleteTemplate { .. }
+            | Action::CreateGroup(_)
+            | Action::DeleteGroup { .. } => self.add(HoldUp::Everything),
+        }
+    }
+}
+
+/// The Machine or FooMachine, which have the same name, that an action is about.
+fn machine(action: &Action) -> Option<&MachineName> {
+    match action {
+        Action::CreateFooMachine { name, .. }
+        | Action::DeleteFooMachine { name, .. }
+        | Action::ReleaseFooMachine { name, .. }
+        | Action::DeleteMachine { name, .. }
+        | Action::ExcludeFromDraining { name, .. }
+        | Action::SetMachineTimeouts { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_cloud::{CloudError, Operation};
+    use foo_planner::GroupSettings;
+    use std::collections::BTreeSet;
+
+    fn end(id: &str, decrement: Decrement) -> Action {
+        Action::TerminateInstance { group: "g".into(), id: id.into(), decrement, why: String::new() }
+    }
+
+    fn suspend() -> Action {
+        Action::SuspendProcesses { name: "g".into(), processes: BTreeSet::new() }
+    }
+
+    fn refused(kind: ErrorKind) -> Failure {
+        CloudError::new(Operation::TerminateInstanceInAutoScalingGroup, kind, None, "no").into()
+    }
+
+    #[test]
+    fn a_refused_end_holds_up_only_ends_that_count_on_it() {
+        let mut holds = HoldUps::default();
+        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
+        assert!(!holds.hold(&end("i-2", Decrement::Shrink)));
+        assert!(holds.hold(&end("i-3", Decrement::Replace)), "one more would be launched than is wished");
+    }
+
+    #[test]
+    fn an_end_without_an_answer_holds_up_all_ends() {
+        let mut holds = HoldUps::default();
+        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
+        assert!(holds.hold(&end("i-2", Decrement::Shrink)));
+    }
+
+    #[test]
+    fn what_would_fail_in_the_same_way_is_not_tried() {
+        let mut holds = HoldUps::default();
+        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
+        assert!(holds.hold(&end("i-2", Decrement::Shrink)));
+        assert!(!holds.hold(&suspend()));
+        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Throttled));
+        assert!(holds.hold(&suspend()));
+    }
+
+    #[test]
+    fn without_protection_the_group_is_not_changed_but_released_instances_end() {
+        let mut holds = HoldUps::default();
+        let protect = Action::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] };
+        holds.failed(&protect, &refused(ErrorKind::Invalid));
+        let change =
+            Action::UpdateGroup { name: "g".into(), change: GroupSettings::default(), why: String::new() };
+        assert!(holds.hold(&change));
+        assert!(!holds.hold(&end("i-1", Decrement::Replace)));
+    }
+}
