@@ -14,6 +14,7 @@ use crate::desired::Wanted;
 use crate::draft::Draft;
 use crate::model::group::TemplateChoice;
 use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
+use crate::observed::Stray;
 use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport};
 use crate::situation::{Situation, Standing, View};
 use std::collections::BTreeSet;
@@ -30,8 +31,9 @@ pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
 
 /// Provider ids of all that exists, sorted. `None` when that is not known.
 ///
-/// An instance whose FooMachine we have but which is not in the group stays listed until EC2 was asked about it:
-/// core deletes the Node of an id that leaves the list, and a gap in one answer of AWS must not do that. Nothing
+/// An instance whose FooMachine we have but which is not in the group stays listed until EC2 says that it is gone: core
+/// deletes the Node of an id that leaves the list, and neither a gap in one answer of AWS nor somebody who detaches an
+/// instance that runs pods must do that. Nothing
 /// is said about a group without our tags: if they were taken off our own group, its Nodes must live on.
 pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
     match situation.view {
@@ -42,12 +44,12 @@ pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
                 .iter()
                 .filter(|member| member.is_replica())
                 .map(super::situation::Member::provider_id);
-            let unasked = situation
+            let outside = situation
                 .absentees
                 .iter()
-                .filter(|absentee| absentee.word.is_none())
+                .filter(|absentee| absentee.word != Some(Stray::Gone))
                 .map(|absentee| absentee.foo_machine.instance.provider_id(&absentee.foo_machine.zone));
-            let ids: BTreeSet<String> = members.chain(unasked).collect();
+            let ids: BTreeSet<String> = members.chain(outside).collect();
             Some(ids.into_iter().collect())
         }
     }

@@ -123,7 +123,7 @@ fn happen(world: &mut World, step: Step) {
     match step {
         Step::Wait(seconds) => {
             world.wait(seconds);
-            // A cache that trails by more than this has lost its watch, and its manager restarts.
+            // Older caches are not explored: a watch that is lost is made anew within seconds.
             world.thaw_after(20);
         }
         Step::Look { lag } => {

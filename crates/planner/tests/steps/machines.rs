@@ -72,9 +72,11 @@ fn an_instance_that_ec2_still_knows_is_left_alone() {
     let mut world = pool().of(2).running();
     let id = world.instances()[0].clone();
     world.cloud.kill(&id, world.now);
-    world.cloud.detached.insert(id);
+    world.cloud.detached.insert(id.clone());
     world.look_and_pass();
     assert_eq!(world.writes(), NOTHING);
+    let listed = world.plan_of(0).report.provider_ids.unwrap();
+    assert!(listed.iter().any(|listed| listed.ends_with(id.as_str())), "its Node lives on");
     assert_eq!(
         world.plan_of(0).report.next.after.map(|after| after.as_secs()),
         Some(60),
