@@ -39,14 +39,18 @@ pub struct CallRecord {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     counts: BTreeMap<(Service, String), CallCount>,
+    by_caller: BTreeMap<(String, Service, String), CallCount>,
     recent: VecDeque<CallRecord>,
 }
 
 impl Calls {
     pub(crate) fn record(&mut self, at: Timestamp, call: &CallHead<'_>, outcome: &str) {
-        let count = self.counts.entry((call.service, call.action.to_owned())).or_default();
-        count.calls += 1;
-        count.failures += u64::from(outcome != "OK");
+        let action = (call.service, call.action.to_owned());
+        let caller = (call.caller.to_owned(), call.service, call.action.to_owned());
+        for count in [self.counts.entry(action).or_default(), self.by_caller.entry(caller).or_default()] {
+            count.calls += 1;
+            count.failures += u64::from(outcome != "OK");
+        }
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
@@ -62,6 +66,10 @@ impl Calls {
 
     pub(crate) fn counts(&self) -> BTreeMap<(Service, String), CallCount> {
         self.counts.clone()
+    }
+
+    pub(crate) fn by_caller(&self) -> BTreeMap<(String, Service, String), CallCount> {
+        self.by_caller.clone()
     }
 
     pub(crate) fn count(&self, action: &str) -> u64 {

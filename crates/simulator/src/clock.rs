@@ -50,10 +50,20 @@ impl Clock {
         self.base = self.base.plus(by);
     }
 
-    /// Changes how time passes from now on.
-    pub(crate) fn set_pace(&mut self, pace: Pace) {
+    /// Fixes the present moment, so that a copy can go on from it later.
+    pub(crate) fn hold(&mut self) {
         self.base = self.now();
         self.since = Instant::now();
+    }
+
+    /// Lets a clock that was held go on from the moment it was held at.
+    pub(crate) fn go_on(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// Changes how time passes from now on.
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.hold();
         self.pace = pace;
     }
 }

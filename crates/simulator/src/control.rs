@@ -7,9 +7,12 @@
 //! | GET, POST `/_sim/clock` | `{"now","pace"}`; `{"step_seconds":n}`, `{"factor":x}` or `{"stepped":true}` |
 //! | GET, POST, DELETE `/_sim/faults` | the rules; add one ([`FaultRule`]); remove all |
 //! | DELETE `/_sim/faults/<n>` | remove one |
-//! | GET, DELETE `/_sim/calls` | counts by action, total and the latest calls; reset |
+//! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
 //! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
+//! | GET `/_sim/snapshots` | names of the snapshots there are |
+//! | POST, DELETE `/_sim/snapshots/<name>` | keep a copy of everything; forget it |
+//! | POST `/_sim/snapshots/<name>/restore` | put everything back |
 //! | GET `/_sim/regions` | names of the regions there are |
 //! | GET `/_sim/regions/<r>/state` | everything in a region |
 //! | GET `/_sim/regions/<r>/groups`, `/groups/<name>`, `/activities/<group>` | groups; the diary of one |
@@ -32,6 +35,7 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Where the control API begins.
@@ -156,6 +160,22 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             simulator.set_throttling(throttling);
             value_of(throttling)
         }
+        ("GET", ["snapshots"]) => value_of(simulator.snapshot_names()),
+        ("POST", ["snapshots", name]) => {
+            simulator.take_snapshot(name).map_err(|error| Refusal::Bad(error.to_string()))?;
+            Ok(json!({}))
+        }
+        ("POST", ["snapshots", name, "restore"]) => {
+            simulator.restore_snapshot(name).map_err(|_| Refusal::NotFound)?;
+            Ok(json!({}))
+        }
+        ("DELETE", ["snapshots", name]) => {
+            if simulator.drop_snapshot(name) {
+                Ok(json!({}))
+            } else {
+                Err(Refusal::NotFound)
+            }
+        }
         ("GET", ["page"]) => Ok(page::overview(simulator)),
         ("GET", ["page", region, group]) => {
             page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
@@ -218,7 +238,16 @@ fn calls(simulator: &Simulator) -> Value {
         .into_iter()
         .map(|((service, action), count)| (format!("{}:{action}", service.name()), json!(count)))
         .collect();
-    json!({ "total": simulator.total_calls(), "counts": counts, "recent": simulator.recent_calls() })
+    let mut callers: BTreeMap<String, serde_json::Map<String, Value>> = BTreeMap::new();
+    for ((caller, service, action), count) in simulator.call_counts_by_caller() {
+        callers.entry(caller).or_default().insert(format!("{}:{action}", service.name()), json!(count));
+    }
+    json!({
+        "total": simulator.total_calls(),
+        "counts": counts,
+        "callers": callers,
+        "recent": simulator.recent_calls(),
+    })
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {

@@ -1,11 +1,14 @@
 //! Faults on purpose: rules that make single calls fail, hang or lose their answer.
 
+use crate::core::chance::Chance;
 use crate::core::error::AwsError;
+use crate::probability::Probability;
 use crate::service::Service;
 use serde::{Deserialize, Serialize};
 
 /// A rule: which calls, how many of them, and what happens to them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FaultRule {
     /// Only calls of this service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,6 +28,9 @@ pub struct FaultRule {
     /// How many calls are hit; all that follow if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
+    /// How likely a call that would be hit is hit; all are if absent. Those that are spared do not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<Probability>,
     /// What happens to them.
     pub fault: Fault,
 }
@@ -57,6 +63,10 @@ pub enum Fault {
     DroppedBefore,
     /// It is carried out, then the connection breaks.
     DroppedAfter,
+    /// It is not carried out, and no answer ever comes; the connection stays open.
+    Hang,
+    /// It is carried out, but the connection ends in the middle of the answer's body.
+    Truncated,
     /// AWS cannot be reached at all. Over HTTP the same as [`Self::DroppedBefore`].
     Unreachable,
 }
@@ -75,6 +85,7 @@ impl FaultRule {
             containing: None,
             skip: 0,
             times: None,
+            probability: None,
             fault,
         }
     }
@@ -108,6 +119,12 @@ impl FaultRule {
         self
     }
 
+    /// The same, but each call is hit only with this probability.
+    pub fn with_probability(mut self, probability: Probability) -> Self {
+        self.probability = Some(probability);
+        self
+    }
+
     fn matches(&self, call: &CallHead<'_>) -> bool {
         self.service.is_none_or(|service| service == call.service)
             && self.action.as_deref().is_none_or(|action| action == call.action)
@@ -132,13 +149,19 @@ pub(crate) struct CallHead<'a> {
 }
 
 /// The rules in force, in the order they were added.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Faults {
     rules: Vec<(u64, FaultRule)>,
     serial: u64,
+    chance: Chance,
 }
 
 impl Faults {
+    /// No rules. The seed decides what rules with a probability hit.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { rules: Vec::new(), serial: 0, chance: Chance::new(seed, "faults") }
+    }
+
     /// Adds a rule and returns its number.
     pub(crate) fn add(&mut self, rule: FaultRule) -> u64 {
         self.serial += 1;
@@ -162,6 +185,7 @@ impl Faults {
 
     /// The fault of the first rule that hits this call. Rules count the calls they match; one that is used up goes.
     pub(crate) fn strike(&mut self, call: &CallHead<'_>) -> Option<Fault> {
+        let chance = &mut self.chance;
         let at = self.rules.iter_mut().position(|(_, rule)| {
             if !rule.matches(call) || rule.times == Some(0) {
                 return false;
@@ -170,7 +194,7 @@ impl Faults {
                 rule.skip -= 1;
                 return false;
             }
-            true
+            rule.probability.is_none_or(|probability| probability.strikes(chance))
         })?;
         let (_, rule) = self.rules.get_mut(at)?;
         rule.times = rule.times.map(|times| times.saturating_sub(1));
@@ -228,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_rule_skips_then_hits_then_is_gone() {
-        let mut faults = Faults::default();
+        let mut faults = Faults::new(1);
         faults.add(FaultRule::on("SetDesiredCapacity", Fault::Throttled).after(1).times(2));
         let hits: Vec<bool> = (0..5).map(|_| faults.strike(&call("SetDesiredCapacity")).is_some()).collect();
         assert_eq!(hits, [false, true, true, false, false]);
@@ -237,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_rule_hits_only_what_it_names() {
-        let mut faults = Faults::default();
+        let mut faults = Faults::new(1);
         faults.add(FaultRule::on_everything(Fault::Denied).for_caller("manager").containing("pool-a"));
         faults.add(FaultRule::on("Other", Fault::Throttled));
         assert_eq!(faults.strike(&call("Any")), Some(Fault::Denied));
@@ -255,6 +279,29 @@ mod tests {
         ));
         let error = denied(&CallHead { service: Service::Ec2, ..call("CreateLaunchTemplate") }, "1");
         assert_eq!(error.code, "UnauthorizedOperation");
+    }
+
+    #[test]
+    fn a_rule_with_a_probability_hits_its_share_and_the_same_calls_for_a_seed() {
+        let hits = |seed| {
+            let mut faults = Faults::new(seed);
+            let half = Probability::new(0.5).expect("a probability");
+            faults.add(FaultRule::on_everything(Fault::Hang).with_probability(half));
+            (0..1000).map(|_| faults.strike(&call("Any")).is_some()).collect::<Vec<_>>()
+        };
+        let count = hits(1).into_iter().filter(|hit| *hit).count();
+        assert!((420..580).contains(&count), "{count}");
+        assert_eq!(hits(1), hits(1));
+        assert_ne!(hits(1), hits(2));
+    }
+
+    #[test]
+    fn rules_with_an_impossible_probability_or_an_unknown_field_are_refused() {
+        let parse = |text| serde_json::from_str::<FaultRule>(text);
+        assert!(parse(r#"{"probability":1.5,"fault":{"kind":"hang"}}"#).is_err());
+        assert!(parse(r#"{"probability":-0.1,"fault":{"kind":"hang"}}"#).is_err());
+        assert!(parse(r#"{"oftn":1,"fault":{"kind":"hang"}}"#).is_err());
+        assert!(parse(r#"{"probability":0.25,"fault":{"kind":"truncated"}}"#).is_ok());
     }
 
     #[test]

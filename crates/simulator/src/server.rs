@@ -7,20 +7,29 @@ use crate::wire::{self, WireAnswer, WireRequest};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::error::Error as _;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 /// Largest request body: far above anything AWS takes.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
-/// The connection is to be closed without an answer.
+/// The connection is to be reset without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is dropped on purpose")]
 struct Dropped;
+
+/// The connection is to end in the middle of an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer is cut off on purpose")]
+struct CutOff;
 
 /// Accepts connections until the task is aborted; open connections end with it.
 pub(crate) async fn serve(listener: TcpListener, simulator: Simulator) {
@@ -48,17 +57,30 @@ async fn connection(stream: TcpStream, simulator: Simulator) {
     }
     let service = service_fn(move |request| {
         let simulator = simulator.clone();
-        async move { answer(&simulator, request).await }
+        Box::pin(async move { answer(&simulator, request).await })
     });
-    let connection = hyper::server::conn::http1::Builder::new()
+    let mut connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .serve_connection(TokioIo::new(stream), service);
-    if let Err(error) = connection.await {
-        tracing::debug!(%error, "connection ended");
+    let ended = std::future::poll_fn(|context| connection.poll_without_shutdown(context)).await;
+    let mut stream = connection.into_parts().io.into_inner();
+    let closed = match ended {
+        // Closing would look like an orderly end; what callers must survive is a reset (RST).
+        Err(error) if error.source().is_some_and(<dyn std::error::Error>::is::<Dropped>) => {
+            stream.set_zero_linger()
+        }
+        Err(error) => {
+            tracing::debug!(%error, "connection ended");
+            Ok(())
+        }
+        Ok(()) => stream.shutdown().await,
+    };
+    if let Err(error) = closed {
+        tracing::debug!(%error, "cannot close a connection");
     }
 }
 
-async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Response<AnswerBody>, Dropped> {
     let (head, body) = request.into_parts();
     // AWS's protocols never ask for a path of the page without parameters and without a signature.
     if head.method == Method::GET
@@ -80,6 +102,12 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     match wire::answer(&simulator.world, WireRequest { authorization, query, body: &body }).await {
         WireAnswer::Dropped => Err(Dropped),
+        WireAnswer::Truncated { status, body } => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let mut response = plain(status, "text/xml;charset=UTF-8", body);
+            response.body_mut().cut();
+            Ok(response)
+        }
         WireAnswer::Xml { status, body, request_id } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             let mut response = plain(status, "text/xml;charset=UTF-8", body);
@@ -91,9 +119,74 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     }
 }
 
-fn plain(status: StatusCode, content_type: &'static str, body: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
+fn plain(status: StatusCode, content_type: &'static str, body: String) -> Response<AnswerBody> {
+    let mut response = Response::new(AnswerBody::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
+}
+
+/// How a body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Where it said it would.
+    Whole,
+    /// Halfway; what was given out is first to be flushed.
+    Cut,
+    /// Halfway, and it was.
+    CutAndFlushed,
+}
+
+/// A body that may end before the length it announced.
+struct AnswerBody {
+    rest: Bytes,
+    length: u64,
+    end: End,
+}
+
+impl AnswerBody {
+    /// Leaves away the second half.
+    fn cut(&mut self) {
+        self.rest.truncate(self.rest.len() / 2);
+        self.end = End::Cut;
+    }
+}
+
+impl From<String> for AnswerBody {
+    fn from(text: String) -> Self {
+        let rest = Bytes::from(text);
+        Self { length: u64::try_from(rest.len()).unwrap_or(u64::MAX), rest, end: End::Whole }
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = CutOff;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, CutOff>>> {
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.rest)))));
+        }
+        match self.end {
+            End::Whole => Poll::Ready(None),
+            End::Cut => {
+                // hyper flushes when a body has nothing to give for now: without this pause all of it would be lost.
+                self.end = End::CutAndFlushed;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            End::CutAndFlushed => Poll::Ready(Some(Err(CutOff))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.end == End::Whole
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.length)
+    }
 }

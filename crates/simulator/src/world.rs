@@ -7,6 +7,7 @@ use crate::core::Region;
 use crate::core::chance::Chance;
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::{self, CallHead, Fault, Faults};
+use crate::snapshots::Snapshots;
 use crate::throttle::{Buckets, Throttling};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,10 +17,11 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct World {
     inner: Mutex<Inner>,
+    pub(crate) snapshots: Snapshots,
     pub(crate) config: SimulatorConfig,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) regions: BTreeMap<String, Region>,
@@ -38,12 +40,27 @@ pub(crate) enum Gate {
     Open(Duration),
     /// It is carried out, but its answer is lost.
     AnswerLost,
+    /// It is carried out, but its answer ends in the middle.
+    Truncated,
+    /// It is not carried out, and nothing ever happens.
+    Hangs,
     /// It is not carried out and gets this answer.
     Refused(AwsError),
     /// It is not carried out and gets no answer; the caller cannot tell.
     Dropped,
     /// It is not carried out, and the caller knows.
     Unreachable,
+}
+
+/// What becomes of the answer to a call that is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It arrives.
+    Whole,
+    /// It is lost.
+    Lost,
+    /// Only its beginning arrives.
+    Truncated,
 }
 
 /// Regions a caller can make by naming them; more would be a mistake or a fuzzer.
@@ -54,7 +71,7 @@ impl World {
         let mut inner = Inner {
             clock: Clock::new(config.pace, config.start),
             regions: BTreeMap::new(),
-            faults: Faults::default(),
+            faults: Faults::new(config.seed),
             calls: Calls::default(),
             throttling: config.throttling,
             settings: config.settings.clone(),
@@ -64,7 +81,7 @@ impl World {
         for region in &config.regions {
             drop(inner.region(&config, region));
         }
-        Self { inner: Mutex::new(inner), config }
+        Self { inner: Mutex::new(inner), snapshots: Snapshots::default(), config }
     }
 
     /// The state. A thread that panicked while it held the lock does not take the others with it.
@@ -101,6 +118,8 @@ impl World {
             Some(Fault::Throttled) => Gate::Refused(faults::throttled(call.service)),
             Some(Fault::DroppedBefore) => Gate::Dropped,
             Some(Fault::DroppedAfter) => Gate::AnswerLost,
+            Some(Fault::Hang) => Gate::Hangs,
+            Some(Fault::Truncated) => Gate::Truncated,
             Some(Fault::Unreachable) => Gate::Unreachable,
         };
         match gate {
@@ -119,7 +138,11 @@ impl World {
                 inner.calls.record(now, call, "Unreachable");
                 Gate::Unreachable
             }
-            open @ (Gate::Open(_) | Gate::AnswerLost) => open,
+            Gate::Hangs => {
+                inner.calls.record(now, call, "Hang");
+                Gate::Hangs
+            }
+            open @ (Gate::Open(_) | Gate::AnswerLost | Gate::Truncated) => open,
         }
     }
 
@@ -127,14 +150,15 @@ impl World {
     pub(crate) fn carry_out<T>(
         &self,
         call: &CallHead<'_>,
-        lost: bool,
+        ending: Ending,
         work: impl FnOnce(&mut Region) -> AwsResult<T>,
     ) -> AwsResult<T> {
         let mut inner = self.lock();
         let result = inner.region(&self.config, call.region).and_then(work);
         let now = inner.clock.now();
         let outcome = match &result {
-            _ if lost => "DroppedAfter",
+            _ if ending == Ending::Lost => "DroppedAfter",
+            _ if ending == Ending::Truncated => "Truncated",
             Ok(_) => "OK",
             Err(error) => &error.code,
         };

@@ -9,7 +9,7 @@ use crate::core::Region;
 use crate::core::error::AwsResult;
 use crate::faults::CallHead;
 use crate::service::Service;
-use crate::world::{Gate, World};
+use crate::world::{Ending, Gate, World};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result, operation};
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,9 +68,11 @@ impl SimCloud {
                 no_answer(ErrorKind::Unreachable, "no answer came")
             }
         };
-        let (wait, lost) = match self.world.gate(&call) {
-            Gate::Open(wait) => (wait, false),
-            Gate::AnswerLost => (Duration::ZERO, true),
+        let (wait, ending) = match self.world.gate(&call) {
+            Gate::Open(wait) => (wait, Ending::Whole),
+            // Half an answer cannot be read: no caller learns more from it than from none.
+            Gate::AnswerLost | Gate::Truncated => (Duration::ZERO, Ending::Lost),
+            Gate::Hangs => std::future::pending().await,
             Gate::Refused(error) => return Err(errors::as_adapter(operation, &error)),
             Gate::Dropped => return Err(lost_answer()),
             Gate::Unreachable => return Err(no_answer(ErrorKind::Unreachable, "connection refused")),
@@ -78,8 +80,8 @@ impl SimCloud {
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
-        match self.world.carry_out(&call, lost, work) {
-            _ if lost => Err(lost_answer()),
+        match self.world.carry_out(&call, ending, work) {
+            _ if ending != Ending::Whole => Err(lost_answer()),
             result => result.map_err(|error| errors::as_adapter(operation, &error)),
         }
     }

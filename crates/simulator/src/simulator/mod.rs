@@ -122,6 +122,11 @@ impl Simulator {
         self.world.lock().calls.counts()
     }
 
+    /// Numbers of calls by caller, service and action.
+    pub fn call_counts_by_caller(&self) -> BTreeMap<(String, Service, String), CallCount> {
+        self.world.lock().calls.by_caller()
+    }
+
     /// Number of calls of an action.
     pub fn calls(&self, action: &str) -> u64 {
         self.world.lock().calls.count(action)

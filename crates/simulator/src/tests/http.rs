@@ -125,3 +125,99 @@ async fn the_control_api_does_what_the_handle_does() {
     let (ok, refusal) = control(&aws, "GET", "nothing", null).await;
     assert!(!ok && refusal["error"].as_str().is_some_and(|text| text.contains("/_sim/nothing")));
 }
+
+/// Sends a call and returns what came of it: what could be read, and how the reading ended.
+async fn raw_call(aws: &Handle, action: &str) -> (String, Result<(), std::io::ErrorKind>) {
+    let mut stream = TcpStream::connect(aws.address()).await.expect("it listens");
+    let body = format!("Action={action}&Version=2011-01-01");
+    let request = format!(
+        "POST / HTTP/1.1\r\nHost: sim\r\nContent-Length: {}\r\nAuthorization: AWS4-HMAC-SHA256 \
+         Credential=AKID/20260101/{REGION}/autoscaling/aws4_request, SignedHeaders=host, Signature=0\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let mut answer = Vec::new();
+    let ended = stream.read_to_end(&mut answer).await;
+    (String::from_utf8(answer).expect("text"), ended.map(|_| ()).map_err(|error| error.kind()))
+}
+
+/// A dropped call is a reset (RST) on the wire, not an orderly end, whether it was carried out or not.
+#[tokio::test]
+async fn a_dropped_call_resets_the_connection() {
+    let aws = start().await;
+    for fault in [Fault::DroppedBefore, Fault::DroppedAfter] {
+        aws.add_fault(FaultRule::on("DescribeTags", fault).times(1));
+        let (answer, ended) = raw_call(&aws, "DescribeTags").await;
+        assert_eq!((answer.as_str(), ended), ("", Err(std::io::ErrorKind::ConnectionReset)));
+    }
+}
+
+/// A truncated answer announces more than it holds.
+#[tokio::test]
+async fn a_truncated_answer_ends_in_the_middle() {
+    let aws = start().await;
+    aws.add_fault(FaultRule::on("DescribeTags", Fault::Truncated).times(1));
+    let (answer, ended) = raw_call(&aws, "DescribeTags").await;
+    assert_eq!(ended, Ok(()));
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let announced = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
+    let announced: usize = announced.parse().expect("a number");
+    assert_eq!(body.len(), announced / 2);
+    assert_eq!(aws.recent_calls().last().map(|call| call.outcome.clone()).as_deref(), Some("Truncated"));
+}
+
+/// A hanging call gets no answer, while others do.
+#[tokio::test]
+async fn a_hanging_call_holds_up_nobody_else() {
+    let aws = start().await;
+    aws.add_fault(FaultRule::on("DescribeTags", Fault::Hang).times(1));
+    let hanging = tokio::time::timeout(std::time::Duration::from_millis(200), raw_call(&aws, "DescribeTags"));
+    let (hung, other) = tokio::join!(hanging, call(&aws, "DescribeAutoScalingGroups"));
+    assert!(hung.is_err());
+    assert!(other.starts_with("HTTP/1.1 200"), "{other}");
+}
+
+#[tokio::test]
+async fn snapshots_bring_everything_back() {
+    let aws = start().await;
+    let null = Value::Null;
+    let scene = super::scene::Scene { sim: aws.simulator().clone(), region: aws.region(REGION) };
+    scene.settled_pool((0, 2, 4));
+    aws.add_fault(FaultRule::on("Nothing", Fault::Hang));
+    call(&aws, "DescribeTags").await;
+    assert!(control(&aws, "POST", "snapshots/settled", null.clone()).await.0);
+    let before = (aws.state(), aws.faults(), aws.call_counts());
+    scene.set_desired(4).expect("in range");
+    scene.wait(100);
+    aws.clear_faults();
+    aws.reset_calls();
+    assert_ne!(before.0, aws.state());
+    assert!(control(&aws, "POST", "snapshots/settled/restore", null.clone()).await.0);
+    assert_eq!(before, (aws.state(), aws.faults(), aws.call_counts()));
+    // What happens after a snapshot happens the same way each time.
+    let futures: Vec<Value> = (0..2)
+        .map(|_| {
+            aws.restore_snapshot("settled").expect("taken");
+            scene.set_desired(4).expect("in range");
+            scene.wait(100);
+            aws.state()
+        })
+        .collect();
+    assert_eq!(futures.first(), futures.last());
+    let (_, names) = control(&aws, "GET", "snapshots", null.clone()).await;
+    assert_eq!(names, json!(["settled"]));
+    assert!(control(&aws, "DELETE", "snapshots/settled", null.clone()).await.0);
+    assert!(!control(&aws, "POST", "snapshots/settled/restore", null).await.0);
+}
+
+#[tokio::test]
+async fn calls_are_counted_by_caller_too() {
+    let aws = start().await;
+    call(&aws, "DescribeTags").await;
+    call(&aws, "DescribeTags").await;
+    let (_, calls) = control(&aws, "GET", "calls", Value::Null).await;
+    assert_eq!(calls["callers"]["AKID"]["autoscaling:DescribeTags"]["calls"], json!(2));
+    control(&aws, "DELETE", "calls", Value::Null).await;
+    assert!(aws.call_counts_by_caller().is_empty());
+}

@@ -16,7 +16,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::faults::CallHead;
 use crate::service::Service;
-use crate::world::{Gate, World};
+use crate::world::{Ending, Gate, World};
 use params::Params;
 use std::time::Duration;
 use xml::Xml;
@@ -33,7 +33,9 @@ pub(crate) struct WireRequest<'a> {
 pub(crate) enum WireAnswer {
     /// A body of XML with its request id.
     Xml { status: u16, body: String, request_id: String },
-    /// Nothing: the connection is closed.
+    /// The beginning of an answer; then the connection ends.
+    Truncated { status: u16, body: String },
+    /// Nothing: the connection is reset.
     Dropped,
 }
 
@@ -75,9 +77,11 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
         action: &action,
         parameters: &parameters,
     };
-    let (wait, lost) = match world.gate(&call) {
-        Gate::Open(wait) => (wait, false),
-        Gate::AnswerLost => (Duration::ZERO, true),
+    let (wait, ending) = match world.gate(&call) {
+        Gate::Open(wait) => (wait, Ending::Whole),
+        Gate::AnswerLost => (Duration::ZERO, Ending::Lost),
+        Gate::Truncated => (Duration::ZERO, Ending::Truncated),
+        Gate::Hangs => std::future::pending().await,
         Gate::Refused(error) => return refuse(service, &error, request_id),
         Gate::Dropped | Gate::Unreachable => return WireAnswer::Dropped,
     };
@@ -88,15 +92,19 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
         Caller { arn: world.arn_of(&scope.caller), name: &scope.caller, account: &world.config.account };
     let mut xml = Xml::default();
     let result = world
-        .carry_out(&call, lost, |region| operation(region, &params, &caller, &mut xml))
+        .carry_out(&call, ending, |region| operation(region, &params, &caller, &mut xml))
         .map_err(|error| in_words_of(service, error));
-    match result {
-        _ if lost => WireAnswer::Dropped,
+    let whole = match result {
         Ok(()) => {
             let body = success(service, &action, &xml.into_text(), &request_id);
             WireAnswer::Xml { status: 200, body, request_id }
         }
         Err(error) => refuse(service, &error, request_id),
+    };
+    match (ending, whole) {
+        (Ending::Lost, _) => WireAnswer::Dropped,
+        (Ending::Truncated, WireAnswer::Xml { status, body, .. }) => WireAnswer::Truncated { status, body },
+        (_, whole) => whole,
     }
 }
 

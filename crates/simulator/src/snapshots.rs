@@ -1,0 +1,72 @@
+//! Named snapshots of the whole simulated world, in memory: regions, time, faults, throttling and counts.
+//!
+//! The snapshots themselves are no part of the world: restoring one keeps the others.
+
+use crate::simulator::Simulator;
+use crate::world::Inner;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Most snapshots kept at a time: each holds a copy of everything.
+pub const SNAPSHOT_LIMIT: usize = 32;
+
+/// Why there is no such snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// No snapshot of that name was taken.
+    #[error("there is no snapshot {0:?}")]
+    Unknown(String),
+    /// There are [`SNAPSHOT_LIMIT`] already; one that is taken again replaces itself.
+    #[error("there are {SNAPSHOT_LIMIT} snapshots already")]
+    TooMany,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Snapshots {
+    by_name: Mutex<BTreeMap<String, Inner>>,
+}
+
+impl Snapshots {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Inner>> {
+        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Simulator {
+    /// Keeps a copy of the whole world under a name; an older one of that name is replaced.
+    ///
+    /// # Errors
+    /// [`SnapshotError::TooMany`].
+    pub fn take_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
+        let mut copy = self.world.lock().clone();
+        copy.clock.hold();
+        let mut snapshots = self.world.snapshots.lock();
+        if snapshots.len() >= SNAPSHOT_LIMIT && !snapshots.contains_key(name) {
+            return Err(SnapshotError::TooMany);
+        }
+        snapshots.insert(name.to_owned(), copy);
+        Ok(())
+    }
+
+    /// Puts the world back to where it was; virtual time goes on from the moment of the snapshot.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Unknown`].
+    pub fn restore_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
+        let kept = self.world.snapshots.lock().get(name).cloned();
+        let mut copy = kept.ok_or_else(|| SnapshotError::Unknown(name.to_owned()))?;
+        copy.clock.go_on();
+        *self.world.lock() = copy;
+        Ok(())
+    }
+
+    /// Forgets a snapshot; `false` if there was none of that name.
+    pub fn drop_snapshot(&self, name: &str) -> bool {
+        self.world.snapshots.lock().remove(name).is_some()
+    }
+
+    /// Names of the snapshots there are.
+    pub fn snapshot_names(&self) -> Vec<String> {
+        self.world.snapshots.lock().keys().cloned().collect()
+    }
+}
