@@ -18,6 +18,8 @@ pub(crate) enum Event {
     Forgotten(InstanceId),
     /// The group's next health check looks at this member.
     HealthCheck(InstanceId),
+    /// The wait with this token may have run out.
+    HookExpired(InstanceId, String),
     /// EnteringStandby → Standby.
     StoodBy(InstanceId),
     /// Detaching → gone from the group.

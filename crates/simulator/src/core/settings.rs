@@ -34,6 +34,8 @@ pub struct Settings {
     pub replacement: Replacement,
     /// What a second TerminateInstanceInAutoScalingGroup of the same instance gets.
     pub repeated_termination: RepeatedTermination,
+    /// Whether an instance that is gone already waits for its terminating hooks.
+    pub hooks_of_dead: HooksOf,
     /// Whether Create- and UpdateAutoScalingGroup look into the launch template.
     pub template_check: TemplateCheck,
 }
@@ -56,6 +58,16 @@ pub enum RepeatedTermination {
     Accepted,
     /// `ScalingActivityInProgress`.
     Refused,
+}
+
+/// What becomes of the terminating hooks of an instance that was ended in EC2 directly **(A)**.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HooksOf {
+    /// The member waits for them although its instance is gone.
+    #[default]
+    Awaited,
+    /// The member leaves at once.
+    Skipped,
 }
 
 /// When a launch template that cannot work is noticed.
@@ -85,6 +97,7 @@ impl Default for Settings {
             launch_retry_max: Duration::from_mins(5),
             replacement: Replacement::default(),
             repeated_termination: RepeatedTermination::default(),
+            hooks_of_dead: HooksOf::default(),
             template_check: TemplateCheck::default(),
         }
     }

@@ -71,6 +71,7 @@ impl Groups for SimCloud {
             new_instances: spec.new_instances,
             tags: group_tags(&spec.tags),
             settings: SettingsChange::default(),
+            hooks: Vec::new(),
         };
         self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| region.create_group(new))
             .await

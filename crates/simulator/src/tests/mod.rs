@@ -2,6 +2,7 @@
 
 mod faults;
 mod health;
+mod hooks;
 mod http;
 mod launches;
 mod membership;

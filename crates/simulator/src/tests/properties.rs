@@ -105,6 +105,7 @@ fn perform(scene: &Scene, act: &Act) {
                 new_instances: protection(protected),
                 tags: BTreeMap::new(),
                 settings: SettingsChange::default(),
+                hooks: Vec::new(),
             });
         }
         Act::Desired { group, desired } => with(&mut |region| {

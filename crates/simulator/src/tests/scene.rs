@@ -116,6 +116,7 @@ impl Scene {
             new_instances: Protection::Unprotected,
             tags: BTreeMap::<String, GroupTag>::new(),
             settings: SettingsChange::default(),
+            hooks: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! How a group launches: the zone with fewest members, the first type that is to be had, and what happens if none is.
 
+use super::hooks::Transition;
 use super::model::{Group, LaunchSource, Member, MixedPolicy, TemplateRef, Trouble};
 use crate::core::due::Event;
 use crate::core::ec2::instances::{Addresses, Ec2Instance, Market};
@@ -286,6 +287,7 @@ impl Region {
                 template: Some((recipe.template.id, recipe.template.name, recipe.version.number)),
                 market: recipe.market,
                 launched: now,
+                waits: BTreeMap::new(),
                 activity: Some(activity),
             };
             group.members.insert(id.clone(), member);
@@ -346,15 +348,21 @@ impl Region {
         })
     }
 
-    /// The launch is over: the member is in service, unless its instance died meanwhile.
+    /// The launch is over: the member waits for its hooks, then is in service, unless its instance died meanwhile.
     pub(crate) fn finish_launch(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
-        let alive = self.instances.get(id).is_some_and(|instance| instance.state == InstanceState::Running);
+        let alive = self.may_serve(id);
+        let lifecycle =
+            self.groups.get(&name).and_then(|group| Some(group.members.get(id)?.lifecycle.clone()));
+        match lifecycle {
+            Some(LifecycleState::Pending) if alive && self.begin_waits(&name, id, Transition::Launching) => {
+                return;
+            }
+            Some(LifecycleState::Pending | LifecycleState::PendingProceed) => {}
+            Some(_) | None => return,
+        }
         let Some(group) = self.groups.get_mut(&name) else { return };
-        let Some(member) = group.members.get_mut(id).filter(|it| it.lifecycle == LifecycleState::Pending)
-        else {
-            return;
-        };
+        let Some(member) = group.members.get_mut(id) else { return };
         let activity = member.activity.take();
         if alive {
             member.lifecycle = LifecycleState::InService;

@@ -1,5 +1,6 @@
 //! How a member leaves: Terminating → gone, with EC2's shutting-down → terminated beside it.
 
+use super::hooks::Transition;
 use crate::core::due::Event;
 use crate::core::region::{ActivityEntry, Region};
 use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState};
@@ -10,15 +11,44 @@ const DIED_WHILE_LAUNCHING: &str = "Instance became unhealthy while waiting for 
                                     Termination Reason: Client.UserInitiatedShutdown: User initiated shutdown";
 
 impl Region {
-    /// Begins the terminating transition of a member and returns the serial number of its activity. `None` if it is
-    /// no member or already on its way out.
+    /// Begins the terminating transition of a member, which waits for the group's hooks, and returns the serial number
+    /// of its activity. `None` if it is no member or already on its way out.
     pub(crate) fn begin_leaving(&mut self, name: &GroupName, id: &InstanceId, cause: &str) -> Option<u64> {
+        let serial = self.start_leaving(name, id, cause)?;
+        if !self.begin_waits(name, id, Transition::Terminating) {
+            self.end_member(id);
+        }
+        Some(serial)
+    }
+
+    /// The same without hooks, ending waits that have begun: ForceDelete (API Reference, DeleteAutoScalingGroup).
+    pub(crate) fn leave_at_once(&mut self, name: &GroupName, id: &InstanceId, cause: &str) {
+        let waits = |region: &Self| {
+            Some(region.groups.get(name)?.members.get(id)?.lifecycle == LifecycleState::TerminatingWait)
+        };
+        if waits(self) == Some(true) {
+            self.proceed_leaving(name, id);
+        } else if self.start_leaving(name, id, cause).is_some() {
+            self.end_member(id);
+        }
+    }
+
+    /// The waits of a leaving member are over.
+    pub(crate) fn proceed_leaving(&mut self, name: &GroupName, id: &InstanceId) {
+        if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {
+            member.waits.clear();
+            member.lifecycle = LifecycleState::TerminatingProceed;
+            self.end_member(id);
+        }
+    }
+
+    fn start_leaving(&mut self, name: &GroupName, id: &InstanceId, cause: &str) -> Option<u64> {
         let member = self.groups.get(name)?.members.get(id)?;
         if member.lifecycle.is_leaving() {
             return None;
         }
         let (launching, details) = (member.activity, self.details_of(id));
-        if matches!(member.lifecycle, LifecycleState::Pending) {
+        if member.lifecycle.is_capacity() && member.lifecycle != LifecycleState::InService {
             let message = "The instance was terminated before it was in service.".to_owned();
             self.end_activity(name, launching, ActivityStatus::Cancelled, Some(message));
         }
@@ -34,9 +64,9 @@ impl Region {
         );
         if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {
             member.lifecycle = LifecycleState::Terminating;
+            member.waits.clear();
             member.activity = Some(serial);
         }
-        self.end_member(id);
         Some(serial)
     }
 

@@ -8,6 +8,7 @@ use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Ids that these calls take (Auto Scaling API Reference).
@@ -248,6 +249,7 @@ impl Region {
             template,
             market: instance.market,
             launched: instance.launched,
+            waits: BTreeMap::new(),
             activity: None,
         })
     }

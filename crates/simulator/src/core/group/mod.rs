@@ -1,10 +1,12 @@
 //! Auto Scaling: groups and what they do by themselves.
 //!
 //! [`evaluate`] compares desired with actual capacity; [`launch`], [`scale_in`] and [`leave`] carry out what follows;
-//! [`operations`] are the calls that change a group as a whole, [`members`] those that concern single instances.
+//! [`hooks`] hold launches and
+//! terminations up; [`operations`] are the calls that change a group as a whole, [`members`] those that concern single instances.
 
 pub mod activity;
 mod evaluate;
+pub mod hooks;
 mod launch;
 mod leave;
 pub mod members;

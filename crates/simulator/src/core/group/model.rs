@@ -1,5 +1,6 @@
 //! What a group is: its settings, its members, its troubles.
 
+use super::hooks::{Hook, LifecycleAction};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use foo_cloud::model::{
@@ -41,6 +42,8 @@ pub struct Group {
     pub status: GroupStatus,
     /// Its members.
     pub members: BTreeMap<InstanceId, Member>,
+    /// Its lifecycle hooks, by name.
+    pub hooks: BTreeMap<String, Hook>,
     /// Failed launches, by zone; those for which no zone is to blame under `None`.
     #[serde(skip)]
     pub(crate) troubles: BTreeMap<Option<Zone>, Trouble>,
@@ -149,6 +152,8 @@ pub struct Member {
     pub market: Market,
     /// When it was launched.
     pub launched: Timestamp,
+    /// What it waits for in a `…:Wait` state, by hook.
+    pub waits: BTreeMap<String, LifecycleAction>,
     /// The activity that launches or ends it.
     #[serde(skip)]
     pub(crate) activity: Option<u64>,

@@ -36,6 +36,8 @@ pub struct NewGroup {
     pub tags: BTreeMap<String, GroupTag>,
     /// Everything else.
     pub settings: SettingsChange,
+    /// Its lifecycle hooks.
+    pub hooks: Vec<super::hooks::HookChange>,
 }
 
 /// What UpdateAutoScalingGroup is told; what is absent stays.
@@ -129,6 +131,7 @@ impl Region {
         super::tags::check_tags(&new.tags)?;
         let mut settings = GroupSettings::default();
         apply(&mut settings, new.settings)?;
+        let hooks = Self::hooks_of_new(new.hooks)?;
         let arn = format!(
             "arn:aws:autoscaling:{}:{}:autoScalingGroup:{}:autoScalingGroupName/{}",
             self.name,
@@ -155,6 +158,7 @@ impl Region {
             settings,
             status: GroupStatus::Active,
             members: BTreeMap::new(),
+            hooks,
             troubles: BTreeMap::new(),
             cooldown_until: self.now,
             change,
@@ -292,7 +296,7 @@ impl Region {
         let cause =
             format!("At {} a user request force deleted AutoScalingGroup {name}.", iso_seconds(self.now));
         for id in members {
-            self.begin_leaving(name, &id, &cause);
+            self.leave_at_once(name, &id, &cause);
         }
         if let Some(group) = self.groups.get_mut(name) {
             group.status = GroupStatus::Deleting;

@@ -3,7 +3,7 @@
 use super::model::{Group, Member};
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Protection, Zone};
+use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, Protection, Zone};
 use std::collections::BTreeMap;
 
 /// AWS's words when scale-in finds nobody it may pick.
@@ -76,6 +76,5 @@ fn pick(group: &Group) -> Option<InstanceId> {
 }
 
 fn is_candidate(member: &Member) -> bool {
-    member.protection == Protection::Unprotected
-        && matches!(member.lifecycle, LifecycleState::Pending | LifecycleState::InService)
+    member.protection == Protection::Unprotected && member.lifecycle.is_capacity()
 }

@@ -36,7 +36,7 @@ const STORED: [&str; 17] = [
 ];
 
 pub(super) fn create(region: &mut Region, params: &Params, _: &Caller<'_>, _: &mut Xml) -> AwsResult<()> {
-    for absent in ["LaunchConfigurationName", "InstanceId", "LifecycleHookSpecificationList"] {
+    for absent in ["LaunchConfigurationName", "InstanceId"] {
         if params.node(absent).is_some_and(|node| !node.document().get_text(&[]).unwrap_or("x").is_empty()) {
             return Err(AwsError::validation(format!("{absent} is not simulated.")));
         }
@@ -51,6 +51,7 @@ pub(super) fn create(region: &mut Region, params: &Params, _: &Caller<'_>, _: &m
         new_instances: protection(params)?.unwrap_or(Protection::Unprotected),
         tags: super::tags::parse(params)?.into_iter().map(|tag| (tag.key, tag.tag)).collect(),
         settings: settings(params)?,
+        hooks: super::hooks::specifications(params)?,
     };
     region.create_group(new)
 }

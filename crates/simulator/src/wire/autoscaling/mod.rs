@@ -2,6 +2,7 @@
 
 mod describe;
 mod groups;
+mod hooks;
 mod instances;
 mod tags;
 
@@ -25,6 +26,12 @@ pub(super) fn operation(action: &str) -> Option<Operation> {
         "ExitStandby" => instances::exit_standby,
         "DetachInstances" => instances::detach,
         "AttachInstances" => instances::attach,
+        "PutLifecycleHook" => hooks::put,
+        "DeleteLifecycleHook" => hooks::delete,
+        "DescribeLifecycleHooks" => hooks::describe,
+        "DescribeLifecycleHookTypes" => hooks::describe_types,
+        "CompleteLifecycleAction" => hooks::complete,
+        "RecordLifecycleActionHeartbeat" => hooks::heartbeat,
         "CreateOrUpdateTags" => tags::create_or_update,
         "DeleteTags" => tags::delete,
         "DescribeTags" => tags::describe,

@@ -1,0 +1,388 @@
+//! Lifecycle hooks: waits that other programs ask for while a member launches or leaves (Auto Scaling User Guide,
+//! "Amazon EC2 Auto Scaling lifecycle hooks").
+//!
+//! All hooks of a transition begin their waits at the same moment; the transition goes on when the last of them is over.
+//! One that is abandoned ends the others.
+
+use super::model::Member;
+use crate::core::due::Event;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use crate::core::settings::HooksOf;
+use foo_cloud::InstanceState;
+use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Timestamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Hooks of a group (Amazon EC2 Auto Scaling quotas).
+pub const HOOKS_PER_GROUP: usize = 50;
+/// HeartbeatTimeout if none is given (API Reference, PutLifecycleHook).
+pub const DEFAULT_HEARTBEAT: Duration = Duration::from_hours(1);
+/// Shortest and longest HeartbeatTimeout, in seconds (API Reference, PutLifecycleHook).
+const HEARTBEAT: std::ops::RangeInclusive<u64> = 30..=7_200;
+/// An instance waits no longer than this, or than 100 heartbeats if that is less (API Reference, LifecycleHook).
+const LONGEST_WAIT: Duration = Duration::from_hours(48);
+/// From Pending:Proceed to InService.
+const PROCEEDING: Duration = Duration::from_secs(1);
+
+/// The transition a hook belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Transition {
+    /// `autoscaling:EC2_INSTANCE_LAUNCHING`.
+    Launching,
+    /// `autoscaling:EC2_INSTANCE_TERMINATING`.
+    Terminating,
+}
+
+/// How a wait ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ActionResult {
+    /// `CONTINUE`.
+    Continue,
+    /// `ABANDON`.
+    Abandon,
+}
+
+/// A lifecycle hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hook {
+    /// Its name, unique in the group.
+    pub name: String,
+    /// What it holds up.
+    pub transition: Transition,
+    /// How long it waits without a heartbeat.
+    pub heartbeat: Duration,
+    /// What a wait that ran out comes to.
+    pub default_result: ActionResult,
+    /// NotificationMetadata, NotificationTargetARN and RoleARN, as they were given.
+    pub notification: BTreeMap<String, String>,
+}
+
+/// What PutLifecycleHook is told; what is absent stays, or takes AWS's default.
+#[derive(Clone, Debug, Default)]
+pub struct HookChange {
+    /// Its name.
+    pub name: String,
+    /// What it holds up; a new hook must have it.
+    pub transition: Option<Transition>,
+    /// How long it waits without a heartbeat, in seconds.
+    pub heartbeat: Option<u32>,
+    /// What a wait that ran out comes to.
+    pub default_result: Option<ActionResult>,
+    /// NotificationMetadata, NotificationTargetARN and RoleARN.
+    pub notification: BTreeMap<String, String>,
+}
+
+/// One wait of a member for one hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LifecycleAction {
+    /// LifecycleActionToken.
+    pub token: String,
+    /// When it runs out.
+    pub expires: Timestamp,
+    /// When it runs out whatever the heartbeats.
+    pub limit: Timestamp,
+    heartbeat: Duration,
+    default_result: ActionResult,
+}
+
+/// Which action a caller means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActionKey {
+    /// By its token.
+    Token(String),
+    /// The one of this instance.
+    Instance(InstanceId),
+}
+
+impl Transition {
+    /// AWS's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Launching => "autoscaling:EC2_INSTANCE_LAUNCHING",
+            Self::Terminating => "autoscaling:EC2_INSTANCE_TERMINATING",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Launching, Self::Terminating];
+}
+
+impl ActionResult {
+    /// AWS's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "CONTINUE",
+            Self::Abandon => "ABANDON",
+        }
+    }
+}
+
+impl Hook {
+    /// GlobalTimeout: the longest wait, heartbeats or not.
+    pub fn longest_wait(&self) -> Duration {
+        self.heartbeat.saturating_mul(100).min(LONGEST_WAIT)
+    }
+
+    fn changed(known: Option<&Self>, change: HookChange) -> AwsResult<Self> {
+        check_name(&change.name)?;
+        let transition = change.transition.or(known.map(|hook| hook.transition)).ok_or_else(|| {
+            AwsError::validation("A lifecycle transition must be specified when a lifecycle hook is created.")
+        })?;
+        let heartbeat = match change.heartbeat {
+            Some(seconds) if !HEARTBEAT.contains(&u64::from(seconds)) => {
+                return Err(AwsError::validation(format!(
+                    "HeartbeatTimeout must be between {} and {} seconds.",
+                    HEARTBEAT.start(),
+                    HEARTBEAT.end()
+                )));
+            }
+            Some(seconds) => Duration::from_secs(u64::from(seconds)),
+            None => known.map_or(DEFAULT_HEARTBEAT, |hook| hook.heartbeat),
+        };
+        let mut notification = known.map(|hook| hook.notification.clone()).unwrap_or_default();
+        notification.extend(change.notification);
+        Ok(Self {
+            transition,
+            heartbeat,
+            default_result: change
+                .default_result
+                .or(known.map(|hook| hook.default_result))
+                .unwrap_or(ActionResult::Abandon),
+            notification,
+            name: change.name,
+        })
+    }
+}
+
+impl Region {
+    /// PutLifecycleHook. Waits that have begun keep the terms they began with.
+    pub fn put_hook(&mut self, group: &GroupName, change: HookChange) -> AwsResult<()> {
+        let known = &self.living_group(group)?.hooks;
+        if !known.contains_key(&change.name) && known.len() >= HOOKS_PER_GROUP {
+            return Err(AwsError::new(
+                "LimitExceeded",
+                format!("Cannot create more than {HOOKS_PER_GROUP} lifecycle hooks per AutoScalingGroup."),
+            ));
+        }
+        let hook = Hook::changed(known.get(&change.name), change)?;
+        if let Some(group) = self.groups.get_mut(group) {
+            group.hooks.insert(hook.name.clone(), hook);
+        }
+        Ok(())
+    }
+
+    /// The hooks of a group that is being made.
+    pub(crate) fn hooks_of_new(changes: Vec<HookChange>) -> AwsResult<BTreeMap<String, Hook>> {
+        if changes.len() > HOOKS_PER_GROUP {
+            return Err(AwsError::new(
+                "LimitExceeded",
+                format!("Cannot create more than {HOOKS_PER_GROUP} lifecycle hooks per AutoScalingGroup."),
+            ));
+        }
+        changes
+            .into_iter()
+            .map(|change| Hook::changed(None, change).map(|hook| (hook.name.clone(), hook)))
+            .collect()
+    }
+
+    /// DeleteLifecycleHook. Its outstanding actions are completed first: ABANDON for launching instances, CONTINUE for
+    /// terminating ones (API Reference, DeleteLifecycleHook).
+    pub fn delete_hook(&mut self, name: &GroupName, hook: &str) -> AwsResult<()> {
+        let group = self.living_group(name)?;
+        let Some(known) = group.hooks.get(hook) else { return Err(no_hook(hook)) };
+        let result = match known.transition {
+            Transition::Launching => ActionResult::Abandon,
+            Transition::Terminating => ActionResult::Continue,
+        };
+        let waiting: Vec<InstanceId> = group
+            .members
+            .values()
+            .filter(|member| member.waits.contains_key(hook))
+            .map(|member| member.id.clone())
+            .collect();
+        if let Some(group) = self.groups.get_mut(name) {
+            group.hooks.remove(hook);
+        }
+        for id in waiting {
+            self.end_wait(name, &id, hook, result, "by user request");
+        }
+        Ok(())
+    }
+
+    /// CompleteLifecycleAction.
+    pub fn complete_action(
+        &mut self,
+        name: &GroupName,
+        hook: &str,
+        key: &ActionKey,
+        result: ActionResult,
+    ) -> AwsResult<()> {
+        let id = self.waiting_member(name, hook, key)?;
+        self.end_wait(name, &id, hook, result, "by user request");
+        Ok(())
+    }
+
+    /// RecordLifecycleActionHeartbeat: the wait begins anew, as far as its global limit allows.
+    pub fn record_heartbeat(&mut self, name: &GroupName, hook: &str, key: &ActionKey) -> AwsResult<()> {
+        let id = self.waiting_member(name, hook, key)?;
+        let now = self.now;
+        let member = self.groups.get_mut(name).and_then(|group| group.members.get_mut(&id));
+        if let Some(action) = member.and_then(|member| member.waits.get_mut(hook)) {
+            action.expires = now.plus(action.heartbeat).min(action.limit);
+            let event = Event::HookExpired(id, action.token.clone());
+            let when = action.expires;
+            self.due.at(when, event);
+        }
+        Ok(())
+    }
+
+    fn waiting_member(&self, name: &GroupName, hook: &str, key: &ActionKey) -> AwsResult<InstanceId> {
+        let group = self.living_group(name)?;
+        if !group.hooks.contains_key(hook) {
+            return Err(no_hook(hook));
+        }
+        let found = match key {
+            ActionKey::Instance(id) => group.members.get(id).filter(|member| member.waits.contains_key(hook)),
+            ActionKey::Token(token) => group
+                .members
+                .values()
+                .find(|member| member.waits.get(hook).is_some_and(|action| action.token == *token)),
+        };
+        found.map(|member| member.id.clone()).ok_or_else(|| {
+            let what = match key {
+                ActionKey::Instance(id) => format!("instance ID {id}"),
+                ActionKey::Token(token) => format!("token {token}"),
+            };
+            AwsError::validation(format!("No active Lifecycle Action found with {what}"))
+        })
+    }
+
+    /// Begins the waits of a transition; `false` if no hook asks for one.
+    pub(crate) fn begin_waits(&mut self, name: &GroupName, id: &InstanceId, transition: Transition) -> bool {
+        let Some(group) = self.groups.get(name) else { return false };
+        let dead = self.instances.get(id).is_none_or(|instance| !instance.state.is_alive());
+        if transition == Transition::Terminating && dead && self.settings.hooks_of_dead == HooksOf::Skipped {
+            return false;
+        }
+        let hooks: Vec<Hook> =
+            group.hooks.values().filter(|hook| hook.transition == transition).cloned().collect();
+        let now = self.now;
+        let mut waits = BTreeMap::new();
+        for hook in hooks {
+            let action = LifecycleAction {
+                token: self.chance.uuid(),
+                expires: now.plus(hook.heartbeat),
+                limit: now.plus(hook.longest_wait()),
+                heartbeat: hook.heartbeat,
+                default_result: hook.default_result,
+            };
+            self.due.at(action.expires, Event::HookExpired(id.clone(), action.token.clone()));
+            waits.insert(hook.name, action);
+        }
+        let begun = !waits.is_empty();
+        if let Some(member) = self.member_mut(name, id)
+            && begun
+        {
+            member.waits = waits;
+            member.lifecycle = match transition {
+                Transition::Launching => LifecycleState::PendingWait,
+                Transition::Terminating => LifecycleState::TerminatingWait,
+            };
+        }
+        begun
+    }
+
+    /// A wait may have run out: a heartbeat since then has moved its end.
+    pub(crate) fn expire_wait(&mut self, id: &InstanceId, token: &str) {
+        let Some(name) = self.group_of(id) else { return };
+        let Some(member) = self.groups.get(&name).and_then(|group| group.members.get(id)) else { return };
+        let over =
+            member.waits.iter().find(|(_, action)| action.token == token && action.expires <= self.now);
+        let Some((hook, action)) = over else { return };
+        let (hook, result) = (hook.clone(), action.default_result);
+        self.end_wait(&name, id, &hook, result, "Heartbeat Timeout");
+    }
+
+    fn end_wait(&mut self, name: &GroupName, id: &InstanceId, hook: &str, result: ActionResult, why: &str) {
+        let Some(member) = self.member_mut(name, id) else { return };
+        let Some(action) = member.waits.remove(hook) else { return };
+        if result == ActionResult::Abandon {
+            member.waits.clear();
+        }
+        if !member.waits.is_empty() {
+            return;
+        }
+        let launching = member.lifecycle == LifecycleState::PendingWait;
+        match (launching, result) {
+            (true, ActionResult::Continue) => {
+                member.lifecycle = LifecycleState::PendingProceed;
+                let when = self.now.plus(PROCEEDING);
+                self.due.at(when, Event::Launched(id.clone()));
+            }
+            (true, ActionResult::Abandon) => {
+                // (A): the text and the status; AWS documents that the instance is terminated and replaced.
+                let message = format!(
+                    "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token {} was abandoned: \
+                     {why}",
+                    action.token
+                );
+                self.abandon_launch(name, id, message);
+            }
+            (false, ActionResult::Abandon) if self.retains(name) => {
+                if let Some(member) = self.member_mut(name, id) {
+                    member.lifecycle = LifecycleState::TerminatingRetained;
+                }
+            }
+            (false, _) => self.proceed_leaving(name, id),
+        }
+    }
+
+    /// Whether instances whose terminating hook was abandoned are kept (API Reference, InstanceLifecyclePolicy:
+    /// `RetentionTriggers.TerminateHookAbandon`).
+    fn retains(&self, name: &GroupName) -> bool {
+        let policy =
+            self.groups.get(name).and_then(|group| group.settings.stored.get("InstanceLifecyclePolicy"));
+        policy.and_then(|policy| policy.get_text(&["RetentionTriggers", "TerminateHookAbandon"]))
+            == Some("retain")
+    }
+
+    /// A launch whose hook was abandoned: the instance is ended, the group launches another.
+    fn abandon_launch(&mut self, name: &GroupName, id: &InstanceId, message: String) {
+        let activity = self.member_mut(name, id).and_then(|member| member.activity.take());
+        self.end_activity(name, activity, ActivityStatus::Cancelled, Some(message));
+        let at = crate::core::time::iso_seconds(self.now);
+        let cause = format!(
+            "At {at} an instance was taken out of service in response to a lifecycle action that was abandoned."
+        );
+        self.begin_leaving(name, id, &cause);
+        self.wake_soon(name);
+    }
+
+    /// A launching member whose waits are over goes into service, if its instance still runs.
+    pub(crate) fn may_serve(&self, id: &InstanceId) -> bool {
+        self.instances.get(id).is_some_and(|instance| instance.state == InstanceState::Running)
+    }
+
+    fn member_mut(&mut self, name: &GroupName, id: &InstanceId) -> Option<&mut Member> {
+        self.groups.get_mut(name)?.members.get_mut(id)
+    }
+}
+
+/// 1–255 letters, digits, `-`, `_` and `/` (API Reference, PutLifecycleHook).
+fn check_name(name: &str) -> AwsResult<()> {
+    let fits = (1..=255).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/'));
+    if fits {
+        return Ok(());
+    }
+    Err(AwsError::validation(format!(
+        "1 validation error detected: Value '{name}' at 'lifecycleHookName' failed to satisfy constraint: Member must \
+         satisfy regular expression pattern: [A-Za-z0-9\\-_\\/]+"
+    )))
+}
+
+fn no_hook(hook: &str) -> AwsError {
+    AwsError::validation(format!("No Lifecycle Hook found with name {hook}"))
+}
