@@ -17,6 +17,7 @@
 //! | GET `/_sim/regions/<r>/state` | everything in a region |
 //! | GET `/_sim/regions/<r>/groups`, `/groups/<name>`, `/activities/<group>` | groups; the diary of one |
 //! | GET `/_sim/regions/<r>/instances`, `/nodes` | all instances; those that run, as kubelets |
+//! | GET `/_sim/regions/<r>/events`, `/events/<n>` | the latest events; those after number n |
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
@@ -193,6 +194,10 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("GET", ["activities", group]) => value_of(region.activities(group)),
         ("GET", ["instances"]) => value_of(region.instances()),
         ("GET", ["nodes"]) => value_of(region.in_service_instances()),
+        ("GET", ["events"]) => value_of(region.events_after(0)),
+        ("GET", ["events", after]) => {
+            value_of(region.events_after(after.parse().map_err(|_| Refusal::NotFound)?))
+        }
         ("POST", ["instances", id, "kill"]) => done(region.kill_instance(&InstanceId::from(*id))),
         ("PUT", ["capacity"]) => {
             let change: CapacityChange = parse(body)?;

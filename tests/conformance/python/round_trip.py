@@ -482,6 +482,53 @@ def test_standby_health_attach():
     assert group("moves")["DesiredCapacity"] == 0
 
 
+def test_lifecycle_hooks():
+    template_id = template("hooked")
+    boot = dict(LifecycleHookName="boot", LifecycleTransition="autoscaling:EC2_INSTANCE_LAUNCHING", HeartbeatTimeout=60)
+    create("hooked", template_id, DesiredCapacity=1, LifecycleHookSpecificationList=[boot])
+    AUTOSCALING.put_lifecycle_hook(
+        AutoScalingGroupName="hooked",
+        LifecycleHookName="drain",
+        LifecycleTransition="autoscaling:EC2_INSTANCE_TERMINATING",
+        NotificationMetadata="cluster-a",
+        DefaultResult="CONTINUE",
+    )
+    hooks = AUTOSCALING.describe_lifecycle_hooks(AutoScalingGroupName="hooked")["LifecycleHooks"]
+    assert {each["LifecycleHookName"]: each["HeartbeatTimeout"] for each in hooks} == {"boot": 60, "drain": 3600}
+    assert {each["LifecycleHookName"]: each["GlobalTimeout"] for each in hooks} == {"boot": 6000, "drain": 172800}
+    assert {each["LifecycleHookName"]: each["DefaultResult"] for each in hooks} == {
+        "boot": "ABANDON",
+        "drain": "CONTINUE",
+    }
+    (found,) = AUTOSCALING.describe_lifecycle_hooks(AutoScalingGroupName="hooked", LifecycleHookNames=["drain"])[
+        "LifecycleHooks"
+    ]
+    assert found["NotificationMetadata"] == "cluster-a"
+    assert len(AUTOSCALING.describe_lifecycle_hook_types()["LifecycleHookTypes"]) == 2
+    wait(40)
+    (member,) = group("hooked")["Instances"]
+    assert member["LifecycleState"] == "Pending:Wait"
+    action = dict(AutoScalingGroupName="hooked", LifecycleHookName="boot", InstanceId=member["InstanceId"])
+    AUTOSCALING.record_lifecycle_action_heartbeat(**action)
+    AUTOSCALING.complete_lifecycle_action(LifecycleActionResult="CONTINUE", **action)
+    wait(5)
+    assert group("hooked")["Instances"][0]["LifecycleState"] == "InService"
+    refused("ValidationError", AUTOSCALING.complete_lifecycle_action, LifecycleActionResult="CONTINUE", **action)
+    AUTOSCALING.terminate_instance_in_auto_scaling_group(
+        InstanceId=member["InstanceId"], ShouldDecrementDesiredCapacity=True
+    )
+    wait(60)
+    assert group("hooked")["Instances"][0]["LifecycleState"] == "Terminating:Wait"
+    action["LifecycleHookName"] = "drain"
+    AUTOSCALING.complete_lifecycle_action(LifecycleActionResult="ABANDON", **action)
+    wait(60)
+    assert group("hooked")["Instances"] == []
+    refused("ValidationError", AUTOSCALING.put_lifecycle_hook, AutoScalingGroupName="hooked", LifecycleHookName="x")
+    for name in ["boot", "drain"]:
+        AUTOSCALING.delete_lifecycle_hook(AutoScalingGroupName="hooked", LifecycleHookName=name)
+    assert AUTOSCALING.describe_lifecycle_hooks(AutoScalingGroupName="hooked")["LifecycleHooks"] == []
+
+
 def test_tags_and_pages():
     template_id = template("pages")
     for number in range(60):

@@ -10,6 +10,7 @@ pub mod document;
 mod due;
 pub mod ec2;
 pub mod error;
+pub mod events;
 pub mod group;
 pub(crate) mod lookup;
 pub mod network;

@@ -5,6 +5,7 @@ use super::chance::Chance;
 use super::due::{Due, Event};
 use super::ec2::instances::{Addresses, Ec2Instance};
 use super::ec2::templates::Templates;
+use super::events::EventLog;
 use super::group::activity::{Activity, ActivityLog};
 use super::group::model::Group;
 use super::network::Network;
@@ -41,6 +42,7 @@ pub struct Region {
     pub(crate) activities: BTreeMap<GroupName, ActivityLog>,
     pub(crate) due: Due,
     pub(crate) chance: Chance,
+    pub(crate) events: EventLog,
     pub(crate) now: Timestamp,
     serial: u64,
 }
@@ -63,6 +65,7 @@ impl Region {
             activities: BTreeMap::new(),
             due: Due::default(),
             chance: Chance::new(seed, name),
+            events: EventLog::new(seed, name),
             now,
             serial: 0,
             settings,
@@ -164,7 +167,9 @@ impl Region {
     /// Puts a new instance into EC2.
     pub(crate) fn add_instance(&mut self, instance: Ec2Instance) {
         *self.alive.entry((instance.zone.clone(), instance.instance_type.clone())).or_default() += 1;
-        self.instances.insert(instance.id.clone(), instance);
+        let id = instance.id.clone();
+        self.instances.insert(id.clone(), instance);
+        self.tell_state(&id, InstanceState::Pending);
     }
 
     fn start_running(&mut self, id: &InstanceId) {
@@ -172,6 +177,7 @@ impl Region {
             && instance.state == InstanceState::Pending
         {
             instance.state = InstanceState::Running;
+            self.tell_state(id, InstanceState::Running);
         }
     }
 
@@ -188,6 +194,7 @@ impl Region {
         // The plan is kept here, so that a second request finds it; `end_instance` overwrites it with the fact.
         instance.ended = Some(when);
         self.due.at(when, Event::Ended(id.clone()));
+        self.tell_state(id, InstanceState::ShuttingDown);
         Some(when)
     }
 
@@ -205,6 +212,7 @@ impl Region {
         if let (Some(addresses), Some(subnet)) = (addresses, self.network.subnets.get_mut(&subnet)) {
             subnet.return_address(addresses.private);
         }
+        self.tell_state(id, InstanceState::Terminated);
         self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
     }
 
@@ -239,6 +247,7 @@ impl Region {
             progress: if over { 100 } else { 30 },
             details: entry.details,
         };
+        self.tell_activity(&activity);
         self.activities.entry(group.clone()).or_default().add(serial, activity);
         serial
     }
@@ -252,8 +261,12 @@ impl Region {
         message: Option<String>,
     ) {
         let now = self.now;
-        if let (Some(serial), Some(log)) = (serial, self.activities.get_mut(group)) {
-            log.finish(serial, now, status, message);
+        let ended = match (serial, self.activities.get_mut(group)) {
+            (Some(serial), Some(log)) => log.finish(serial, now, status, message).cloned(),
+            _ => None,
+        };
+        if let Some(ended) = ended {
+            self.tell_activity(&ended);
         }
         if status == ActivityStatus::Successful
             && let Some(group) = self.groups.get_mut(group)

@@ -5,6 +5,7 @@ use crate::core::catalogue::{Boot, Image, TypeInfo};
 use crate::core::ec2::instances::Ec2Instance;
 use crate::core::ec2::templates::Template;
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::events::CloudEvent;
 use crate::core::group::activity::{Activity, ActivityLog};
 use crate::core::group::model::Group;
 use crate::core::network::{SecurityGroup, Subnet, Vpc};
@@ -69,6 +70,15 @@ impl RegionHandle {
 
     fn read<T: Default>(&self, work: impl FnOnce(&mut Region) -> T) -> T {
         self.with(work).unwrap_or_default()
+    }
+
+    /// The latest events with a number above `sequence`, as targets of an EventBridge rule get them, oldest first; each
+    /// with its number.
+    pub fn events_after(&self, sequence: u64) -> Vec<(u64, Value)> {
+        self.read(|region| {
+            let whole = |event: &CloudEvent| (event.sequence, event.to_json(&region.account, &region.name));
+            region.events_after(sequence).map(whole).collect()
+        })
     }
 
     /// All instances that EC2 shows as running: a test bed's kubelets.

@@ -52,10 +52,10 @@ fn a_terminating_instance_waits_until_the_action_is_completed() {
     let id = scene.in_service()[0].clone();
     scene.end(&id, Decrement::Shrink);
     scene.wait(59);
-    assert_eq!(scene.waiting(&LifecycleState::TerminatingWait), [id.clone()]);
+    assert_eq!(scene.waiting(&LifecycleState::TerminatingWait), std::slice::from_ref(&id));
     assert!(scene.with(|region| region.instance(&id).is_some_and(|instance| instance.state.is_alive())));
     scene.complete("drain", &id, ActionResult::Continue);
-    assert_eq!(scene.waiting(&LifecycleState::TerminatingProceed), [id.clone()]);
+    assert_eq!(scene.waiting(&LifecycleState::TerminatingProceed), std::slice::from_ref(&id));
     scene.wait(16);
     assert_eq!((scene.group().members.len(), scene.group().sizes.desired), (1, 1));
     assert_eq!(scene.count_activities(ActivityStatus::Successful, "Terminating"), 1);
@@ -149,7 +149,7 @@ fn a_retain_policy_keeps_an_instance_whose_hook_was_abandoned() {
     scene.end(&id, Decrement::Shrink);
     scene.complete("drain", &id, ActionResult::Abandon);
     scene.wait(300);
-    assert_eq!(scene.waiting(&LifecycleState::TerminatingRetained), [id.clone()]);
+    assert_eq!(scene.waiting(&LifecycleState::TerminatingRetained), std::slice::from_ref(&id));
     scene.end(&id, Decrement::Replace);
     scene.complete("drain", &id, ActionResult::Continue);
     scene.wait(16);

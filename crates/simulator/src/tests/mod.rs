@@ -1,5 +1,6 @@
 //! Tests of the whole simulator. Each names the rule it checks; the rules come from AWS's documentation.
 
+mod events;
 mod faults;
 mod health;
 mod hooks;

@@ -2,6 +2,7 @@
 
 use super::scene::{Scene, name, scene_with, source};
 use crate::core::Region;
+use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use crate::core::group::members::GracePeriod;
 use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate, NewGroup, SettingsChange};
 use crate::core::network::PRIVATE_SUBNETS;
@@ -31,6 +32,10 @@ enum Act {
     Back { member: u8 },
     Detach { member: u8, shrink: bool },
     Attach { group: u8, instance: u8 },
+    Hook { group: u8, launching: bool, abandon: bool },
+    Unhook { group: u8, launching: bool },
+    Complete { member: u8, abandon: bool },
+    Heartbeat { member: u8 },
     Delete { group: u8, forced: bool },
     Wait { seconds: u16 },
 }
@@ -53,6 +58,11 @@ fn act() -> impl Strategy<Value = Act> {
         1 => any::<u8>().prop_map(|member| Act::Back { member }),
         1 => (any::<u8>(), any::<bool>()).prop_map(|(member, shrink)| Act::Detach { member, shrink }),
         1 => (group.clone(), any::<u8>()).prop_map(|(group, instance)| Act::Attach { group, instance }),
+        2 => (group.clone(), any::<bool>(), any::<bool>())
+            .prop_map(|(group, launching, abandon)| Act::Hook { group, launching, abandon }),
+        1 => (group.clone(), any::<bool>()).prop_map(|(group, launching)| Act::Unhook { group, launching }),
+        3 => (any::<u8>(), any::<bool>()).prop_map(|(member, abandon)| Act::Complete { member, abandon }),
+        1 => any::<u8>().prop_map(|member| Act::Heartbeat { member }),
         1 => (group, any::<bool>()).prop_map(|(group, forced)| Act::Delete { group, forced }),
         6 => (0..90_u16).prop_map(|seconds| Act::Wait { seconds }),
     ]
@@ -74,6 +84,14 @@ fn pick(region: &Region, number: u8) -> Option<(GroupName, InstanceId)> {
 
 fn decrement(shrink: bool) -> Decrement {
     if shrink { Decrement::Shrink } else { Decrement::Replace }
+}
+
+fn hook_name(launching: bool) -> &'static str {
+    if launching { "boot" } else { "drain" }
+}
+
+fn action_result(abandon: bool) -> ActionResult {
+    if abandon { ActionResult::Abandon } else { ActionResult::Continue }
 }
 
 fn protection(protected: bool) -> Protection {
@@ -165,6 +183,34 @@ fn perform(scene: &Scene, act: &Act) {
                 let _ = region.attach_instances(&group_name(group), std::slice::from_ref(id));
             }
         }),
+        Act::Hook { group, launching, abandon } => with(&mut |region| {
+            let transition = if launching { Transition::Launching } else { Transition::Terminating };
+            let change = HookChange {
+                name: hook_name(launching).to_owned(),
+                transition: Some(transition),
+                heartbeat: Some(60),
+                default_result: Some(action_result(abandon)),
+                ..HookChange::default()
+            };
+            let _ = region.put_hook(&group_name(group), change);
+        }),
+        Act::Unhook { group, launching } => with(&mut |region| {
+            let _ = region.delete_hook(&group_name(group), hook_name(launching));
+        }),
+        Act::Complete { member, abandon } => with(&mut |region| {
+            if let Some((group, id)) = pick(region, member) {
+                for launching in [true, false] {
+                    let key = ActionKey::Instance(id.clone());
+                    let _ =
+                        region.complete_action(&group, hook_name(launching), &key, action_result(abandon));
+                }
+            }
+        }),
+        Act::Heartbeat { member } => with(&mut |region| {
+            if let Some((group, id)) = pick(region, member) {
+                let _ = region.record_heartbeat(&group, hook_name(false), &ActionKey::Instance(id));
+            }
+        }),
         Act::Delete { group, forced } => with(&mut |region| {
             let how = if forced { Deletion::Forced } else { Deletion::IfEmpty };
             let _ = region.delete_group(&group_name(group), how);
@@ -185,14 +231,25 @@ fn check(region: &Region) {
             assert_eq!(instance.group.as_ref(), Some(&group.name));
             assert_eq!((&instance.zone, &instance.instance_type), (&member.zone, &member.instance_type));
             let activity = member.activity.and_then(|serial| log?.get(serial));
+            let waits =
+                matches!(member.lifecycle, LifecycleState::PendingWait | LifecycleState::TerminatingWait);
+            assert_eq!(waits, !member.waits.is_empty(), "{} waits for what it says", member.id);
             match &member.lifecycle {
-                LifecycleState::Terminating => {
+                LifecycleState::TerminatingWait => {
+                    let activity = activity.expect("every termination has an activity");
+                    assert_eq!(activity.status, ActivityStatus::InProgress);
+                }
+                LifecycleState::Terminating | LifecycleState::TerminatingProceed => {
                     let activity = activity.expect("every termination has an activity");
                     assert_eq!(activity.status, ActivityStatus::InProgress);
                     assert_eq!(activity.description, format!("Terminating EC2 instance: {}", member.id));
                     assert!(!instance.state.is_alive());
                 }
-                LifecycleState::Pending | LifecycleState::EnteringStandby | LifecycleState::Detaching => {
+                LifecycleState::Pending
+                | LifecycleState::PendingWait
+                | LifecycleState::PendingProceed
+                | LifecycleState::EnteringStandby
+                | LifecycleState::Detaching => {
                     assert_eq!(activity.map(|it| it.status), Some(ActivityStatus::InProgress));
                 }
                 LifecycleState::InService | LifecycleState::Standby => assert!(activity.is_none()),
@@ -255,6 +312,9 @@ fn run(seed: u64, acts: &[Act]) -> serde_json::Value {
     }
     for group in 0..3 {
         let _ = scene.with(|region| region.resume_processes(&group_name(group), &Process::ALL));
+        for launching in [true, false] {
+            let _ = scene.with(|region| region.delete_hook(&group_name(group), hook_name(launching)));
+        }
     }
     scene.wait(1_000);
     scene.with(|region| {

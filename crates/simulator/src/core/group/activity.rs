@@ -58,23 +58,21 @@ impl ActivityLog {
         }
     }
 
-    /// Ends an activity that is in progress.
+    /// Ends an activity that is in progress, and returns it.
     pub(crate) fn finish(
         &mut self,
         serial: u64,
         now: Timestamp,
         status: ActivityStatus,
         message: Option<String>,
-    ) {
-        if let Some(activity) = self.entries.get_mut(&serial)
-            && activity.status == ActivityStatus::InProgress
-        {
-            self.open = self.open.saturating_sub(1);
-            activity.status = status;
-            activity.status_message = message;
-            activity.ended = Some(now);
-            activity.progress = 100;
-        }
+    ) -> Option<&Activity> {
+        let activity = self.entries.get_mut(&serial).filter(|it| it.status == ActivityStatus::InProgress)?;
+        self.open = self.open.saturating_sub(1);
+        activity.status = status;
+        activity.status_message = message;
+        activity.ended = Some(now);
+        activity.progress = 100;
+        Some(activity)
     }
 
     /// Whether any activity is in progress.

@@ -1,7 +1,7 @@
 //! Lifecycle hooks: waits that other programs ask for while a member launches or leaves (Auto Scaling User Guide,
 //! "Amazon EC2 Auto Scaling lifecycle hooks").
 //!
-//! All hooks of a transition begin their waits at the same moment; the transition goes on when the last of them is over.
+//! All hooks of a transition begin their waits at the same moment **(A)**; the transition goes on when the last is over.
 //! One that is abandoned ends the others.
 
 use super::model::Member;
@@ -127,9 +127,12 @@ impl Hook {
 
     fn changed(known: Option<&Self>, change: HookChange) -> AwsResult<Self> {
         check_name(&change.name)?;
-        let transition = change.transition.or(known.map(|hook| hook.transition)).ok_or_else(|| {
-            AwsError::validation("A lifecycle transition must be specified when a lifecycle hook is created.")
-        })?;
+        let transition =
+            change.transition.or_else(|| known.map(|hook| hook.transition)).ok_or_else(|| {
+                AwsError::validation(
+                    "A lifecycle transition must be specified when a lifecycle hook is created.",
+                )
+            })?;
         let heartbeat = match change.heartbeat {
             Some(seconds) if !HEARTBEAT.contains(&u64::from(seconds)) => {
                 return Err(AwsError::validation(format!(
@@ -148,7 +151,7 @@ impl Hook {
             heartbeat,
             default_result: change
                 .default_result
-                .or(known.map(|hook| hook.default_result))
+                .or_else(|| known.map(|hook| hook.default_result))
                 .unwrap_or(ActionResult::Abandon),
             notification,
             name: change.name,
@@ -279,6 +282,7 @@ impl Region {
                 default_result: hook.default_result,
             };
             self.due.at(action.expires, Event::HookExpired(id.clone(), action.token.clone()));
+            self.tell_wait(name, id, &hook, &action.token);
             waits.insert(hook.name, action);
         }
         let begun = !waits.is_empty();

@@ -46,6 +46,7 @@ pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml
     Ok(())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all operations have this form")]
 pub(super) fn describe_types(_: &mut Region, _: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     xml.texts("LifecycleHookTypes", "member", Transition::ALL.map(Transition::name));
     Ok(())

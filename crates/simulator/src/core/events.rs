@@ -1,0 +1,198 @@
+//! What happens in a region, as EventBridge would tell it (Auto Scaling User Guide, "Amazon EC2 Auto Scaling event
+//! reference"; EC2 User Guide, "State change events for your instances").
+//!
+//! The core only writes them down; who hears of them, and how late, is decided by whoever reads them.
+
+use super::chance::Chance;
+use super::group::activity::Activity;
+use super::group::hooks::{Hook, Transition};
+use super::region::Region;
+use super::time::iso_seconds;
+use foo_cloud::InstanceState;
+use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, Timestamp};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// Events that are kept for reading.
+pub const EVENTS_KEPT: usize = 4_096;
+
+/// How descriptions of launches and terminations begin.
+const LAUNCHING: &str = "Launching a new EC2 instance";
+const TERMINATING: &str = "Terminating EC2 instance";
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CloudEvent {
+    /// Its number in the region, rising by one.
+    pub sequence: u64,
+    /// Its id.
+    pub id: String,
+    /// `aws.autoscaling` or `aws.ec2`.
+    pub source: &'static str,
+    /// EventBridge's name for its kind.
+    pub detail_type: String,
+    /// When it happened.
+    pub time: Timestamp,
+    /// ARNs of what it is about.
+    pub resources: Vec<String>,
+    /// The rest.
+    pub detail: Value,
+}
+
+impl CloudEvent {
+    /// The event as a target of an EventBridge rule gets it.
+    pub fn to_json(&self, account: &str, region: &str) -> Value {
+        json!({
+            "version": "0",
+            "id": self.id,
+            "detail-type": self.detail_type,
+            "source": self.source,
+            "account": account,
+            "time": iso_seconds(self.time),
+            "region": region,
+            "resources": self.resources,
+            "detail": self.detail,
+        })
+    }
+}
+
+/// The latest events of a region.
+#[derive(Clone, Debug)]
+pub(crate) struct EventLog {
+    events: VecDeque<CloudEvent>,
+    next: u64,
+    ids: Chance,
+}
+
+impl EventLog {
+    pub(crate) fn new(seed: u64, region: &str) -> Self {
+        Self { events: VecDeque::new(), next: 1, ids: Chance::new(seed, &format!("events of {region}")) }
+    }
+
+    fn add(
+        &mut self,
+        source: &'static str,
+        detail_type: &str,
+        time: Timestamp,
+        resources: Vec<String>,
+        detail: Value,
+    ) {
+        if self.events.len() == EVENTS_KEPT {
+            self.events.pop_front();
+        }
+        self.events.push_back(CloudEvent {
+            sequence: self.next,
+            id: self.ids.uuid(),
+            source,
+            detail_type: detail_type.to_owned(),
+            time,
+            resources,
+            detail,
+        });
+        self.next += 1;
+    }
+
+    /// Those with a higher number, oldest first.
+    pub(crate) fn after(&self, sequence: u64) -> impl Iterator<Item = &CloudEvent> {
+        self.events.iter().filter(move |event| event.sequence > sequence)
+    }
+}
+
+impl Region {
+    /// The latest events (at most [`EVENTS_KEPT`]) with a number above `sequence`, oldest first.
+    pub fn events_after(&self, sequence: u64) -> impl Iterator<Item = &CloudEvent> {
+        self.events.after(sequence)
+    }
+
+    /// An instance changed its state in EC2.
+    pub(crate) fn tell_state(&mut self, id: &InstanceId, state: InstanceState) {
+        let word = match state {
+            InstanceState::Pending => "pending",
+            InstanceState::Running => "running",
+            InstanceState::ShuttingDown => "shutting-down",
+            InstanceState::Stopping => "stopping",
+            InstanceState::Stopped => "stopped",
+            InstanceState::Terminated => "terminated",
+        };
+        let resources = vec![self.instance_arn(id)];
+        let detail = json!({ "instance-id": id, "state": word });
+        self.events.add("aws.ec2", "EC2 Instance State-change Notification", self.now, resources, detail);
+    }
+
+    /// A member waits for a hook.
+    pub(crate) fn tell_wait(&mut self, group: &GroupName, id: &InstanceId, hook: &Hook, token: &str) {
+        let (detail_type, origin, destination) = match hook.transition {
+            Transition::Launching => ("EC2 Instance-launch Lifecycle Action", "EC2", "AutoScalingGroup"),
+            Transition::Terminating => ("EC2 Instance-terminate Lifecycle Action", "AutoScalingGroup", "EC2"),
+        };
+        let mut detail = json!({
+            "LifecycleActionToken": token,
+            "AutoScalingGroupName": group,
+            "LifecycleHookName": hook.name,
+            "EC2InstanceId": id,
+            "LifecycleTransition": hook.transition.name(),
+            "Origin": origin,
+            "Destination": destination,
+        });
+        if let (Some(metadata), Some(detail)) =
+            (hook.notification.get("NotificationMetadata"), detail.as_object_mut())
+        {
+            detail.insert("NotificationMetadata".to_owned(), json!(metadata));
+        }
+        let resources = self.group_arn(group);
+        self.events.add("aws.autoscaling", detail_type, self.now, resources, detail);
+    }
+
+    /// A launch or a termination is over. Other activities (standby, detaching) have no event.
+    pub(crate) fn tell_activity(&mut self, activity: &Activity) {
+        let description = activity.description.as_str();
+        let launch = description.starts_with(LAUNCHING);
+        if !launch && !description.starts_with(TERMINATING) {
+            return;
+        }
+        // A launch that failed has no instance, and its description goes on with the reason.
+        let id = [LAUNCHING, TERMINATING]
+            .iter()
+            .find_map(|begin| description.strip_prefix(begin)?.strip_prefix(": "))
+            .map(InstanceId::from);
+        let (what, origin, destination) = if launch {
+            ("Launch", "EC2", "AutoScalingGroup")
+        } else {
+            ("Terminate", "AutoScalingGroup", "EC2")
+        };
+        let (how, code) = match activity.status {
+            ActivityStatus::Successful => ("Successful", "InProgress"),
+            ActivityStatus::Failed | ActivityStatus::Cancelled => ("Unsuccessful", "Failed"),
+            ActivityStatus::InProgress => return,
+        };
+        let mut resources = vec![activity.group_arn.clone()];
+        resources.extend(id.iter().map(|id| self.instance_arn(id)));
+        let details: Value = serde_json::from_str(&activity.details).unwrap_or_else(|_| json!({}));
+        let detail = json!({
+            "StatusCode": code,
+            "AutoScalingGroupName": activity.group,
+            "ActivityId": activity.id,
+            "RequestId": activity.id,
+            "Details": details,
+            "Description": activity.description,
+            "StatusMessage": activity.status_message.as_deref().unwrap_or_default(),
+            "StartTime": iso_seconds(activity.started),
+            "EndTime": iso_seconds(activity.ended.unwrap_or(self.now)),
+            "EC2InstanceId": id.as_ref().map(InstanceId::as_str).unwrap_or_default(),
+            "Cause": activity.cause,
+            "Origin": origin,
+            "Destination": destination,
+        });
+        let detail_type = format!("EC2 Instance {what} {how}");
+        self.events.add("aws.autoscaling", &detail_type, self.now, resources, detail);
+    }
+
+    fn instance_arn(&self, id: &InstanceId) -> String {
+        format!("arn:aws:ec2:{}:{}:instance/{id}", self.name, self.account)
+    }
+
+    fn group_arn(&self, group: &GroupName) -> Vec<String> {
+        self.groups.get(group).map(|group| group.arn.clone()).into_iter().collect()
+    }
+}
