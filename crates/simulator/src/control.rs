@@ -19,6 +19,7 @@
 //! | GET `/_sim/regions/<r>/instances`, `/nodes` | all instances; those that run, as kubelets |
 //! | GET `/_sim/regions/<r>/events`, `/events/<n>` | the latest events; those after number n |
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
+//! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
 //! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
@@ -199,6 +200,10 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
             value_of(region.events_after(after.parse().map_err(|_| Refusal::NotFound)?))
         }
         ("POST", ["instances", id, "kill"]) => done(region.kill_instance(&InstanceId::from(*id))),
+        ("POST", ["instances", id, "recommend-rebalance"]) => {
+            done(region.recommend_rebalance(&InstanceId::from(*id)))
+        }
+        ("POST", ["instances", id, "interrupt"]) => done(region.interrupt(&InstanceId::from(*id))),
         ("PUT", ["capacity"]) => {
             let change: CapacityChange = parse(body)?;
             done(region.set_capacity_limit(&change.zone, &change.instance_type, change.limit))

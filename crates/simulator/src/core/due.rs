@@ -18,6 +18,8 @@ pub(crate) enum Event {
     Forgotten(InstanceId),
     /// The group's next health check looks at this member.
     HealthCheck(InstanceId),
+    /// The two minutes after an interruption notice are over.
+    Interrupted(InstanceId),
     /// The wait with this token may have run out.
     HookExpired(InstanceId, String),
     /// EnteringStandby → Standby.

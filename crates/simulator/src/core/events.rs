@@ -120,6 +120,20 @@ impl Region {
         self.events.add("aws.ec2", "EC2 Instance State-change Notification", self.now, resources, detail);
     }
 
+    /// EC2 will take a spot instance back.
+    pub(crate) fn tell_interruption(&mut self, id: &InstanceId) {
+        let detail = json!({ "instance-id": id, "instance-action": "terminate" });
+        let resources = vec![self.instance_arn(id)];
+        self.events.add("aws.ec2", "EC2 Spot Instance Interruption Warning", self.now, resources, detail);
+    }
+
+    /// EC2 recommends to replace a spot instance.
+    pub(crate) fn tell_rebalance(&mut self, id: &InstanceId) {
+        let detail = json!({ "instance-id": id });
+        let resources = vec![self.instance_arn(id)];
+        self.events.add("aws.ec2", "EC2 Instance Rebalance Recommendation", self.now, resources, detail);
+    }
+
     /// A member waits for a hook.
     pub(crate) fn tell_wait(&mut self, group: &GroupName, id: &InstanceId, hook: &Hook, token: &str) {
         let (detail_type, origin, destination) = match hook.transition {

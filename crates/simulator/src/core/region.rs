@@ -107,6 +107,7 @@ impl Region {
             Event::Left(id) => self.finish_termination(&id),
             Event::Forgotten(id) => drop(self.instances.remove(&id)),
             Event::HealthCheck(id) => self.check_health(&id),
+            Event::Interrupted(id) => self.finish_interruption(&id),
             Event::HookExpired(id, token) => self.expire_wait(&id, &token),
             Event::StoodBy(id) => self.finish_standby(&id),
             Event::Detached(id) => self.finish_detach(&id),

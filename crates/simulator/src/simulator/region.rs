@@ -147,6 +147,22 @@ impl RegionHandle {
         })
     }
 
+    /// EC2 recommends to replace a spot instance ([`Region::recommend_rebalance`]).
+    ///
+    /// # Errors
+    /// It is not a living spot instance.
+    pub fn recommend_rebalance(&self, id: &InstanceId) -> AwsResult<()> {
+        self.with(|region| region.recommend_rebalance(id))?
+    }
+
+    /// EC2 takes a spot instance back in two minutes ([`Region::interrupt`]).
+    ///
+    /// # Errors
+    /// It is not a living spot instance.
+    pub fn interrupt(&self, id: &InstanceId) -> AwsResult<()> {
+        self.with(|region| region.interrupt(id))?
+    }
+
     /// Ends an instance in EC2 behind its group's back.
     ///
     /// # Errors

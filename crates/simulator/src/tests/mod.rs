@@ -12,6 +12,7 @@ mod scale;
 mod scene;
 mod sim_cloud;
 mod sizes;
+mod spot;
 mod templates;
 mod termination;
 mod wire;

@@ -32,11 +32,12 @@ impl Region {
             Some(_) | None => return,
         }
         self.replace_unhealthy(name);
+        self.end_replaced(name);
         let Some(group) = self.groups.get(name) else { return };
         if group.is_deleting() {
             return self.evaluate_deletion(name);
         }
-        let (capacity, desired) = (group.capacity(), group.sizes.desired);
+        let (capacity, desired) = (group.capacity(), group.target());
         let may = |process| !group.is_suspended(process);
         if capacity > desired && may(Process::Terminate) {
             self.scale_in(name, capacity - desired);

@@ -287,6 +287,7 @@ impl Region {
                 template: Some((recipe.template.id, recipe.template.name, recipe.version.number)),
                 market: recipe.market,
                 launched: now,
+                at_risk: false,
                 waits: BTreeMap::new(),
                 activity: Some(activity),
             };
@@ -366,7 +367,11 @@ impl Region {
         let activity = member.activity.take();
         if alive {
             member.lifecycle = LifecycleState::InService;
+            let replaces = group.members.values().any(|member| group.is_surplus(member));
             self.end_activity(&name, activity, ActivityStatus::Successful, None);
+            if replaces {
+                self.wake_soon(&name);
+            }
         } else {
             self.call_off_launch(&name, id, activity);
         }

@@ -249,6 +249,7 @@ impl Region {
             template,
             market: instance.market,
             launched: instance.launched,
+            at_risk: false,
             waits: BTreeMap::new(),
             activity: None,
         })

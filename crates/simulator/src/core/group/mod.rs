@@ -16,4 +16,5 @@ pub mod operations;
 pub mod processes;
 mod scale_in;
 pub mod source;
+pub mod spot;
 pub mod tags;

@@ -152,6 +152,8 @@ pub struct Member {
     pub market: Market,
     /// When it was launched.
     pub launched: Timestamp,
+    /// EC2 recommended to replace it.
+    pub at_risk: bool,
     /// What it waits for in a `…:Wait` state, by hook.
     pub waits: BTreeMap<String, LifecycleAction>,
     /// The activity that launches or ends it.

@@ -15,7 +15,7 @@ impl Region {
     /// it is, and an activity says why the group cannot get there.
     pub(crate) fn scale_in(&mut self, name: &GroupName, excess: u32) {
         let Some(group) = self.groups.get(name) else { return };
-        let (mut capacity, desired) = (group.capacity(), group.sizes.desired);
+        let (mut capacity, desired) = (group.capacity(), group.target());
         let (change, start) = (group.change.clone(), capacity);
         let at = iso_seconds(self.now);
         for _ in 0..excess {
