@@ -2,6 +2,7 @@
 
 use crate::clock::{Pace, STEPPED_START};
 use crate::core::Settings;
+use crate::iam::AccessKey;
 use crate::throttle::Throttling;
 use foo_cloud::model::Timestamp;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -24,6 +25,8 @@ pub struct SimulatorConfig {
     pub account: String,
     /// Regions that exist from the start; others appear when they are first used.
     pub regions: Vec<String>,
+    /// Access keys that are known; as long as there is none, every signature is accepted.
+    pub keys: Vec<AccessKey>,
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
 }
@@ -45,6 +48,7 @@ impl Default for SimulatorConfig {
             throttling: Throttling::default(),
             account: DEFAULT_ACCOUNT.to_owned(),
             regions: vec![DEFAULT_REGION.to_owned()],
+            keys: Vec::new(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         }
     }

@@ -10,6 +10,7 @@
 //! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
 //! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
+//! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET `/_sim/snapshots` | names of the snapshots there are |
 //! | POST, DELETE `/_sim/snapshots/<name>` | keep a copy of everything; forget it |
 //! | POST `/_sim/snapshots/<name>/restore` | put everything back |
@@ -29,6 +30,7 @@ use crate::clock::Pace;
 use crate::core::catalogue::Boot;
 use crate::core::error::AwsResult;
 use crate::faults::FaultRule;
+use crate::iam::AccessKey;
 use crate::page;
 use crate::simulator::{RegionHandle, Simulator};
 use crate::throttle::Throttling;
@@ -161,6 +163,19 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             let throttling: Throttling = parse(body)?;
             simulator.set_throttling(throttling);
             value_of(throttling)
+        }
+        ("GET", ["keys"]) => value_of(simulator.keys()),
+        ("PUT", ["keys"]) => {
+            let key: AccessKey = parse(body)?;
+            simulator.put_key(key);
+            Ok(json!({}))
+        }
+        ("DELETE", ["keys", id]) => {
+            if simulator.remove_key(id) {
+                Ok(json!({}))
+            } else {
+                Err(Refusal::NotFound)
+            }
         }
         ("GET", ["snapshots"]) => value_of(simulator.snapshot_names()),
         ("POST", ["snapshots", name]) => {

@@ -2,7 +2,9 @@
 
 use anyhow::Context as _;
 use clap::Parser;
-use foo_simulator::{DEFAULT_ACCOUNT, DEFAULT_REGION, Pace, Simulator, SimulatorConfig, Throttling};
+use foo_simulator::{
+    AccessKey, DEFAULT_ACCOUNT, DEFAULT_REGION, Pace, Simulator, SimulatorConfig, Throttling,
+};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -47,6 +49,10 @@ struct Flags {
     /// Virtual seconds by which the answers of Describe calls lag behind.
     #[arg(long, default_value_t = 0.0, value_parser = parse_seconds)]
     read_lag_seconds: f64,
+    /// Access key that is known, as ID:SECRET, with all permissions; can be given several times. Signatures are verified
+    /// as soon as there is one.
+    #[arg(long, value_parser = parse_key)]
+    key: Vec<AccessKey>,
     /// Never throttle.
     #[arg(long)]
     no_throttling: bool,
@@ -55,6 +61,15 @@ struct Flags {
 fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|error| format!("{error}"))?;
     Duration::try_from_secs_f64(seconds).map(|_| seconds).map_err(|error| error.to_string())
+}
+
+fn parse_key(text: &str) -> Result<AccessKey, String> {
+    match text.split_once(':') {
+        Some((id, secret)) if !id.is_empty() && !secret.is_empty() => {
+            Ok(AccessKey { id: id.to_owned(), secret: secret.to_owned(), policy: None })
+        }
+        _ => Err("must be ID:SECRET".to_owned()),
+    }
 }
 
 fn parse_factor(text: &str) -> Result<f64, String> {
@@ -73,6 +88,7 @@ impl Flags {
             pace: if self.stepped { Pace::Stepped } else { Pace::Scaled { factor: self.factor } },
             account: self.account,
             regions: self.region,
+            keys: self.key,
             listen: self.listen,
             ..SimulatorConfig::default()
         };

@@ -3,8 +3,10 @@
 use crate::control;
 use crate::page;
 use crate::simulator::Simulator;
-use crate::wire::{self, WireAnswer, WireRequest};
+use crate::wire::sigv4::SignedRequest;
+use crate::wire::{self, WireAnswer};
 use bytes::Bytes;
+use foo_cloud::model::Timestamp;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
@@ -14,6 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::error::Error as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -99,8 +102,16 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
         let answer = control::answer(simulator, &head.method, head.uri.path(), &body);
         return Ok(plain(answer.status, "application/json", answer.body));
     }
-    let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    match wire::answer(&simulator.world, WireRequest { authorization, query, body: &body }).await {
+    let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let request = SignedRequest {
+        method: &head.method,
+        path: head.uri.path(),
+        query,
+        headers: &head.headers,
+        body: &body,
+        received: Timestamp(i64::try_from(real.as_millis()).unwrap_or(i64::MAX)),
+    };
+    match wire::answer_verified(&simulator.world, request).await {
         WireAnswer::Dropped => Err(Dropped),
         WireAnswer::Truncated { status, body } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -7,6 +7,7 @@ use crate::core::Region;
 use crate::core::chance::Chance;
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::{self, CallHead, Fault, Faults};
+use crate::iam::Keys;
 use crate::snapshots::Snapshots;
 use crate::throttle::{Buckets, Throttling};
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) regions: BTreeMap<String, Region>,
     pub(crate) faults: Faults,
+    pub(crate) keys: Keys,
     pub(crate) calls: Calls,
     pub(crate) throttling: Throttling,
     pub(crate) settings: crate::core::Settings,
@@ -72,12 +74,16 @@ impl World {
             clock: Clock::new(config.pace, config.start),
             regions: BTreeMap::new(),
             faults: Faults::new(config.seed),
+            keys: Keys::default(),
             calls: Calls::default(),
             throttling: config.throttling,
             settings: config.settings.clone(),
             buckets: Buckets::default(),
             request_ids: Chance::new(config.seed, "request ids"),
         };
+        for key in &config.keys {
+            inner.keys.put(key.clone());
+        }
         for region in &config.regions {
             drop(inner.region(&config, region));
         }
@@ -164,6 +170,13 @@ impl World {
         };
         inner.calls.record(now, call, outcome);
         result
+    }
+
+    /// Counts a call that was refused before anything else looked at it.
+    pub(crate) fn record_refusal(&self, call: &CallHead<'_>, error: &AwsError) {
+        let mut inner = self.lock();
+        let now = inner.clock.now();
+        inner.calls.record(now, call, &error.code);
     }
 
     pub(crate) fn request_id(&self) -> String {

@@ -9,6 +9,7 @@ use crate::clock::Pace;
 use crate::config::SimulatorConfig;
 use crate::core::Region;
 use crate::faults::FaultRule;
+use crate::iam::AccessKey;
 use crate::server;
 use crate::service::Service;
 use crate::sim_cloud::SimCloud;
@@ -145,6 +146,21 @@ impl Simulator {
     /// Sets all counts to zero.
     pub fn reset_calls(&self) {
         self.world.lock().calls.reset();
+    }
+
+    /// Adds an access key, or replaces the one of that id. From the first one on signatures are verified.
+    pub fn put_key(&self, key: AccessKey) {
+        self.world.lock().keys.put(key);
+    }
+
+    /// Removes an access key; `false` if it was not known. Without any, every signature is accepted again.
+    pub fn remove_key(&self, id: &str) -> bool {
+        self.world.lock().keys.remove(id)
+    }
+
+    /// The access keys that are known.
+    pub fn keys(&self) -> Vec<AccessKey> {
+        self.world.lock().keys.all()
     }
 
     /// How calls are throttled.

@@ -221,3 +221,37 @@ async fn calls_are_counted_by_caller_too() {
     control(&aws, "DELETE", "calls", Value::Null).await;
     assert!(aws.call_counts_by_caller().is_empty());
 }
+
+/// "without any known key everything signed is accepted; with one, signatures are verified", each service with its
+/// own codes (EC2 API Reference, "Error codes"; Auto Scaling API Reference, "Common errors").
+#[tokio::test]
+async fn known_keys_make_signatures_count() {
+    let aws = start().await;
+    let key = json!({"id": "AKID", "secret": "geheim"});
+    assert!(control(&aws, "PUT", "keys", key).await.0);
+    let (_, keys) = control(&aws, "GET", "keys", Value::Null).await;
+    assert_eq!(keys, json!([{"id": "AKID"}]));
+    let ask = async |key: &str, service: &str, headers: &str| {
+        let head = format!(
+            "POST / HTTP/1.1\r\nAuthorization: AWS4-HMAC-SHA256 Credential={key}/20260101/{REGION}/{service}/aws4_request, \
+             SignedHeaders=host, Signature=0{headers}"
+        );
+        let head = head.replacen(" HTTP/1.1", "", 1);
+        let (line, rest) = head.split_once("\r\n").expect("a line");
+        let answer =
+            send(&aws, &format!("{line}?Action=DescribeTags HTTP/1.1\r\n{rest}\r\nX-Rest:"), "").await;
+        let status = answer.get(9..12).expect("a status").to_owned();
+        let code = answer.split("<Code>").nth(1).and_then(|rest| rest.split('<').next()).unwrap_or("none");
+        (status, code.to_owned())
+    };
+    let is = |status: &str, code: &str| (status.to_owned(), code.to_owned());
+    assert_eq!(ask("OTHER", "autoscaling", "").await, is("403", "InvalidClientTokenId"));
+    assert_eq!(ask("OTHER", "ec2", "").await, is("401", "AuthFailure"));
+    assert_eq!(ask("AKID", "autoscaling", "").await, is("400", "IncompleteSignature"));
+    let old = "\r\nX-Amz-Date: 20000101T000000Z";
+    assert_eq!(ask("AKID", "autoscaling", old).await, is("403", "SignatureDoesNotMatch"));
+    assert_eq!(ask("AKID", "ec2", old).await, is("400", "RequestExpired"));
+    assert!(control(&aws, "DELETE", "keys/AKID", Value::Null).await.0);
+    assert_eq!(ask("OTHER", "autoscaling", "").await, is("200", "none"));
+    assert!(!control(&aws, "DELETE", "keys/AKID", Value::Null).await.0);
+}

@@ -5,6 +5,7 @@ mod faults;
 mod health;
 mod hooks;
 mod http;
+mod iam;
 mod launches;
 mod membership;
 mod properties;

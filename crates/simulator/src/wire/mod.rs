@@ -8,15 +8,18 @@ mod ec2;
 mod filters;
 mod paging;
 pub(crate) mod params;
-mod signature;
+pub(crate) mod signature;
+pub(crate) mod sigv4;
 mod sts;
 mod xml;
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::faults::CallHead;
+use crate::iam::{asks, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
+use http::header::AUTHORIZATION;
 use params::Params;
 use std::time::Duration;
 use xml::Xml;
@@ -26,6 +29,12 @@ pub(crate) struct WireRequest<'a> {
     pub(crate) authorization: Option<&'a str>,
     pub(crate) query: &'a str,
     pub(crate) body: &'a [u8],
+}
+
+impl<'a> WireRequest<'a> {
+    fn form(&self) -> &'a [u8] {
+        if self.body.is_empty() { self.query.as_bytes() } else { self.body }
+    }
 }
 
 /// What is sent back.
@@ -49,10 +58,45 @@ pub(crate) struct Caller<'a> {
 /// An operation: reads its parameters, works on the region, writes the inside of its answer.
 type Operation = fn(&mut Region, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
 
-/// Answers a request.
+/// Verifies the signature of a request if there are known keys, and answers it.
+pub(crate) async fn answer_verified(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer {
+    let authorization = request.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let plain = WireRequest { authorization, query: request.query, body: request.body };
+    if world.lock().keys.is_empty() {
+        return answer(world, plain).await;
+    }
+    // What has no scope, or one of a service that is not there, is refused in the same way with and without keys.
+    let scope = signature::scope(authorization, request.query);
+    let Ok((scope, service)) =
+        scope.and_then(|scope| signature::service_of(&scope).map(|service| (scope, service)))
+    else {
+        return answer(world, plain).await;
+    };
+    let key = world.lock().keys.get(&scope.caller);
+    let verified = key
+        .ok_or_else(|| refusals::unknown_key(service))
+        .and_then(|key| sigv4::verify(&request, &scope, &key, service));
+    if let Err(error) = verified {
+        let action =
+            Params::parse(plain.form()).ok().and_then(|params| params.text("Action").map(str::to_owned));
+        let action: String = action.unwrap_or_default().chars().take(64).collect();
+        let call = CallHead {
+            caller: &scope.caller,
+            region: &scope.region,
+            service,
+            action: &action,
+            parameters: "",
+        };
+        world.record_refusal(&call, &error);
+        return refuse(service, &error, world.request_id());
+    }
+    answer(world, plain).await
+}
+
+/// Answers a request whose signature is not in question.
 pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswer {
     let request_id = world.request_id();
-    let form = if request.body.is_empty() { request.query.as_bytes() } else { request.body };
+    let form = request.form();
     let scope = match signature::scope(request.authorization, request.query) {
         Ok(scope) => scope,
         Err(error) => return refuse(guess_service(form), &error, request_id),
@@ -90,9 +134,25 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     }
     let caller =
         Caller { arn: world.arn_of(&scope.caller), name: &scope.caller, account: &world.config.account };
+    let key = world.lock().keys.get(&scope.caller);
     let mut xml = Xml::default();
     let result = world
-        .carry_out(&call, ending, |region| operation(region, &params, &caller, &mut xml))
+        .carry_out(&call, ending, |region| {
+            if let Some(key) = &key {
+                refusals::check(
+                    key,
+                    &asks::of_call(region, service, &action, &params),
+                    service,
+                    &caller.arn,
+                )?;
+            }
+            // EC2 API Reference, "DryRun": the permissions are checked, nothing else is.
+            if service == Service::Ec2 && params.flag("DryRun")? == Some(true) {
+                let text = "Request would have succeeded, but DryRun flag is set.";
+                return Err(AwsError::new("DryRunOperation", text).status(412));
+            }
+            operation(region, &params, &caller, &mut xml)
+        })
         .map_err(|error| in_words_of(service, error));
     let whole = match result {
         Ok(()) => {
@@ -126,13 +186,6 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)>
     let operation = operation.ok_or_else(|| {
         AwsError::new("InvalidAction", format!("The action {shown} is not valid for this web service."))
     })?;
-    if service == Service::Ec2 && params.flag("DryRun")? == Some(true) {
-        return Err(AwsError::new(
-            "DryRunOperation",
-            "Request would have succeeded, but DryRun flag is set.",
-        )
-        .status(412));
-    }
     Ok((params, action, operation))
 }
 

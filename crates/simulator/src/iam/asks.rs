@@ -1,0 +1,179 @@
+//! Which actions on which resources a call asks for, with the condition keys they have (Service Authorization
+//! Reference, "Amazon EC2 Auto Scaling" and "Amazon EC2").
+//!
+//! Not asked for: `iam:PassRole` and the service-linked roles; the simulator has neither roles nor profiles.
+
+use super::policy::Ask;
+use crate::core::Region;
+use crate::core::ec2::templates::{Template, TemplateKey};
+use crate::service::Service;
+use crate::wire::params::Params;
+use foo_cloud::model::{GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId};
+use std::collections::BTreeMap;
+
+/// Everything that must be allowed before the call is carried out.
+pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &Params) -> Vec<Ask> {
+    match service {
+        Service::AutoScaling => of_auto_scaling(region, action, params),
+        Service::Ec2 => of_ec2(region, action, params),
+        // STS API Reference, GetCallerIdentity: no permissions are required.
+        Service::Sts => Vec::new(),
+    }
+}
+
+fn ask(action: String, resource: impl Into<String>) -> Ask {
+    Ask { action, resource: resource.into(), context: BTreeMap::new() }
+}
+
+impl Ask {
+    fn with(mut self, key: &str, value: impl Into<String>) -> Self {
+        self.context.insert(key.to_owned(), value.into());
+        self
+    }
+
+    fn with_tags<'a>(
+        mut self,
+        prefix: &str,
+        tags: impl IntoIterator<Item = (&'a String, &'a String)>,
+    ) -> Self {
+        self.context.extend(tags.into_iter().map(|(key, value)| (format!("{prefix}/{key}"), value.clone())));
+        self
+    }
+
+    fn on_resource<'a>(
+        self,
+        service: Service,
+        tags: impl IntoIterator<Item = (&'a String, &'a String)> + Clone,
+    ) -> Self {
+        self.with_tags("aws:ResourceTag", tags.clone())
+            .with_tags(&format!("{}:ResourceTag", service.name()), tags)
+    }
+}
+
+fn of_auto_scaling(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
+    let full = format!("autoscaling:{action}");
+    if action.starts_with("Describe") {
+        return vec![ask(full, "*")];
+    }
+    let tags: BTreeMap<String, String> = tags_of(params.list("Tags"));
+    let mut asks: Vec<Ask> = groups_of(region, params)
+        .into_iter()
+        .map(|name| {
+            let Some(group) = region.group(&name) else {
+                let arn = format!(
+                    "arn:aws:autoscaling:{}:{}:autoScalingGroup:*:autoScalingGroupName/{name}",
+                    region.name, region.account
+                );
+                return ask(full.clone(), arn);
+            };
+            let own = group.tags.iter().map(|(key, tag)| (key, &tag.value));
+            ask(full.clone(), group.arn.clone()).on_resource(Service::AutoScaling, own)
+        })
+        .map(|ask| if action == "DeleteTags" { ask } else { ask.with_tags("aws:RequestTag", &tags) })
+        .collect();
+    if asks.is_empty() {
+        asks.push(ask(full, "*"));
+    }
+    asks
+}
+
+/// The groups that a call is about.
+fn groups_of(region: &Region, params: &Params) -> Vec<GroupName> {
+    let member = |id: &str| region.instance(&InstanceId::new(id)).and_then(|instance| instance.group.clone());
+    let named = params.text("AutoScalingGroupName").map(GroupName::new);
+    let of_tags =
+        params.list("Tags").into_iter().filter_map(|tag| tag.text("ResourceId").map(GroupName::new));
+    let of_instance = params.text("InstanceId").and_then(member);
+    match named {
+        Some(name) => vec![name],
+        None => of_tags.chain(of_instance).collect(),
+    }
+}
+
+fn of_ec2(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
+    let full = format!("ec2:{action}");
+    match action {
+        "CreateLaunchTemplate" => {
+            let tags: BTreeMap<String, String> = params
+                .list("TagSpecification")
+                .into_iter()
+                .filter(|it| it.text("ResourceType") == Some("launch-template"))
+                .flat_map(|it| tags_of(it.list("Tag")))
+                .collect();
+            let arn = arn(region, "launch-template", "*");
+            let mut asks = vec![ask(full, arn.clone()).with_tags("aws:RequestTag", &tags)];
+            if !tags.is_empty() {
+                // EC2 User Guide, "Grant permission to tag resources during creation".
+                let tagging = ask("ec2:CreateTags".to_owned(), arn).with("ec2:CreateAction", action);
+                asks.push(tagging.with_tags("aws:RequestTag", &tags));
+            }
+            asks
+        }
+        "CreateLaunchTemplateVersion"
+        | "ModifyLaunchTemplate"
+        | "DeleteLaunchTemplateVersions"
+        | "DeleteLaunchTemplate" => {
+            vec![of_template(region, full, params)]
+        }
+        "TerminateInstances" => on_each(region, &full, &params.texts("InstanceId"), &BTreeMap::new()),
+        "CreateTags" => on_each(region, &full, &params.texts("ResourceId"), &tags_of(params.list("Tag"))),
+        "DeleteTags" => on_each(region, &full, &params.texts("ResourceId"), &BTreeMap::new()),
+        _ => vec![ask(full, "*")],
+    }
+}
+
+fn of_template(region: &Region, action: String, params: &Params) -> Ask {
+    let key = match (params.text("LaunchTemplateId"), params.text("LaunchTemplateName")) {
+        (Some(id), _) => TemplateKey::Id(LaunchTemplateId::new(id)),
+        (None, name) => TemplateKey::Name(name.unwrap_or_default().to_owned()),
+    };
+    if let Ok(Template { id, tags, .. }) = region.templates.find(&key) {
+        return ask(action, arn(region, "launch-template", id.as_str())).on_resource(Service::Ec2, tags);
+    }
+    ask(action, arn(region, "launch-template", params.text("LaunchTemplateId").unwrap_or("*")))
+}
+
+fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String, String>) -> Vec<Ask> {
+    ids.iter()
+        .map(|id| {
+            let (kind, tags) = resource(region, id);
+            let ask = ask(action.to_owned(), arn(region, kind, id)).with_tags("aws:RequestTag", new);
+            tags.into_iter().fold(ask, |ask, tags| ask.on_resource(Service::Ec2, tags))
+        })
+        .collect()
+}
+
+/// The kind of a resource as its ARN calls it, and its tags.
+fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTreeMap<String, String>>) {
+    match id.split('-').next().unwrap_or_default() {
+        "i" => ("instance", region.instance(&InstanceId::new(id)).map(|it| &it.tags)),
+        "lt" => {
+            let key = TemplateKey::Id(LaunchTemplateId::new(id));
+            ("launch-template", region.templates.find(&key).ok().map(|it| &it.tags))
+        }
+        "subnet" => ("subnet", region.network.subnets.get(&SubnetId::new(id)).map(|it| &it.tags)),
+        "sg" => (
+            "security-group",
+            region.network.security_groups.get(&SecurityGroupId::new(id)).map(|it| &it.tags),
+        ),
+        "vpc" => ("vpc", region.network.vpcs.get(id).map(|it| &it.tags)),
+        "ami" => ("image", region.images.get(&ImageId::new(id)).map(|it| &it.tags)),
+        _ => ("*", None),
+    }
+}
+
+/// Images belong to no account in ARNs.
+fn arn(region: &Region, kind: &str, id: &str) -> String {
+    let account = if kind == "image" { "" } else { &region.account };
+    format!("arn:aws:ec2:{}:{account}:{kind}/{id}", region.name)
+}
+
+fn tags_of(items: Vec<&Params>) -> BTreeMap<String, String> {
+    items
+        .into_iter()
+        .filter_map(|tag| {
+            let value = tag.text("Value").unwrap_or_default();
+            tag.text("Key").map(|key| (key.to_owned(), value.to_owned()))
+        })
+        .collect()
+}

@@ -1,0 +1,249 @@
+//! IAM policy documents and what they allow (IAM User Guide, "Policy evaluation logic" and "IAM JSON policy elements").
+//!
+//! Only what can be judged is taken: an element or a condition operator that is not known here makes the document
+//! malformed instead of being passed over.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An identity-based policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub struct Policy {
+    /// `2012-10-17`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Its statements; their order does not matter.
+    pub statement: OneOrMany<Statement>,
+}
+
+/// A statement of a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub struct Statement {
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sid: Option<String>,
+    /// What it does.
+    pub effect: Effect,
+    /// Actions, with wildcards; their case does not matter.
+    pub action: OneOrMany<String>,
+    /// ARNs, with wildcards.
+    pub resource: OneOrMany<String>,
+    /// All of them must hold.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub condition: BTreeMap<Operator, BTreeMap<String, OneOrMany<String>>>,
+}
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {
+    /// It allows what it names.
+    Allow,
+    /// It denies what it names, whatever others allow.
+    Deny,
+}
+
+/// How a condition compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Operator {
+    /// `true`: the key must be absent; `false`: it must be there.
+    Null,
+    /// One of the values, exactly.
+    StringEquals,
+    /// One of the values, with wildcards.
+    StringLike,
+    /// One of the ARNs, with wildcards within each of the six parts.
+    ArnLike,
+}
+
+/// A value or a list of values: policies may have either.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    /// One.
+    One(T),
+    /// A list.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    fn values(&self) -> &[T] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// What a call asks for: one action on one resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ask {
+    /// `ec2:CreateTags`.
+    pub(crate) action: String,
+    /// ARN, or `*` for actions that know no resources.
+    pub(crate) resource: String,
+    /// Condition keys (`aws:ResourceTag/x`) that are there, and their values.
+    pub(crate) context: BTreeMap<String, String>,
+}
+
+/// What the policy says to an [`Ask`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// A statement allows it and none denies it.
+    Allowed,
+    /// No statement allows it.
+    NotAllowed,
+    /// A statement denies it.
+    Denied,
+}
+
+impl Policy {
+    /// An explicit denial wins over everything; what nobody allows is denied as well.
+    pub(crate) fn judge(&self, ask: &Ask) -> Verdict {
+        let mut verdict = Verdict::NotAllowed;
+        for statement in self.statement.values().iter().filter(|statement| statement.speaks_of(ask)) {
+            match statement.effect {
+                Effect::Deny => return Verdict::Denied,
+                Effect::Allow => verdict = Verdict::Allowed,
+            }
+        }
+        verdict
+    }
+}
+
+impl Statement {
+    fn speaks_of(&self, ask: &Ask) -> bool {
+        let action = ask.action.to_ascii_lowercase();
+        self.action.values().iter().any(|pattern| like(&pattern.to_ascii_lowercase(), &action))
+            && self.resource.values().iter().any(|pattern| like(pattern, &ask.resource))
+            && self.condition.iter().all(|(operator, keys)| {
+                keys.iter().all(|(key, values)| operator.holds(value_of(ask, key), values))
+            })
+    }
+}
+
+/// Names of condition keys ignore case, the names of tags within them do not.
+fn value_of<'a>(ask: &'a Ask, key: &str) -> Option<&'a str> {
+    let parts = |key: &str| match key.split_once('/') {
+        Some((name, tag)) => (name.to_ascii_lowercase(), Some(tag.to_owned())),
+        None => (key.to_ascii_lowercase(), None),
+    };
+    let wanted = parts(key);
+    ask.context.iter().find(|(name, _)| parts(name) == wanted).map(|(_, value)| value.as_str())
+}
+
+impl Operator {
+    /// A key that is absent fulfils nothing but `Null`.
+    fn holds(self, value: Option<&str>, patterns: &OneOrMany<String>) -> bool {
+        match (self, value) {
+            (Self::Null, value) => {
+                patterns.values().iter().any(|absent| absent.eq_ignore_ascii_case("true") == value.is_none())
+            }
+            (_, None) => false,
+            (Self::StringEquals, Some(value)) => patterns.values().iter().any(|pattern| pattern == value),
+            (Self::StringLike, Some(value)) => patterns.values().iter().any(|pattern| like(pattern, value)),
+            (Self::ArnLike, Some(value)) => patterns.values().iter().any(|pattern| arn_like(pattern, value)),
+        }
+    }
+}
+
+fn arn_like(pattern: &str, arn: &str) -> bool {
+    let (patterns, parts): (Vec<&str>, Vec<&str>) =
+        (pattern.splitn(6, ':').collect(), arn.splitn(6, ':').collect());
+    patterns.len() == parts.len() && patterns.iter().zip(&parts).all(|(pattern, part)| like(pattern, part))
+}
+
+/// `*` stands for any text, `?` for one character. Linear in memory, and never exponential in time.
+fn like(pattern: &str, text: &str) -> bool {
+    // Which prefixes of the text the pattern so far can stand for.
+    let text: Vec<char> = text.chars().collect();
+    let mut reached: Vec<bool> = std::iter::once(true).chain(text.iter().map(|_| false)).collect();
+    for wanted in pattern.chars() {
+        let mut next = Vec::with_capacity(reached.len());
+        let (mut before, mut any) = (false, false);
+        for (at, here) in reached.iter().copied().enumerate() {
+            any |= here;
+            let fits = at
+                .checked_sub(1)
+                .and_then(|at| text.get(at))
+                .is_some_and(|it| wanted == '?' || *it == wanted);
+            next.push(if wanted == '*' { any } else { before && fits });
+            before = here;
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(text: &str) -> Policy {
+        serde_json::from_str(text).expect("a policy")
+    }
+
+    fn ask(action: &str, resource: &str, context: &[(&str, &str)]) -> Ask {
+        let context = context.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Ask { action: action.to_owned(), resource: resource.to_owned(), context }
+    }
+
+    /// IAM User Guide, "IAM JSON policy elements: Action/Resource": wildcards `*` and `?`.
+    #[test]
+    fn wildcards_match_as_iam_says() {
+        for (pattern, text) in
+            [("*", ""), ("a*c", "abbc"), ("a?c", "abc"), ("*:x/*", "arn:aws:x/y"), ("", "")]
+        {
+            assert!(like(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [("a?c", "ac"), ("a*c", "abd"), ("", "a"), ("?", "")] {
+            assert!(!like(pattern, text), "{pattern} {text}");
+        }
+        assert!(!like(&"*a".repeat(200), &"b".repeat(2000)));
+        assert!(
+            arn_like("arn:*:ec2:*:*:x/*", "arn:aws:ec2:r:1:x/y")
+                && !arn_like("arn:*:x/*", "arn:aws:ec2:r:1:x/y")
+        );
+    }
+
+    /// IAM User Guide, "Policy evaluation logic": an explicit deny overrides any allow; the default is to deny.
+    #[test]
+    fn a_denial_wins_and_silence_denies() {
+        let policy = policy(
+            r#"{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"},
+                {"Effect":"Deny","Action":["EC2:DescribeImages"],"Resource":["*"]}]}"#,
+        );
+        assert_eq!(policy.judge(&ask("ec2:DescribeInstances", "*", &[])), Verdict::Allowed);
+        assert_eq!(policy.judge(&ask("ec2:DescribeImages", "*", &[])), Verdict::Denied);
+        assert_eq!(policy.judge(&ask("ec2:CreateTags", "*", &[])), Verdict::NotAllowed);
+    }
+
+    /// IAM User Guide, "Condition operators": all keys and operators must hold, one value each is enough.
+    #[test]
+    fn conditions_look_at_keys_that_are_there() {
+        let policy = policy(
+            r#"{"Statement":{"Effect":"Allow","Action":"a:*","Resource":"*","Condition":{
+                "Null":{"aws:ResourceTag/Owner":"false"},"StringLike":{"aws:requesttag/x":["1","b*"]}}}}"#,
+        );
+        let judge = |context: &[(&str, &str)]| policy.judge(&ask("a:b", "*", context));
+        assert_eq!(judge(&[("aws:ResourceTag/Owner", "me"), ("aws:RequestTag/x", "bb")]), Verdict::Allowed);
+        assert_eq!(
+            judge(&[("aws:ResourceTag/owner", "me"), ("aws:RequestTag/x", "bb")]),
+            Verdict::NotAllowed
+        );
+        assert_eq!(judge(&[("aws:ResourceTag/Owner", "me"), ("aws:RequestTag/x", "2")]), Verdict::NotAllowed);
+        assert_eq!(judge(&[("aws:ResourceTag/Owner", "me")]), Verdict::NotAllowed);
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_malformed() {
+        for text in [
+            r#"{"Statement":[{"Effect":"Allow","NotAction":"x","Resource":"*"}]}"#,
+            r#"{"Statement":[{"Effect":"Allow","Action":"x","Resource":"*","Condition":{"IpAddress":{"a":"b"}}}]}"#,
+            r#"{"Statement":[{"Effect":"allow","Action":"x","Resource":"*"}]}"#,
+        ] {
+            assert!(serde_json::from_str::<Policy>(text).is_err(), "{text}");
+        }
+    }
+}

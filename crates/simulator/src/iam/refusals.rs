@@ -1,0 +1,78 @@
+//! How AWS words its refusals of callers: the codes differ between EC2 and the other services
+//! (EC2 API Reference, "Error codes"; Auto Scaling and STS API Reference, "Common errors").
+
+use super::AccessKey;
+use super::policy::{Ask, Verdict};
+use crate::core::error::{AwsError, AwsResult};
+use crate::service::Service;
+
+/// Whether the key's policy allows everything that is asked for; the refusal names the first thing it does not.
+pub(crate) fn check(key: &AccessKey, asks: &[Ask], service: Service, caller_arn: &str) -> AwsResult<()> {
+    let Some(policy) = &key.policy else { return Ok(()) };
+    for ask in asks {
+        match policy.judge(ask) {
+            Verdict::Allowed => {}
+            verdict => return Err(denied(ask, verdict, service, caller_arn)),
+        }
+    }
+    Ok(())
+}
+
+fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: &str) -> AwsError {
+    let Ask { action, resource, .. } = ask;
+    let reason = match verdict {
+        Verdict::Denied => "with an explicit deny in an identity-based policy".to_owned(),
+        Verdict::Allowed | Verdict::NotAllowed => {
+            format!("because no identity-based policy allows the {action} action")
+        }
+    };
+    let text =
+        format!("User: {caller_arn} is not authorized to perform: {action} on resource: {resource} {reason}");
+    match service {
+        Service::Ec2 => AwsError::new(
+            "UnauthorizedOperation",
+            format!("You are not authorized to perform this operation. {text}"),
+        ),
+        Service::AutoScaling | Service::Sts => AwsError::new("AccessDenied", text),
+    }
+    .status(403)
+}
+
+/// The access key id is unknown.
+pub(crate) fn unknown_key(service: Service) -> AwsError {
+    match service {
+        Service::Ec2 => {
+            AwsError::new("AuthFailure", "AWS was not able to validate the provided access credentials")
+                .status(401)
+        }
+        Service::AutoScaling | Service::Sts => {
+            AwsError::new("InvalidClientTokenId", "The security token included in the request is invalid.")
+                .status(403)
+        }
+    }
+}
+
+/// The signature is not the one that the secret makes.
+pub(crate) fn wrong_signature(service: Service) -> AwsError {
+    match service {
+        Service::Ec2 => unknown_key(service),
+        Service::AutoScaling | Service::Sts => AwsError::new(
+            "SignatureDoesNotMatch",
+            "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
+             Access Key and signing method. Consult the service documentation for details.",
+        )
+        .status(403),
+    }
+}
+
+/// The request was signed too long ago, or in the future.
+pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
+    match service {
+        Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
+        Service::AutoScaling | Service::Sts => AwsError::new(
+            "SignatureDoesNotMatch",
+            format!("Signature expired: {signed} is too far from now."),
+        )
+        .status(403),
+    }
+}

@@ -1,0 +1,194 @@
+//! Keys, policies and DryRun, over the wire.
+
+use super::scene::{REGION, Scene};
+use crate::wire::{WireAnswer, WireRequest, answer};
+use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
+
+/// The policy that the manager is documented to need.
+const MANAGER: &str = include_str!("../../../../docs/reference/iam-policy.json");
+const OWNER: &str = "infrastructure.foo.com/cluster";
+
+/// A simulator that knows one key, and that policy for it.
+fn sim(policy: &str) -> Simulator {
+    let mut config = SimulatorConfig::stepped();
+    config.settings.spread_percent = 0;
+    let sim = Simulator::new(config);
+    let policy: Policy = serde_json::from_str(policy).expect("a policy");
+    sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy: Some(policy) });
+    sim
+}
+
+async fn ask(sim: &Simulator, caller: &str, service: &str, form: &str) -> (u16, String) {
+    let authorization =
+        format!("AWS4-HMAC-SHA256 Credential={caller}/20260101/{REGION}/{service}/aws4_request");
+    let request = WireRequest { authorization: Some(&authorization), query: "", body: form.as_bytes() };
+    match answer(&sim.world, request).await {
+        WireAnswer::Xml { status, body, .. } => (status, body),
+        WireAnswer::Dropped | WireAnswer::Truncated { .. } => panic!("no whole answer"),
+    }
+}
+
+fn code(body: &str) -> &str {
+    body.split("<Code>").nth(1).and_then(|rest| rest.split("</Code>").next()).unwrap_or("none")
+}
+
+const CREATE_TEMPLATE: &str = "Action=CreateLaunchTemplate&LaunchTemplateData.ImageId=ami-0a000000000000001\
+    &LaunchTemplateData.InstanceType=m7i.large&LaunchTemplateData.SecurityGroupId.1=sg-0a000000000000001";
+
+fn create_group(name: &str, tag: &str) -> String {
+    format!(
+        "Action=CreateAutoScalingGroup&AutoScalingGroupName={name}&MinSize=0&MaxSize=3&DesiredCapacity=1\
+         &LaunchTemplate.LaunchTemplateName=own&VPCZoneIdentifier=subnet-0a00000000000000a{tag}"
+    )
+}
+
+/// Every operation of the provider's documented policy passes on what carries the ownership tag, and the same
+/// operations are refused on what others made.
+#[tokio::test]
+async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
+    let sim = sim(MANAGER);
+    let template_tag = format!(
+        "&TagSpecification.1.ResourceType=launch-template&TagSpecification.1.Tag.1.Key={OWNER}\
+         &TagSpecification.1.Tag.1.Value=a"
+    );
+    let group_tag = |name: &str| {
+        format!("&Tags.member.1.Key={OWNER}&Tags.member.1.Value=a&Tags.member.1.ResourceId={name}")
+    };
+    let manager = async |service: &str, form: &str| {
+        let (status, body) = ask(&sim, "manager", service, form).await;
+        (status, code(&body).to_owned(), body)
+    };
+    // Made by a caller whose key is unknown to IAM's rules: no policy binds it.
+    let stranger = async |service: &str, form: &str| {
+        let (status, body) = ask(&sim, "stranger", service, form).await;
+        assert_eq!(status, 200, "{body}");
+    };
+    let allowed = async |service: &str, form: &str| {
+        let (status, _, body) = manager(service, form).await;
+        assert_eq!(status, 200, "{form}: {body}");
+    };
+    let own = format!("{CREATE_TEMPLATE}&LaunchTemplateName=own{template_tag}");
+    allowed("ec2", &own).await;
+    allowed("autoscaling", &create_group("own", &group_tag("own"))).await;
+    stranger("ec2", &format!("{CREATE_TEMPLATE}&LaunchTemplateName=other")).await;
+    stranger("autoscaling", &create_group("other", "")).await;
+    Scene { sim: sim.clone(), region: sim.region(REGION) }.wait(60);
+    let member = |group: &str| {
+        let group = sim.region(REGION).group(group).expect("a group");
+        group.members.into_keys().next().expect("a member").to_string()
+    };
+    let (own_member, other_member) = (member("own"), member("other"));
+    for action in ["DescribeAutoScalingGroups", "DescribeScalingActivities"] {
+        allowed("autoscaling", &format!("Action={action}")).await;
+    }
+    for action in ["Images", "InstanceTypes", "Instances", "LaunchTemplates", "SecurityGroups", "Subnets"] {
+        allowed("ec2", &format!("Action=Describe{action}")).await;
+    }
+    allowed("ec2", "Action=DescribeLaunchTemplateVersions&LaunchTemplateName=own").await;
+    allowed("sts", "Action=GetCallerIdentity").await;
+    let changes = |group: &str, member: &str| {
+        [
+            ("autoscaling", format!("Action=UpdateAutoScalingGroup&AutoScalingGroupName={group}&MaxSize=4")),
+            (
+                "autoscaling",
+                format!(
+                    "Action=SuspendProcesses&AutoScalingGroupName={group}&ScalingProcesses.member.1=Launch"
+                ),
+            ),
+            ("autoscaling", format!("Action=ResumeProcesses&AutoScalingGroupName={group}")),
+            (
+                "autoscaling",
+                format!(
+                    "Action=SetInstanceProtection&AutoScalingGroupName={group}&InstanceIds.member.1={member}\
+                     &ProtectedFromScaleIn=true"
+                ),
+            ),
+            (
+                "autoscaling",
+                format!("Action=DeleteTags&Tags.member.1.Key=x&Tags.member.1.ResourceId={group}"),
+            ),
+            (
+                "autoscaling",
+                format!(
+                    "Action=TerminateInstanceInAutoScalingGroup&InstanceId={member}\
+                     &ShouldDecrementDesiredCapacity=true"
+                ),
+            ),
+            (
+                "autoscaling",
+                format!("Action=DeleteAutoScalingGroup&AutoScalingGroupName={group}&ForceDelete=true"),
+            ),
+            (
+                "ec2",
+                format!(
+                    "Action=CreateLaunchTemplateVersion&LaunchTemplateName={group}\
+                     &LaunchTemplateData.InstanceType=m7i.large"
+                ),
+            ),
+            (
+                "ec2",
+                format!(
+                    "Action=DeleteLaunchTemplateVersions&LaunchTemplateName={group}&LaunchTemplateVersion.1=2"
+                ),
+            ),
+            ("ec2", format!("Action=DeleteLaunchTemplate&LaunchTemplateName={group}")),
+        ]
+    };
+    for (service, form) in changes("own", &own_member) {
+        allowed(service, &form).await;
+    }
+    for (service, form) in changes("other", &other_member) {
+        let (status, code, body) = manager(service, &form).await;
+        let expected = if service == "ec2" { "UnauthorizedOperation" } else { "AccessDenied" };
+        assert_eq!((status, code.as_str()), (403, expected), "{form}: {body}");
+    }
+    // Nothing may be made without the ownership tag, and what the provider never calls stays closed.
+    for (service, form) in [
+        ("autoscaling", create_group("untagged", "")),
+        ("autoscaling", "Action=SetDesiredCapacity&AutoScalingGroupName=own&DesiredCapacity=0".to_owned()),
+        ("ec2", format!("{CREATE_TEMPLATE}&LaunchTemplateName=untagged")),
+        ("ec2", format!("Action=TerminateInstances&InstanceId.1={own_member}")),
+        ("ec2", format!("Action=CreateTags&ResourceId.1={own_member}&Tag.1.Key=a&Tag.1.Value=b")),
+    ] {
+        assert_eq!(manager(service, &form).await.0, 403, "{form}");
+    }
+}
+
+/// IAM User Guide, "Troubleshoot access denied error messages": the message names caller, action and resource.
+#[tokio::test]
+async fn a_refusal_names_caller_action_and_resource() {
+    let sim = sim(r#"{"Statement":[{"Effect":"Allow","Action":"ec2:*","Resource":"*"},
+            {"Effect":"Deny","Action":"ec2:DescribeImages","Resource":"*"}]}"#);
+    let (_, body) = ask(&sim, "manager", "autoscaling", "Action=DescribeTags").await;
+    assert!(
+        body.contains(
+            "User: arn:aws:iam::123456789012:user/manager is not authorized to perform: autoscaling:DescribeTags on \
+             resource: * because no identity-based policy allows the autoscaling:DescribeTags action"
+        ),
+        "{body}"
+    );
+    let (_, body) = ask(&sim, "manager", "ec2", "Action=DescribeImages").await;
+    assert!(body.contains("with an explicit deny in an identity-based policy"), "{body}");
+    assert_eq!(sim.recent_calls().last().map(|call| call.outcome.as_str()), Some("UnauthorizedOperation"));
+}
+
+/// EC2 API Reference, common parameter DryRun: `DryRunOperation` if the caller may, `UnauthorizedOperation` if not;
+/// nothing is done either way.
+#[tokio::test]
+async fn a_dry_run_checks_permissions_and_changes_nothing() {
+    let sim = sim(r#"{"Statement":{"Effect":"Allow","Action":"ec2:CreateLaunchTemplate","Resource":"*"}}"#);
+    let dry = format!("{CREATE_TEMPLATE}&LaunchTemplateName=t&DryRun=true");
+    let (status, body) = ask(&sim, "manager", "ec2", &dry).await;
+    assert_eq!((status, code(&body)), (412, "DryRunOperation"));
+    let (status, body) = ask(&sim, "manager", "ec2", "Action=DescribeImages&DryRun=true").await;
+    assert_eq!((status, code(&body)), (403, "UnauthorizedOperation"));
+    let (_, body) = ask(&sim, "other", "ec2", "Action=DescribeLaunchTemplates").await;
+    assert!(!body.contains("<launchTemplateId>"), "{body}");
+}
+
+#[test]
+fn secrets_are_never_given_out() {
+    let sim = sim(r#"{"Statement":[]}"#);
+    let shown = serde_json::to_string(&sim.keys()).expect("JSON");
+    assert!(shown.contains("manager") && !shown.contains("secret"), "{shown}");
+}
