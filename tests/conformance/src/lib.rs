@@ -1,5 +1,7 @@
-//! The simulator against AWS's own Python SDK, which knows nothing of us.
+//! The simulator before judges that know nothing of us.
 //!
-//! boto3 is an independent judge of the wire: its model says which parameters exist, how they are encoded and which
-//! elements an answer may have. `python/round_trip.py` does the judging. `python/page.py` looks at the simulator's web page
-//! with a browser. `tests/suite` runs both.
+//! * boto3: its model says which parameters exist, how they are encoded and which elements an answer may have
+//!   (`python/round_trip.py`).
+//! * moto, somebody else's simulation, is asked the same as ours (`python/judge.py`, `python/scenarios.py`);
+//!   `python/deviations.py` names where moto is wrong, and any other difference fails.
+//! * A browser looks at the simulator's web page (`python/page.py`).

@@ -35,7 +35,8 @@ async fn virtual_environment(target: &Path) -> Result<PathBuf> {
     let directory = target.join("python");
     let marker = directory.join("complete");
     let requirements = Path::new(PYTHON).join("requirements.txt");
-    let wanted = std::fs::read_to_string(&requirements)?;
+    let constraints = Path::new(PYTHON).join("constraints.txt");
+    let wanted = std::fs::read_to_string(&requirements)? + &std::fs::read_to_string(&constraints)?;
     let python = directory.join("bin").join("python");
     if std::fs::read_to_string(&marker).is_ok_and(|found| found == wanted) {
         return Ok(python);
@@ -45,7 +46,9 @@ async fn virtual_environment(target: &Path) -> Result<PathBuf> {
         .context("cannot make a virtual environment: is python3 with its venv module installed?")?;
     run(Command::new(&python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
-        .arg(&requirements))
+        .arg(&requirements)
+        .arg("-c")
+        .arg(&constraints))
     .await
     .context("cannot install its packages: is a Python package index reachable?")?;
     std::fs::write(&marker, wanted)?;

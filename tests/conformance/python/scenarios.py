@@ -1,0 +1,270 @@
+"""What is asked of both: functions of an `Account`, each telling its answers step by step.
+
+A step's answer is what `Account.step` makes of the call: the refusal's code, or what `look` picks from the result. Only
+what AWS documents is picked: no ids, no times, no texts.
+"""
+
+
+def launch_templates(account):
+    step, ec2 = account.step, account.ec2
+    data = account.template_data()
+    name = {"LaunchTemplateName": "web"}
+    numbers = lambda answer: [each["VersionNumber"] for each in answer["LaunchTemplateVersions"]]
+    step("create", ec2.create_launch_template, **name, LaunchTemplateData=data, look=head)
+    step("create again", ec2.create_launch_template, **name, LaunchTemplateData=data)
+    step("short name", ec2.create_launch_template, LaunchTemplateName="t", LaunchTemplateData=data)
+    step("second version", ec2.create_launch_template_version, **name, LaunchTemplateData=data,
+         look=lambda answer: answer["LaunchTemplateVersion"]["VersionNumber"])
+    step("version of nobody's", ec2.create_launch_template_version, LaunchTemplateName="nobody", LaunchTemplateData=data)
+    step("versions", ec2.describe_launch_template_versions, **name, look=lambda answer: sorted(numbers(answer)))
+    step("latest", ec2.describe_launch_template_versions, **name, Versions=["$Latest"], look=numbers)
+    step("default", ec2.describe_launch_template_versions, **name, Versions=["$Default"], look=numbers)
+    step("unknown version", ec2.describe_launch_template_versions, **name, Versions=["9"])
+    step("unknown name", ec2.describe_launch_templates, LaunchTemplateNames=["nobody"])
+    step("unknown id", ec2.describe_launch_templates, LaunchTemplateIds=["lt-00000000000000009"])
+    step("other default", ec2.modify_launch_template, **name, DefaultVersion="2", look=head)
+    step("delete a version", ec2.delete_launch_template_versions, **name, Versions=["1"],
+         look=lambda answer: [each["VersionNumber"] for each in answer["SuccessfullyDeletedLaunchTemplateVersions"]])
+    step("delete", ec2.delete_launch_template, **name, look=lambda answer: answer["LaunchTemplate"]["LaunchTemplateName"])
+    step("delete again", ec2.delete_launch_template, **name)
+
+
+def head(answer):
+    template = answer["LaunchTemplate"]
+    return [template[key] for key in ("LaunchTemplateName", "DefaultVersionNumber", "LatestVersionNumber")]
+
+
+def instances(account):
+    step, ec2 = account.step, account.ec2
+    step("unknown instance", ec2.describe_instances, InstanceIds=["i-00000000000000009"])
+    step("malformed instance", ec2.describe_instances, InstanceIds=["nonsense"])
+    step("end an unknown instance", ec2.terminate_instances, InstanceIds=["i-00000000000000009"])
+    step("type", ec2.describe_instance_types, InstanceTypes=["m7i.large"], look=lambda answer: [
+        (each["InstanceType"], each["VCpuInfo"]["DefaultVCpus"], each["MemoryInfo"]["SizeInMiB"],
+         each["ProcessorInfo"]["SupportedArchitectures"])
+        for each in answer["InstanceTypes"]
+    ])
+    step("unknown type", ec2.describe_instance_types, InstanceTypes=["x9.nano"])
+    step("unknown image", ec2.describe_images, ImageIds=["ami-00000000000000009"])
+    step("unknown subnet", ec2.describe_subnets, SubnetIds=["subnet-00000000000000009"])
+    step("unknown security group", ec2.describe_security_groups, GroupIds=["sg-00000000000000009"])
+    step("unknown VPC", ec2.describe_vpcs, VpcIds=["vpc-00000000000000009"])
+    step("zones", ec2.describe_availability_zones,
+         look=lambda answer: sorted(each["ZoneName"] for each in answer["AvailabilityZones"]))
+    step("dry run", ec2.describe_instances, DryRun=True)
+
+
+def identity(account):
+    account.step("who", account.sts.get_caller_identity, look=lambda answer: (len(answer["Account"]), answer["Arn"][:8]))
+
+
+def refused_groups(account):
+    step, scaling = account.step, account.scaling
+    create = account.create
+    step("no source", scaling.create_auto_scaling_group, AutoScalingGroupName="bare", MinSize=0, MaxSize=1,
+         VPCZoneIdentifier=account.subnets)
+    step("no subnet", scaling.create_auto_scaling_group, AutoScalingGroupName="bare", MinSize=0, MaxSize=1,
+         LaunchTemplate=account.template)
+    step("minimum above maximum", create, "odd", MinSize=3, MaxSize=1)
+    step("desired above maximum", create, "odd", MaxSize=1, DesiredCapacity=2)
+    step("unknown template", create, "odd", LaunchTemplate={"LaunchTemplateName": "nobody", "Version": "1"})
+    step("colon in the name", create, "a:b")
+    create("twice")
+    step("create again", create, "twice")
+    step("above the maximum", scaling.set_desired_capacity, AutoScalingGroupName="twice", DesiredCapacity=6)
+    step("desired of nobody", scaling.set_desired_capacity, AutoScalingGroupName="nobody", DesiredCapacity=1)
+
+
+def groups(account):
+    step, scaling = account.step, account.scaling
+    create = account.create
+    step("create", create, "main", MaxSize=5, DesiredCapacity=3, NewInstancesProtectedFromScaleIn=True,
+         Tags=[tag("team", "blue", True), tag("cost", "7", False)])
+    account.wait(60)
+    step("look", account.look, "main", look=sizes)
+    step("members", account.look, "main", look=members)
+    step("tags", account.look, "main",
+         look=lambda group: sorted((each["Key"], each["Value"], each["PropagateAtLaunch"]) for each in group["Tags"]))
+    step("unknown group", scaling.describe_auto_scaling_groups, AutoScalingGroupNames=["nobody"],
+         look=lambda answer: answer["AutoScalingGroups"])
+    step("maximum below desired", scaling.update_auto_scaling_group, AutoScalingGroupName="main", MaxSize=2)
+    step("sizes after it", account.look, "main", look=sizes)
+    account.wait(60)
+    step("protected members stay", account.look, "main", look=lambda group: len(group["Instances"]))
+    step("minimum above desired", scaling.update_auto_scaling_group, AutoScalingGroupName="main", MinSize=4, MaxSize=5)
+    step("sizes after that", account.look, "main", look=sizes)
+    account.wait(60)
+    step("update nobody", scaling.update_auto_scaling_group, AutoScalingGroupName="nobody", MaxSize=1)
+    step("delete with members", scaling.delete_auto_scaling_group, AutoScalingGroupName="main")
+    step("delete by force", scaling.delete_auto_scaling_group, AutoScalingGroupName="main", ForceDelete=True)
+    account.wait(60)
+    step("gone", scaling.describe_auto_scaling_groups, AutoScalingGroupNames=["main"],
+         look=lambda answer: answer["AutoScalingGroups"])
+    step("delete nobody", scaling.delete_auto_scaling_group, AutoScalingGroupName="nobody")
+
+
+def tag(key, value, propagate):
+    return {"Key": key, "Value": value, "PropagateAtLaunch": propagate}
+
+
+def sizes(group):
+    return [group[key] for key in ("MinSize", "DesiredCapacity", "MaxSize")]
+
+
+def members(group):
+    return [(each["LifecycleState"], each["HealthStatus"], each["ProtectedFromScaleIn"]) for each in group["Instances"]]
+
+
+def single_members(account):
+    step, scaling = account.step, account.scaling
+    account.create("main", MaxSize=6, DesiredCapacity=3)
+    account.wait(60)
+    ids = [each["InstanceId"] for each in account.look("main")["Instances"]]
+    ours = {"AutoScalingGroupName": "main"}
+    step("by id", scaling.describe_auto_scaling_instances, InstanceIds=ids, look=lambda answer: sorted(
+        (each["AutoScalingGroupName"], each["LifecycleState"]) for each in answer["AutoScalingInstances"]
+    ))
+    step("protect", scaling.set_instance_protection, **ours, InstanceIds=ids[:1], ProtectedFromScaleIn=True)
+    step("protect a stranger", scaling.set_instance_protection, **ours, InstanceIds=["i-00000000000000009"],
+         ProtectedFromScaleIn=True)
+    step("scale in", scaling.set_desired_capacity, **ours, DesiredCapacity=1)
+    account.wait(60)
+    step("the protected one stays", account.look, "main",
+         look=lambda group: [each["InstanceId"] == ids[0] for each in group["Instances"]])
+    step("scale out", scaling.set_desired_capacity, **ours, DesiredCapacity=3)
+    account.wait(60)
+    ids = [each["InstanceId"] for each in account.look("main")["Instances"]]
+    step("end a stranger", scaling.terminate_instance_in_auto_scaling_group, InstanceId="i-00000000000000009",
+         ShouldDecrementDesiredCapacity=True)
+    step("end one", scaling.terminate_instance_in_auto_scaling_group, InstanceId=ids[0],
+         ShouldDecrementDesiredCapacity=True)
+    account.wait(60)
+    step("one less", account.look, "main", look=sizes)
+    step("two are left", account.look, "main", look=lambda group: len(group["Instances"]))
+    step("replace one", scaling.terminate_instance_in_auto_scaling_group, InstanceId=ids[1],
+         ShouldDecrementDesiredCapacity=False)
+    account.wait(90)
+    step("replaced", account.look, "main", look=lambda group: (len(group["Instances"]), group["DesiredCapacity"]))
+    ids = [each["InstanceId"] for each in account.look("main")["Instances"]]
+    step("standby", scaling.enter_standby, **ours, InstanceIds=ids[:1], ShouldDecrementDesiredCapacity=True)
+    account.wait(30)
+    step("in standby", account.look, "main", look=lambda group: sorted(each["LifecycleState"] for each in group["Instances"]))
+    step("back", scaling.exit_standby, **ours, InstanceIds=ids[:1])
+    account.wait(30)
+    step("in service", account.look, "main", look=lambda group: (len(group["Instances"]), group["DesiredCapacity"]))
+    step("detach", scaling.detach_instances, **ours, InstanceIds=ids[:1], ShouldDecrementDesiredCapacity=True)
+    account.wait(30)
+    step("detached", account.look, "main", look=lambda group: (len(group["Instances"]), group["DesiredCapacity"]))
+    step("attach", scaling.attach_instances, **ours, InstanceIds=ids[:1])
+    account.wait(30)
+    step("attached", account.look, "main", look=lambda group: (len(group["Instances"]), group["DesiredCapacity"]))
+    step("sick", scaling.set_instance_health, InstanceId=ids[0], HealthStatus="Unhealthy", ShouldRespectGracePeriod=False)
+    account.wait(90)
+    step("replaced when sick", account.look, "main",
+         look=lambda group: ids[0] in [each["InstanceId"] for each in group["Instances"]])
+    step("activities", scaling.describe_scaling_activities, **ours,
+         look=lambda answer: bool(answer["Activities"]))
+
+
+def processes(account):
+    step, scaling = account.step, account.scaling
+    account.create("main", MaxSize=3)
+    ours = {"AutoScalingGroupName": "main"}
+    suspended = lambda group: sorted(each["ProcessName"] for each in group["SuspendedProcesses"])
+    step("suspend", scaling.suspend_processes, **ours, ScalingProcesses=["AZRebalance", "Launch"])
+    step("suspended", account.look, "main", look=suspended)
+    step("suspend nonsense", scaling.suspend_processes, **ours, ScalingProcesses=["Nonsense"])
+    step("ask for one", scaling.set_desired_capacity, **ours, DesiredCapacity=1)
+    account.wait(60)
+    step("nothing launches", account.look, "main", look=lambda group: len(group["Instances"]))
+    step("resume", scaling.resume_processes, **ours, ScalingProcesses=["Launch"])
+    step("left", account.look, "main", look=suspended)
+
+
+def hooks(account):
+    step, scaling = account.step, account.scaling
+    account.create("main", MaxSize=3, DesiredCapacity=1)
+    account.wait(60)
+    ours = {"AutoScalingGroupName": "main", "LifecycleHookName": "drain"}
+    step("put", scaling.put_lifecycle_hook, **ours, LifecycleTransition="autoscaling:EC2_INSTANCE_TERMINATING",
+         HeartbeatTimeout=300)
+    step("look", scaling.describe_lifecycle_hooks, AutoScalingGroupName="main", look=lambda answer: [
+        (each["LifecycleHookName"], each["LifecycleTransition"], each["HeartbeatTimeout"], each["DefaultResult"],
+         each["GlobalTimeout"])
+        for each in answer["LifecycleHooks"]
+    ])
+    (member,) = account.look("main")["Instances"]
+    step("nothing waits", scaling.complete_lifecycle_action, **ours, InstanceId=member["InstanceId"],
+         LifecycleActionResult="CONTINUE")
+    step("end", scaling.terminate_instance_in_auto_scaling_group, InstanceId=member["InstanceId"],
+         ShouldDecrementDesiredCapacity=True)
+    account.wait(60)
+    step("waits", account.look, "main", look=lambda group: [each["LifecycleState"] for each in group["Instances"]])
+    step("complete", scaling.complete_lifecycle_action, **ours, InstanceId=member["InstanceId"],
+         LifecycleActionResult="CONTINUE")
+    account.wait(60)
+    step("gone", account.look, "main", look=lambda group: len(group["Instances"]))
+    step("delete", scaling.delete_lifecycle_hook, **ours)
+    step("none left", scaling.describe_lifecycle_hooks, AutoScalingGroupName="main",
+         look=lambda answer: answer["LifecycleHooks"])
+
+
+def tags_and_pages(account):
+    step, scaling = account.step, account.scaling
+    for name in "abc":
+        account.create(name, MaxSize=1)
+    mark = lambda name, value: {"ResourceId": name, "ResourceType": "auto-scaling-group", "Key": "k", "Value": value,
+                                "PropagateAtLaunch": True}
+    step("tag", scaling.create_or_update_tags, Tags=[mark("a", "1"), mark("b", "2")])
+    step("tag again", scaling.create_or_update_tags, Tags=[mark("a", "3")])
+    step("tag nobody", scaling.create_or_update_tags, Tags=[mark("nobody", "1")])
+    step("tags", scaling.describe_tags, Filters=[{"Name": "key", "Values": ["k"]}],
+         look=lambda answer: sorted((each["ResourceId"], each["Value"]) for each in answer["Tags"]))
+    by_tag = [{"Name": "tag:k", "Values": ["3"]}]
+    names = lambda answer: sorted(each["AutoScalingGroupName"] for each in answer["AutoScalingGroups"])
+    step("by tag", scaling.describe_auto_scaling_groups, Filters=by_tag, look=names)
+    step("untag", scaling.delete_tags, Tags=[mark("a", "3")])
+    step("by tag again", scaling.describe_auto_scaling_groups, Filters=by_tag, look=names)
+    step("first page", scaling.describe_auto_scaling_groups, MaxRecords=2,
+         look=lambda answer: (len(answer["AutoScalingGroups"]), "NextToken" in answer))
+    pages = scaling.get_paginator("describe_auto_scaling_groups").paginate(PaginationConfig={"PageSize": 1})
+    step("all pages", lambda: {"AutoScalingGroups": [each for page in pages for each in page["AutoScalingGroups"]]},
+         look=names)
+    step("bad token", scaling.describe_auto_scaling_groups, NextToken="nonsense")
+    step("page too long", scaling.describe_auto_scaling_groups, MaxRecords=101)
+
+
+def mixed_instances(account):
+    step = account.step
+    policy = {
+        "LaunchTemplate": {
+            "LaunchTemplateSpecification": account.template,
+            "Overrides": [{"InstanceType": "m7i.large"}, {"InstanceType": "c7i.large"}],
+        },
+        "InstancesDistribution": {"OnDemandBaseCapacity": 1, "OnDemandPercentageAboveBaseCapacity": 0},
+    }
+    step("create", account.create, "main", MaxSize=3, DesiredCapacity=2, LaunchTemplate=None, MixedInstancesPolicy=policy)
+    account.wait(60)
+    step("no template at the top", account.look, "main", look=lambda group: "LaunchTemplate" in group)
+    step("distribution", account.look, "main", look=lambda group: [
+        group["MixedInstancesPolicy"]["InstancesDistribution"][key]
+        for key in ("OnDemandBaseCapacity", "OnDemandPercentageAboveBaseCapacity")
+    ])
+    step("overrides", account.look, "main", look=lambda group: [
+        each["InstanceType"] for each in group["MixedInstancesPolicy"]["LaunchTemplate"]["Overrides"]
+    ])
+    step("both sources", account.create, "both", MixedInstancesPolicy=policy)
+
+
+ALL = [
+    launch_templates,
+    instances,
+    identity,
+    refused_groups,
+    groups,
+    single_members,
+    processes,
+    hooks,
+    tags_and_pages,
+    mixed_instances,
+]
