@@ -18,6 +18,7 @@
 //! | GET `/_sim/regions/<r>/state` | everything in a region |
 //! | GET `/_sim/regions/<r>/groups`, `/groups/<name>`, `/activities/<group>` | groups; the diary of one |
 //! | GET `/_sim/regions/<r>/instances`, `/nodes` | all instances; those that run, as kubelets |
+//! | GET, PUT `/_sim/regions/<r>/event-rules` | which events reach which queue ([`EventRule`](crate::core::sqs::delivery::EventRule)s) |
 //! | GET `/_sim/regions/<r>/events`, `/events/<n>` | the latest events; those after number n |
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
@@ -210,6 +211,8 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("GET", ["activities", group]) => value_of(region.activities(group)),
         ("GET", ["instances"]) => value_of(region.instances()),
         ("GET", ["nodes"]) => value_of(region.in_service_instances()),
+        ("GET", ["event-rules"]) => value_of(region.event_rules()),
+        ("PUT", ["event-rules"]) => done(region.set_event_rules(parse(body)?)),
         ("GET", ["events"]) => value_of(region.events_after(0)),
         ("GET", ["events", after]) => {
             value_of(region.events_after(after.parse().map_err(|_| Refusal::NotFound)?))

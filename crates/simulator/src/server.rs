@@ -111,7 +111,12 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
         body: &body,
         received: Timestamp(i64::try_from(real.as_millis()).unwrap_or(i64::MAX)),
     };
-    match wire::answer_verified(&simulator.world, request).await {
+    let target = head.headers.get(wire::json::TARGET).and_then(|value| value.to_str().ok());
+    let answer = match target {
+        Some(target) => wire::json::answer(&simulator.world, request, target).await,
+        None => wire::answer_verified(&simulator.world, request).await,
+    };
+    match answer {
         WireAnswer::Dropped => Err(Dropped),
         WireAnswer::Truncated { status, body } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -120,14 +125,27 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
             Ok(response)
         }
         WireAnswer::Xml { status, body, request_id } => {
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            let mut response = plain(status, "text/xml;charset=UTF-8", body);
-            if let Ok(value) = HeaderValue::from_str(&request_id) {
-                response.headers_mut().insert("x-amzn-requestid", value);
-            }
-            Ok(response)
+            Ok(identified(status, "text/xml;charset=UTF-8", body, &request_id))
+        }
+        WireAnswer::Json { status, body, request_id } => {
+            Ok(identified(status, "application/x-amz-json-1.0", body, &request_id))
         }
     }
+}
+
+/// An answer of AWS.
+fn identified(
+    status: u16,
+    content_type: &'static str,
+    body: String,
+    request_id: &str,
+) -> Response<AnswerBody> {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = plain(status, content_type, body);
+    if let Ok(value) = HeaderValue::from_str(request_id) {
+        response.headers_mut().insert("x-amzn-requestid", value);
+    }
+    response
 }
 
 fn plain(status: StatusCode, content_type: &'static str, body: String) -> Response<AnswerBody> {

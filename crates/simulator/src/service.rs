@@ -12,6 +12,8 @@ pub enum Service {
     Ec2,
     /// AWS Security Token Service.
     Sts,
+    /// Amazon SQS.
+    Sqs,
 }
 
 impl Service {
@@ -21,11 +23,14 @@ impl Service {
             Self::AutoScaling => "autoscaling",
             Self::Ec2 => "ec2",
             Self::Sts => "sts",
+            Self::Sqs => "sqs",
         }
     }
 
     /// The service of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::AutoScaling, Self::Ec2, Self::Sts].into_iter().find(|service| service.name() == name)
+        [Self::AutoScaling, Self::Ec2, Self::Sts, Self::Sqs]
+            .into_iter()
+            .find(|service| service.name() == name)
     }
 }

@@ -28,6 +28,8 @@ pub(crate) enum Event {
     Detached(InstanceId),
     /// The group of that name compares desired with actual capacity.
     Evaluate(GroupName),
+    /// An event reaches the queue of that name.
+    Delivered(String, String),
     /// The group of that name and serial number disappears.
     GroupGone(GroupName, u64),
 }

@@ -95,7 +95,7 @@ impl EventLog {
 
     /// Those with a higher number, oldest first.
     pub(crate) fn after(&self, sequence: u64) -> impl Iterator<Item = &CloudEvent> {
-        self.events.iter().filter(move |event| event.sequence > sequence)
+        self.events.range(self.events.partition_point(|event| event.sequence <= sequence)..)
     }
 }
 

@@ -17,6 +17,7 @@ pub mod network;
 mod reads;
 pub mod region;
 pub mod settings;
+pub mod sqs;
 pub mod time;
 mod versioned;
 

@@ -10,6 +10,8 @@ use super::group::activity::{Activity, ActivityLog};
 use super::group::model::Group;
 use super::network::Network;
 use super::settings::Settings;
+use super::sqs::Queues;
+use super::sqs::delivery::EventRule;
 use super::versioned::Versioned;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{ActivityStatus, GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
@@ -43,6 +45,12 @@ pub struct Region {
     pub(crate) due: Due,
     pub(crate) chance: Chance,
     pub(crate) events: EventLog,
+    /// Queues of SQS.
+    pub queues: Queues,
+    pub(crate) event_rules: Vec<EventRule>,
+    /// Number of the last event that was sent on its way.
+    pub(crate) routed: u64,
+    pub(crate) delivery_chance: Chance,
     pub(crate) now: Timestamp,
     serial: u64,
 }
@@ -66,6 +74,10 @@ impl Region {
             due: Due::default(),
             chance: Chance::new(seed, name),
             events: EventLog::new(seed, name),
+            queues: Queues::default(),
+            event_rules: Vec::new(),
+            routed: 0,
+            delivery_chance: Chance::new(seed, &format!("delivery of {name}")),
             now,
             serial: 0,
             settings,
@@ -85,9 +97,11 @@ impl Region {
     /// Lets everything happen that is due until `now`, in order and at its own time. Time never goes backwards.
     pub fn advance(&mut self, now: Timestamp) {
         let target = self.now.max(now);
+        self.route_events();
         while let Some((when, event)) = self.due.take(target) {
             self.set_now(self.now.max(when));
             self.happen(event);
+            self.route_events();
         }
         self.set_now(target);
     }
@@ -111,6 +125,7 @@ impl Region {
             Event::HookExpired(id, token) => self.expire_wait(&id, &token),
             Event::StoodBy(id) => self.finish_standby(&id),
             Event::Detached(id) => self.finish_detach(&id),
+            Event::Delivered(queue, body) => self.deliver(&queue, body),
             Event::Evaluate(name) => self.evaluate(&name),
             Event::GroupGone(name, serial) => self.remove_group(&name, serial),
         }

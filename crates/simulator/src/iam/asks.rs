@@ -16,8 +16,8 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
     match service {
         Service::AutoScaling => of_auto_scaling(region, action, params),
         Service::Ec2 => of_ec2(region, action, params),
-        // STS API Reference, GetCallerIdentity: no permissions are required.
-        Service::Sts => Vec::new(),
+        // STS API Reference, GetCallerIdentity: no permissions are required. SQS speaks JSON and is asked there.
+        Service::Sts | Service::Sqs => Vec::new(),
     }
 }
 

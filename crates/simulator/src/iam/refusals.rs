@@ -33,7 +33,7 @@ fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: &str) -> Aw
             "UnauthorizedOperation",
             format!("You are not authorized to perform this operation. {text}"),
         ),
-        Service::AutoScaling | Service::Sts => AwsError::new("AccessDenied", text),
+        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new("AccessDenied", text),
     }
     .status(403)
 }
@@ -45,7 +45,7 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
             AwsError::new("AuthFailure", "AWS was not able to validate the provided access credentials")
                 .status(401)
         }
-        Service::AutoScaling | Service::Sts => {
+        Service::AutoScaling | Service::Sts | Service::Sqs => {
             AwsError::new("InvalidClientTokenId", "The security token included in the request is invalid.")
                 .status(403)
         }
@@ -56,7 +56,7 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
 pub(crate) fn wrong_signature(service: Service) -> AwsError {
     match service {
         Service::Ec2 => unknown_key(service),
-        Service::AutoScaling | Service::Sts => AwsError::new(
+        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new(
             "SignatureDoesNotMatch",
             "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
              Access Key and signing method. Consult the service documentation for details.",
@@ -69,7 +69,7 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
 pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
-        Service::AutoScaling | Service::Sts => AwsError::new(
+        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new(
             "SignatureDoesNotMatch",
             format!("Signature expired: {signed} is too far from now."),
         )

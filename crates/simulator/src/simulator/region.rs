@@ -10,6 +10,7 @@ use crate::core::group::activity::{Activity, ActivityLog};
 use crate::core::group::model::Group;
 use crate::core::network::{SecurityGroup, Subnet, Vpc};
 use crate::core::settings::Settings;
+use crate::core::sqs::delivery::EventRule;
 use crate::world::World;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
@@ -70,6 +71,19 @@ impl RegionHandle {
 
     fn read<T: Default>(&self, work: impl FnOnce(&mut Region) -> T) -> T {
         self.with(work).unwrap_or_default()
+    }
+
+    /// Replaces the rules that send events to queues.
+    ///
+    /// # Errors
+    /// `QueueDoesNotExist`.
+    pub fn set_event_rules(&self, rules: Vec<EventRule>) -> AwsResult<()> {
+        self.with(|region| region.set_event_rules(rules))?
+    }
+
+    /// The rules that send events to queues.
+    pub fn event_rules(&self) -> Vec<EventRule> {
+        self.with(|region| region.event_rules().to_vec()).unwrap_or_default()
     }
 
     /// The latest events with a number above `sequence`, as targets of an EventBridge rule get them, oldest first; each

@@ -14,6 +14,7 @@ mod scene;
 mod sim_cloud;
 mod sizes;
 mod spot;
+mod sqs;
 mod templates;
 mod termination;
 mod wire;

@@ -16,7 +16,7 @@ async fn send(sim: &Simulator, authorization: Option<&str>, body: &str) -> (u16,
     let request = WireRequest { authorization, query: "", body: body.as_bytes() };
     match answer(&sim.world, request).await {
         WireAnswer::Xml { status, body, .. } => (status, body),
-        WireAnswer::Dropped | WireAnswer::Truncated { .. } => panic!("no whole answer"),
+        _ => panic!("no whole answer"),
     }
 }
 

@@ -6,10 +6,12 @@
 mod autoscaling;
 mod ec2;
 mod filters;
+pub(crate) mod json;
 mod paging;
 pub(crate) mod params;
 pub(crate) mod signature;
 pub(crate) mod sigv4;
+mod sqs;
 mod sts;
 mod xml;
 
@@ -42,6 +44,8 @@ impl<'a> WireRequest<'a> {
 pub(crate) enum WireAnswer {
     /// A body of XML with its request id.
     Xml { status: u16, body: String, request_id: String },
+    /// A body of JSON with its request id.
+    Json { status: u16, body: String, request_id: String },
     /// The beginning of an answer; then the connection ends.
     Truncated { status: u16, body: String },
     /// Nothing: the connection is reset.
@@ -181,6 +185,8 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)>
         Service::AutoScaling => autoscaling::operation(&action),
         Service::Ec2 => ec2::operation(&action),
         Service::Sts => sts::operation(&action),
+        // Only its JSON protocol is spoken.
+        Service::Sqs => None,
     };
     let shown: String = action.chars().take(64).collect();
     let operation = operation.ok_or_else(|| {
@@ -193,7 +199,10 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)>
 fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
     match (service, error.code.as_str()) {
         (Service::Ec2, "ValidationError") => "InvalidParameterValue".clone_into(&mut error.code),
-        (Service::AutoScaling | Service::Sts, "MissingParameter" | "InvalidParameterValue") => {
+        (
+            Service::AutoScaling | Service::Sts | Service::Sqs,
+            "MissingParameter" | "InvalidParameterValue",
+        ) => {
             "ValidationError".clone_into(&mut error.code);
         }
         _ => {}
@@ -212,13 +221,14 @@ fn namespace(service: Service) -> &'static str {
         Service::AutoScaling => "http://autoscaling.amazonaws.com/doc/2011-01-01/",
         Service::Ec2 => "http://ec2.amazonaws.com/doc/2016-11-15/",
         Service::Sts => "https://sts.amazonaws.com/doc/2011-06-15/",
+        Service::Sqs => "http://queue.amazonaws.com/doc/2012-11-05/",
     }
 }
 
 fn success(service: Service, action: &str, inside: &str, request_id: &str) -> String {
     let inside = match service {
         Service::Ec2 => format!("<requestId>{request_id}</requestId>{inside}"),
-        Service::AutoScaling | Service::Sts => format!(
+        Service::AutoScaling | Service::Sts | Service::Sqs => format!(
             "<{action}Result>{inside}</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId>\
              </ResponseMetadata>"
         ),
@@ -239,7 +249,7 @@ fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer 
             xml.text("RequestID", &request_id);
             format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response>{}</Response>", xml.into_text())
         }
-        Service::AutoScaling | Service::Sts => {
+        Service::AutoScaling | Service::Sts | Service::Sqs => {
             xml.within("Error", |xml| {
                 xml.text("Type", if error.status < 500 { "Sender" } else { "Receiver" });
                 xml.text("Code", &error.code);

@@ -1,0 +1,183 @@
+//! Messages: sent, received, hidden for a while, deleted or put aside.
+
+use super::queue::Queue;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use foo_cloud::model::Timestamp;
+use md5::{Digest as _, Md5};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its id: the same each time it is received.
+    pub id: String,
+    /// Its text.
+    pub body: String,
+    /// When it was sent.
+    pub sent: Timestamp,
+    /// How often it was received.
+    pub received: u32,
+    /// When it was first received.
+    pub first_received: Option<Timestamp>,
+    /// The handle that the latest receipt gave out.
+    pub receipt: Option<String>,
+    /// From when on it can be received.
+    pub visible_from: Timestamp,
+}
+
+/// What ReceiveMessage asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receive {
+    /// 1 to 10 messages.
+    pub most: usize,
+    /// How long they are hidden from others; the queue's attribute if absent.
+    pub visibility: Option<Duration>,
+}
+
+impl Message {
+    /// MD5 of the text in hexadecimal: clients check it.
+    pub fn md5(&self) -> String {
+        Md5::digest(self.body.as_bytes()).iter().fold(String::new(), |mut out, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
+    }
+}
+
+impl Queue {
+    fn insert(&mut self, serial: u64, message: Message) {
+        self.visible.insert((message.visible_from, serial));
+        self.messages.insert(serial, message);
+    }
+
+    fn take(&mut self, serial: u64) -> Option<Message> {
+        let message = self.messages.remove(&serial)?;
+        self.visible.remove(&(message.visible_from, serial));
+        Some(message)
+    }
+
+    /// Drops what is older than the retention period; messages are kept in the order they were sent.
+    fn expire(&mut self, now: Timestamp) {
+        while let Some((serial, message)) = self.messages.first_key_value() {
+            if message.sent.plus(self.attributes.retention) > now {
+                return;
+            }
+            let serial = *serial;
+            drop(self.take(serial));
+        }
+    }
+
+    /// The number of the message that this handle was last given out for.
+    fn holder(&self, receipt: &str) -> AwsResult<Option<u64>> {
+        let decoded = STANDARD.decode(receipt).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let serial = decoded
+            .as_deref()
+            .and_then(|text| text.split_once(':'))
+            .and_then(|(serial, _)| serial.parse::<u64>().ok())
+            .ok_or_else(|| {
+                AwsError::new("ReceiptHandleIsInvalid", "The input receipt handle is invalid.").status(404)
+            })?;
+        let current = self.messages.get(&serial).and_then(|message| message.receipt.as_deref());
+        Ok((current == Some(receipt)).then_some(serial))
+    }
+}
+
+impl Region {
+    /// SendMessage: 1 byte up to the queue's MaximumMessageSize.
+    pub fn send_message(&mut self, queue: &str, body: String, delay: Option<Duration>) -> AwsResult<Message> {
+        let now = self.now;
+        let attributes = self.queues.find(queue)?.attributes.clone();
+        if body.is_empty() {
+            return Err(AwsError::new(
+                "MissingParameter",
+                "The request must contain the parameter MessageBody.",
+            ));
+        }
+        if u64::try_from(body.len()).is_ok_and(|bytes| bytes > attributes.message_bytes) {
+            let most = attributes.message_bytes;
+            return Err(AwsError::invalid_value(format!(
+                "One or more parameters are invalid. Reason: Message must be shorter than {most} bytes."
+            )));
+        }
+        let message = Message {
+            id: self.chance.uuid(),
+            body,
+            sent: now,
+            received: 0,
+            first_received: None,
+            receipt: None,
+            visible_from: now.plus(delay.unwrap_or(attributes.delay)),
+        };
+        let serial = self.next_serial();
+        self.queues.find_mut(queue)?.insert(serial, message.clone());
+        Ok(message)
+    }
+
+    /// ReceiveMessage, without waiting.
+    pub fn receive_messages(&mut self, name: &str, wanted: Receive) -> AwsResult<Vec<Message>> {
+        let now = self.now;
+        self.queues.find_mut(name)?.expire(now);
+        let mut received = Vec::new();
+        while received.len() < wanted.most {
+            let queue = self.queues.find_mut(name)?;
+            let Some((_, serial)) = queue.visible.first().copied().filter(|(from, _)| *from <= now) else {
+                break;
+            };
+            let Some(mut message) = queue.take(serial) else { break };
+            let visibility = wanted.visibility.unwrap_or(queue.attributes.visibility);
+            if let Some(redrive) = queue.attributes.redrive.clone()
+                && message.received >= redrive.max_receive_count
+                && let Some(aside) =
+                    self.queues.by_name.values_mut().find(|queue| queue.arn == redrive.dead_letter_target_arn)
+            {
+                // "the expiration of a message is always based on its original enqueue timestamp"; the count goes on.
+                message.receipt = None;
+                message.visible_from = now;
+                aside.insert(serial, message);
+                continue;
+            }
+            let handle = format!("{serial}:{}", self.chance.uuid());
+            message.received = message.received.saturating_add(1);
+            message.first_received.get_or_insert(now);
+            message.receipt = Some(STANDARD.encode(handle));
+            message.visible_from = now.plus(visibility);
+            received.push(message.clone());
+            // A visibility of 0 makes it visible at once; one call does not receive it twice.
+            if visibility.is_zero() {
+                message.visible_from = now.plus(Duration::from_millis(1));
+            }
+            self.queues.find_mut(name)?.insert(serial, message);
+        }
+        Ok(received)
+    }
+
+    /// DeleteMessage. A handle that is not the latest one deletes nothing and is no error.
+    pub fn delete_message(&mut self, queue: &str, receipt: &str) -> AwsResult<()> {
+        let queue = self.queues.find_mut(queue)?;
+        if let Some(serial) = queue.holder(receipt)? {
+            drop(queue.take(serial));
+        }
+        Ok(())
+    }
+
+    /// ChangeMessageVisibility: 0 to 43,200 s from now.
+    pub fn change_visibility(&mut self, queue: &str, receipt: &str, visibility: Duration) -> AwsResult<()> {
+        let now = self.now;
+        let queue = self.queues.find_mut(queue)?;
+        let in_flight = queue
+            .holder(receipt)?
+            .filter(|serial| queue.messages.get(serial).is_some_and(|message| message.visible_from > now));
+        let Some((serial, mut message)) = in_flight.and_then(|serial| Some((serial, queue.take(serial)?)))
+        else {
+            return Err(AwsError::new("MessageNotInflight", "The specified message isn't in flight."));
+        };
+        message.visible_from = now.plus(visibility);
+        queue.insert(serial, message);
+        Ok(())
+    }
+}
