@@ -37,8 +37,10 @@ check: prerequisites components ## Formatting, lints, licences, generated files,
 	$(call timed,checks,$(build_xtask); \
 	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy)
 
-bench: tools build ## Calls, writes, memory and latency, printed
+bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, an hour)
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)
+	$(call timed,simulator,cargo run --release --quiet -p foo-simulator --example throughput -- \
+	    $(wildcard $(bin)/../tmp/python/bin/python))
 	@$(bin)/foo-bench $(BENCH_ARGS)
 
 release: prerequisites ## The folder that clusterctl installs from: dist/ (VERSION=v0.1.0)
