@@ -24,7 +24,7 @@ use futures::StreamExt;
 use kube::runtime::controller::{Action, Config, Controller};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let of_pool = own.store.clone();
     let reconciler = Arc::new(Clusters {
         backoff: Backoff::new(context.settings.seed),
-        known: Mutex::default(),
+        believed: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),
         owners: clusters.store,
         pools: pools.store,
@@ -95,8 +95,8 @@ struct Clusters {
     pools: Store<FooMachinePool>,
     status: StatusWriter,
     backoff: Backoff<ObjectRef<FooCluster>>,
-    /// FooClusters that this process has seen before.
-    known: Mutex<HashSet<ObjectRef<FooCluster>>>,
+    /// Until when this process believes what an earlier one found.
+    believed: Mutex<HashMap<ObjectRef<FooCluster>, Instant>>,
 }
 
 /// What a pass found.
@@ -159,17 +159,23 @@ impl Clusters {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
         }
         tracing::trace!(cluster = owner.name_any(), "looking for the network");
-        // A manager that starts again believes what its predecessor found for this very spec, until the next look is due:
-        // a thousand clusters must not all be looked up at once.
-        let first =
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(ObjectRef::from_obj(cluster));
-        let found = if first && is_found(cluster) { as_published(cluster) } else { self.look(cluster).await };
+        let found = if self.believes(cluster) { as_published(cluster) } else { self.look(cluster).await };
         let written = self.publish(&api, cluster, &found, false).await?;
         let period = match found {
             Found::Network(_) => self.context.settings.sync_period,
             Found::Blocked(_) => LOOK_AGAIN,
         };
         Ok((Action::requeue(jittered(period, &cluster.name_any())), result(written)))
+    }
+
+    /// A manager that starts again believes what its predecessor found for this very spec, until the next look is due: a
+    /// thousand clusters must not all be looked up at once.
+    fn believes(&self, cluster: &FooCluster) -> bool {
+        let now = Instant::now();
+        let period = jittered(self.context.settings.sync_period, &cluster.name_any());
+        let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(|| now + period);
+        now < *until && is_found(cluster)
     }
 
     /// The Cluster that owns this object; core sets the reference.
