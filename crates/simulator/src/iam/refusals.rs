@@ -52,7 +52,7 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
     }
 }
 
-/// The signature is not the one that the secret makes.
+/// The signature is not the one that the secret makes. EC2 gives the same code as for an unknown key **(A)**.
 pub(crate) fn wrong_signature(service: Service) -> AwsError {
     match service {
         Service::Ec2 => unknown_key(service),
@@ -65,7 +65,7 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
     }
 }
 
-/// The request was signed too long ago, or in the future.
+/// The request was signed too long ago, or in the future. The text is an abbreviation of AWS's **(A)**.
 pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
