@@ -152,7 +152,7 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         }
         ("DELETE", ["faults", number]) => {
             let number = number.parse().map_err(|_| Refusal::NotFound)?;
-            if simulator.remove_fault(number) { Ok(json!({})) } else { Err(Refusal::NotFound) }
+            removed(simulator.remove_fault(number))
         }
         ("GET", ["calls"]) => Ok(calls(simulator)),
         ("DELETE", ["calls"]) => {
@@ -171,13 +171,7 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             simulator.put_key(key);
             Ok(json!({}))
         }
-        ("DELETE", ["keys", id]) => {
-            if simulator.remove_key(id) {
-                Ok(json!({}))
-            } else {
-                Err(Refusal::NotFound)
-            }
-        }
+        ("DELETE", ["keys", id]) => removed(simulator.remove_key(id)),
         ("GET", ["snapshots"]) => value_of(simulator.snapshot_names()),
         ("POST", ["snapshots", name]) => {
             simulator.take_snapshot(name).map_err(|error| Refusal::Bad(error.to_string()))?;
@@ -187,13 +181,7 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             simulator.restore_snapshot(name).map_err(|_| Refusal::NotFound)?;
             Ok(json!({}))
         }
-        ("DELETE", ["snapshots", name]) => {
-            if simulator.drop_snapshot(name) {
-                Ok(json!({}))
-            } else {
-                Err(Refusal::NotFound)
-            }
-        }
+        ("DELETE", ["snapshots", name]) => removed(simulator.drop_snapshot(name)),
         ("GET", ["page"]) => Ok(page::overview(simulator)),
         ("GET", ["page", region, group]) => {
             page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
@@ -284,6 +272,10 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
 
 fn value_of(value: impl serde::Serialize) -> Outcome {
     serde_json::to_value(value).map_err(|error| Refusal::Bad(error.to_string()))
+}
+
+fn removed(was_there: bool) -> Outcome {
+    if was_there { Ok(json!({})) } else { Err(Refusal::NotFound) }
 }
 
 fn done(result: AwsResult<()>) -> Outcome {

@@ -17,6 +17,7 @@ use foo_planner::memory::Outcome;
 use foo_planner::model::Process;
 use foo_planner::{Action, NewGroup, OnlyIf};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -244,15 +245,21 @@ impl Hands<'_> {
 
     /// Whether the instance has a Machine that is not being deleted, read live: a cache may have lost it.
     async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
-        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let name = foo_planner::names::machine_name(&self.identity.pool, id);
-        let live = machines.get_metadata_opt(name.as_str()).await?;
-        Ok(live.is_some_and(|machine| machine.metadata.deletion_timestamp.is_none()))
+        Ok(self
+            .live_machine(&name)
+            .await?
+            .is_some_and(|machine| machine.metadata.deletion_timestamp.is_none()))
+    }
+
+    /// A Machine's metadata, past all caches.
+    async fn live_machine(&self, name: &MachineName) -> Result<Option<PartialObjectMeta<Machine>>, Failure> {
+        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        Ok(machines.get_metadata_opt(name.as_str()).await?)
     }
 
     async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, Failure> {
-        let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
-        if machines.get_metadata_opt(name.as_str()).await?.is_some() {
+        if self.live_machine(name).await?.is_some() {
             return Ok(Done::Overtaken("it has a Machine after all"));
         }
         let foo_machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);

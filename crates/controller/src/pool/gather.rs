@@ -60,6 +60,13 @@ impl Caches {
         self.secrets.wait_until_ready().await
     }
 
+    /// Whether a Machine without a FooMachine is named after an instance of the pool. Names are made only for such, which
+    /// are rare: this is asked of every Machine of the namespace in every pass.
+    fn is_orphan_of(&self, pool: &str, namespace: &str, machine: &Machine) -> bool {
+        let foo_machine = ObjectRef::new(&machine.name_any()).within(namespace);
+        self.foo_machines.get(&foo_machine).is_none() && is_named_after(pool, machine)
+    }
+
     /// What belongs to this pool.
     pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
@@ -83,7 +90,7 @@ impl Caches {
                 && (foo_machines
                     .binary_search_by(|foo| foo.metadata.name.cmp(&machine.metadata.name))
                     .is_ok()
-                    || is_named_after(&name, machine))
+                    || self.is_orphan_of(&name, &namespace, machine))
         });
         machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         Gathered { pool, machine_pool, cluster, foo_cluster, foo_machines, machines }

@@ -10,6 +10,7 @@ use foo_cloud::model::{
 };
 use foo_cloud::observer::{Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind};
+use foo_planner::desired::Blocked;
 use foo_planner::observed::{Finalizer, Look, Stray};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -40,6 +41,11 @@ pub(super) fn group(observer: &Observer, name: &GroupName, now: Timestamp) -> Lo
             },
         },
     }
+}
+
+/// A look that is not to be believed.
+pub(super) fn doubted<T>(doubt: &Blocked) -> Look<T> {
+    Look::Failed { reason: doubt.reason.clone(), message: doubt.message.clone() }
 }
 
 /// A failed look, in the planner's words.

@@ -79,11 +79,10 @@ fn completed_owners(
     pool: &FooMachinePool,
     cluster: Option<&Cluster>,
 ) -> Option<Vec<OwnerReference>> {
-    let mut all = machine.owner_references().to_vec();
-    let lacking = |wanted: &OwnerReference| !machine.owner_references().iter().any(|it| it.uid == wanted.uid);
+    let known = machine.owner_references();
+    let lacking = |wanted: &OwnerReference| !known.iter().any(|it| it.uid == wanted.uid);
     let missing: Vec<OwnerReference> = owners(pool, cluster).into_iter().filter(lacking).collect();
-    all.extend(missing.iter().cloned());
-    (!missing.is_empty()).then_some(all)
+    (!missing.is_empty()).then(|| [known, &missing].concat())
 }
 
 /// Puts back owners that a FooMachine has lost, or that an earlier version did not set.

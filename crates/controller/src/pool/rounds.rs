@@ -170,23 +170,18 @@ impl Pools {
             }
         };
         let group = match stranger {
-            Some(Blocked { reason, message }) => {
-                Look::Failed { reason: reason.clone(), message: message.clone() }
-            }
+            Some(doubt) => look::doubted(doubt),
             None => look::group(&region.observer, &desired.identity.group, now),
         };
         let foo_machines = look::foo_machines(gathered);
         // What is looked at with a stranger's eyes is not ours: neither believed nor added to. Until the group of a pool
         // that was made before was looked at, nobody can tell whose eyes these are.
-        let unproven = matches!(group, Look::Unknown) && state.watched.is_some() && is_made(gathered);
+        let is_made = gathered.pool.spec.provider_id.is_some();
         let template = match stranger {
-            Some(Blocked { reason, message }) => {
-                Look::Failed { reason: reason.clone(), message: message.clone() }
+            Some(doubt) => look::doubted(doubt),
+            None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => {
+                look::doubted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
             }
-            None if unproven => Look::Failed {
-                reason: "Awaited".to_owned(),
-                message: "the Auto Scaling group has not been looked at yet".to_owned(),
-            },
             None => look::template(&region.observer, &desired.identity.group, state.template.as_ref()),
         };
         Observed {
@@ -310,9 +305,6 @@ impl Pools {
             if action.changes_group() {
                 region.observer.look_after(&desired.identity.group, now);
             }
-            if action.changes_template() {
-                state.template = None;
-            }
             match done {
                 Ok(Done::Template(template)) => state.template = Some((sent, template)),
                 Ok(Done::Carried) => {
@@ -362,11 +354,6 @@ impl Pools {
         }
         Some(before)
     }
-}
-
-/// Whether the pool's group was made before.
-fn is_made(gathered: &Gathered) -> bool {
-    gathered.pool.spec.provider_id.is_some()
 }
 
 /// Why the account we look at is not the one the pool's group was made in, or cannot be told.

@@ -9,7 +9,6 @@ use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::settings::HooksOf;
-use foo_cloud::InstanceState;
 use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -164,10 +163,7 @@ impl Region {
     pub fn put_hook(&mut self, group: &GroupName, change: HookChange) -> AwsResult<()> {
         let known = &self.living_group(group)?.hooks;
         if !known.contains_key(&change.name) && known.len() >= HOOKS_PER_GROUP {
-            return Err(AwsError::new(
-                "LimitExceeded",
-                format!("Cannot create more than {HOOKS_PER_GROUP} lifecycle hooks per AutoScalingGroup."),
-            ));
+            return Err(too_many());
         }
         let hook = Hook::changed(known.get(&change.name), change)?;
         if let Some(group) = self.groups.get_mut(group) {
@@ -179,10 +175,7 @@ impl Region {
     /// The hooks of a group that is being made.
     pub(crate) fn hooks_of_new(changes: Vec<HookChange>) -> AwsResult<BTreeMap<String, Hook>> {
         if changes.len() > HOOKS_PER_GROUP {
-            return Err(AwsError::new(
-                "LimitExceeded",
-                format!("Cannot create more than {HOOKS_PER_GROUP} lifecycle hooks per AutoScalingGroup."),
-            ));
+            return Err(too_many());
         }
         changes
             .into_iter()
@@ -231,8 +224,7 @@ impl Region {
     pub fn record_heartbeat(&mut self, name: &GroupName, hook: &str, key: &ActionKey) -> AwsResult<()> {
         let id = self.waiting_member(name, hook, key)?;
         let now = self.now;
-        let member = self.groups.get_mut(name).and_then(|group| group.members.get_mut(&id));
-        if let Some(action) = member.and_then(|member| member.waits.get_mut(hook)) {
+        if let Some(action) = self.member_mut(name, &id).and_then(|member| member.waits.get_mut(hook)) {
             action.expires = now.plus(action.heartbeat).min(action.limit);
             let event = Event::HookExpired(id, action.token.clone());
             let when = action.expires;
@@ -364,12 +356,8 @@ impl Region {
         self.wake_soon(name);
     }
 
-    /// A launching member whose waits are over goes into service, if its instance still runs.
-    pub(crate) fn may_serve(&self, id: &InstanceId) -> bool {
-        self.instances.get(id).is_some_and(|instance| instance.state == InstanceState::Running)
-    }
-
-    fn member_mut(&mut self, name: &GroupName, id: &InstanceId) -> Option<&mut Member> {
+    /// A member of a group.
+    pub(crate) fn member_mut(&mut self, name: &GroupName, id: &InstanceId) -> Option<&mut Member> {
         self.groups.get_mut(name)?.members.get_mut(id)
     }
 }
@@ -385,6 +373,11 @@ fn check_name(name: &str) -> AwsResult<()> {
         "1 validation error detected: Value '{name}' at 'lifecycleHookName' failed to satisfy constraint: Member must \
          satisfy regular expression pattern: [A-Za-z0-9\\-_\\/]+"
     )))
+}
+
+fn too_many() -> AwsError {
+    let message = format!("Cannot create more than {HOOKS_PER_GROUP} lifecycle hooks per AutoScalingGroup.");
+    AwsError::new("LimitExceeded", message)
 }
 
 fn no_hook(hook: &str) -> AwsError {

@@ -352,7 +352,7 @@ impl Region {
     /// The launch is over: the member waits for its hooks, then is in service, unless its instance died meanwhile.
     pub(crate) fn finish_launch(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
-        let alive = self.may_serve(id);
+        let alive = self.instances.get(id).is_some_and(|instance| instance.state == InstanceState::Running);
         let lifecycle =
             self.groups.get(&name).and_then(|group| Some(group.members.get(id)?.lifecycle.clone()));
         match lifecycle {

@@ -35,7 +35,7 @@ impl Region {
 
     /// The waits of a leaving member are over.
     pub(crate) fn proceed_leaving(&mut self, name: &GroupName, id: &InstanceId) {
-        if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {
+        if let Some(member) = self.member_mut(name, id) {
             member.waits.clear();
             member.lifecycle = LifecycleState::TerminatingProceed;
             self.end_member(id);
@@ -62,7 +62,7 @@ impl Region {
                 details,
             },
         );
-        if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {
+        if let Some(member) = self.member_mut(name, id) {
             member.lifecycle = LifecycleState::Terminating;
             member.waits.clear();
             member.activity = Some(serial);

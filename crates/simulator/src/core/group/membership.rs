@@ -269,7 +269,7 @@ impl Region {
     }
 
     fn enter_service(&mut self, name: &GroupName, id: &InstanceId, activity: u64) {
-        if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {
+        if let Some(member) = self.member_mut(name, id) {
             member.lifecycle = LifecycleState::Pending;
             member.activity = Some(activity);
         }

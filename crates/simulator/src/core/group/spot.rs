@@ -23,7 +23,7 @@ impl Region {
         self.living_spot(id)?;
         self.tell_rebalance(id);
         if let Some(name) = self.group_of(id)
-            && let Some(member) = self.groups.get_mut(&name).and_then(|group| group.members.get_mut(id))
+            && let Some(member) = self.member_mut(&name, id)
         {
             member.at_risk = true;
             self.wake_soon(&name);
