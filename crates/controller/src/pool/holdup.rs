@@ -58,7 +58,8 @@ impl HoldUps {
         }
     }
 
-    /// An action lost a race with somebody else's write: its object is looked at again before anything is done to it.
+    /// An action lost a race with somebody else's write, or what it was decided on is no longer so: its object is looked at
+    /// again before anything is done to it or counts on it.
     pub(super) fn raced(&mut self, action: &Action) {
         self.rests_on(action, false);
     }

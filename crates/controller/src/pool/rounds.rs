@@ -312,7 +312,10 @@ impl Pools {
                     carried.push(action);
                     tracing::debug!(pool = %desired.identity.pool, ?action, "done");
                 }
-                Ok(Done::Overtaken(_)) => pass.raced = true,
+                Ok(Done::Overtaken(_)) => {
+                    pass.raced = true;
+                    holds.raced(action);
+                }
                 Err(failure) if failure.is_race() => {
                     tracing::debug!(pool = %desired.identity.pool, %failure, "somebody else was first");
                     pass.raced = true;
