@@ -23,6 +23,9 @@
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
+//! | PUT `/_sim/regions/<r>/zones/<zone>` | `{"state":"Impaired"}` ([`ZoneState`]) |
+//! | GET, PUT `/_sim/regions/<r>/launch-faults` | what goes wrong with coming launches ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
+//! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
 //! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
@@ -30,6 +33,7 @@
 use crate::clock::Pace;
 use crate::core::catalogue::Boot;
 use crate::core::error::AwsResult;
+use crate::core::mishaps::{QuotaClass, ZoneState};
 use crate::faults::FaultRule;
 use crate::iam::AccessKey;
 use crate::page;
@@ -74,6 +78,19 @@ struct CapacityChange {
     zone: String,
     instance_type: String,
     limit: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ZoneChange {
+    state: ZoneState,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuotaChange {
+    class: QuotaClass,
+    vcpus: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -213,6 +230,17 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("PUT", ["capacity"]) => {
             let change: CapacityChange = parse(body)?;
             done(region.set_capacity_limit(&change.zone, &change.instance_type, change.limit))
+        }
+        ("PUT", ["zones", zone]) => {
+            let change: ZoneChange = parse(body)?;
+            done(region.set_zone_state(zone, change.state))
+        }
+        ("GET", ["launch-faults"]) => value_of(region.launch_mishaps()),
+        ("PUT", ["launch-faults"]) => done(region.set_launch_mishaps(parse(body)?)),
+        ("GET", ["vcpu-quotas"]) => value_of(region.vcpu_quotas()),
+        ("PUT", ["vcpu-quotas"]) => {
+            let change: QuotaChange = parse(body)?;
+            done(region.set_vcpu_quota(change.class, change.vcpus))
         }
         ("PATCH", ["images", id]) => {
             let change: ImageChange = parse(body)?;

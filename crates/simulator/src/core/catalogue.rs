@@ -25,6 +25,28 @@ pub struct TypeInfo {
     pub burstable: bool,
 }
 
+/// What a vCPU and a GiB of memory cost on demand, in micro US dollars per hour. Only the order of prices matters.
+const VCPU_PRICE: u64 = 30_000;
+const GIB_PRICE: u64 = 5_000;
+/// What a GPU adds.
+const GPU_PRICE: u64 = 500_000;
+
+impl TypeInfo {
+    /// On-demand price in micro US dollars per hour: not AWS's, but in about the same order.
+    pub fn price(&self) -> u64 {
+        let gpus = self.gpu.as_ref().map_or(0, |gpu| u64::from(gpu.count));
+        let base = u64::from(self.vcpus) * VCPU_PRICE + self.memory_mib / 1024 * GIB_PRICE + gpus * GPU_PRICE;
+        // AWS's own processors are cheaper by about a fifth, burstable types by about a half.
+        let base = if self.architecture == "arm64" { base / 5 * 4 } else { base };
+        if self.burstable { base / 2 } else { base }
+    }
+
+    /// Spot price in micro US dollars per hour.
+    pub fn spot_price(&self) -> u64 {
+        self.price() / 5 * 2
+    }
+}
+
 /// The GPUs of an instance type: all are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuInfo {

@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 pub(crate) enum Event {
     /// EC2: pending → running.
     Running(InstanceId),
+    /// EC2: pending → shutting-down, because the launch went wrong.
+    Broke(InstanceId),
+    /// EC2: stopping → stopped.
+    Stopped(InstanceId),
     /// Auto Scaling: the launch is over; Pending → InService, if it went well.
     Launched(InstanceId),
     /// EC2: shutting-down → terminated.

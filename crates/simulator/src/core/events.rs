@@ -136,9 +136,10 @@ impl Region {
 
     /// A member waits for a hook.
     pub(crate) fn tell_wait(&mut self, group: &GroupName, id: &InstanceId, hook: &Hook, token: &str) {
-        let (detail_type, origin, destination) = match hook.transition {
-            Transition::Launching => ("EC2 Instance-launch Lifecycle Action", "EC2", "AutoScalingGroup"),
-            Transition::Terminating => ("EC2 Instance-terminate Lifecycle Action", "AutoScalingGroup", "EC2"),
+        let (origin, destination) = self.way_of(group, id, hook.transition);
+        let detail_type = match hook.transition {
+            Transition::Launching => "EC2 Instance-launch Lifecycle Action",
+            Transition::Terminating => "EC2 Instance-terminate Lifecycle Action",
         };
         let mut detail = json!({
             "LifecycleActionToken": token,
@@ -158,6 +159,41 @@ impl Region {
         self.events.add("aws.autoscaling", detail_type, self.now, resources, detail);
     }
 
+    /// Where a member comes from and where it goes (Auto Scaling User Guide, "Warm pool event types and event patterns").
+    fn way_of(
+        &self,
+        group: &GroupName,
+        id: &InstanceId,
+        transition: Transition,
+    ) -> (&'static str, &'static str) {
+        const GROUP: &str = "AutoScalingGroup";
+        const POOL: &str = "WarmPool";
+        let group = self.groups.get(group);
+        let waits = group.is_some_and(|group| group.warm.contains_key(id));
+        let member = group.and_then(|group| group.members.get(id));
+        match transition {
+            Transition::Launching if waits => ("EC2", POOL),
+            Transition::Launching if member.is_some_and(|it| it.from_warm_pool) => (POOL, GROUP),
+            Transition::Launching => ("EC2", GROUP),
+            Transition::Terminating if waits => (POOL, "EC2"),
+            Transition::Terminating if member.is_some_and(|it| it.returns) => (GROUP, POOL),
+            Transition::Terminating => (GROUP, "EC2"),
+        }
+    }
+
+    /// Something about the instance refresh of a group.
+    pub(crate) fn tell_refresh(&mut self, name: &GroupName, what: &str, checkpoint: Option<u32>) {
+        let Some(group) = self.groups.get(name) else { return };
+        let id = group.refresh().map(|refresh| refresh.id.clone()).unwrap_or_default();
+        let mut detail = json!({ "InstanceRefreshId": id, "AutoScalingGroupName": name });
+        if let (Some(percentage), Some(detail)) = (checkpoint, detail.as_object_mut()) {
+            detail.insert("CheckpointPercentage".to_owned(), json!(percentage.to_string()));
+        }
+        let detail_type = format!("EC2 Auto Scaling Instance Refresh {what}");
+        let resources = self.group_arn(name);
+        self.events.add("aws.autoscaling", &detail_type, self.now, resources, detail);
+    }
+
     /// A launch or a termination is over. Other activities (standby, detaching) have no event.
     pub(crate) fn tell_activity(&mut self, activity: &Activity) {
         let description = activity.description.as_str();
@@ -166,14 +202,17 @@ impl Region {
             return;
         }
         // A launch that failed has no instance, and its description goes on with the reason.
-        let id = [LAUNCHING, TERMINATING]
+        let (place, id) = [LAUNCHING, TERMINATING]
             .iter()
-            .find_map(|begin| description.strip_prefix(begin)?.strip_prefix(": "))
-            .map(InstanceId::from);
-        let (what, origin, destination) = if launch {
-            ("Launch", "EC2", "AutoScalingGroup")
-        } else {
-            ("Terminate", "AutoScalingGroup", "EC2")
+            .find_map(|begin| description.strip_prefix(begin)?.split_once(": "))
+            .filter(|(_, id)| id.starts_with("i-"))
+            .map_or(("", None), |(place, id)| (place, Some(InstanceId::from(id))));
+        let (what, origin, destination) = match (launch, place) {
+            (true, " from warm pool") => ("Launch", "WarmPool", "AutoScalingGroup"),
+            (true, " into warm pool") => ("Launch", "EC2", "WarmPool"),
+            (true, _) => ("Launch", "EC2", "AutoScalingGroup"),
+            (false, " from warm pool") => ("Terminate", "WarmPool", "EC2"),
+            (false, _) => ("Terminate", "AutoScalingGroup", "EC2"),
         };
         let (how, code) = match activity.status {
             ActivityStatus::Successful => ("Successful", "InProgress"),

@@ -13,6 +13,7 @@ pub mod error;
 pub mod events;
 pub mod group;
 pub(crate) mod lookup;
+pub mod mishaps;
 pub mod network;
 mod reads;
 pub mod region;
@@ -20,6 +21,7 @@ pub mod settings;
 pub mod sqs;
 pub mod time;
 mod versioned;
+pub(crate) mod wildcard;
 
 pub use error::{AwsError, AwsResult};
 pub use region::Region;

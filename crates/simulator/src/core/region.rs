@@ -7,7 +7,9 @@ use super::ec2::instances::{Addresses, Ec2Instance};
 use super::ec2::templates::Templates;
 use super::events::EventLog;
 use super::group::activity::{Activity, ActivityLog};
+use super::group::launch_instances::LaunchTokens;
 use super::group::model::Group;
+use super::mishaps::Mishaps;
 use super::network::Network;
 use super::settings::Settings;
 use super::sqs::Queues;
@@ -38,6 +40,8 @@ pub struct Region {
     pub(crate) limits: BTreeMap<(Zone, InstanceType), u32>,
     /// How many instances of a type are alive in a zone.
     pub(crate) alive: BTreeMap<(Zone, InstanceType), u32>,
+    pub(crate) mishaps: Mishaps,
+    pub(crate) launch_tokens: LaunchTokens,
     pub(crate) instances: Versioned<InstanceId, Ec2Instance>,
     pub(crate) groups: Versioned<GroupName, Group>,
     /// Outlives its group: the diary of a deleted group can still be read.
@@ -68,6 +72,8 @@ impl Region {
             templates: Templates::new(lag),
             limits: BTreeMap::new(),
             alive: BTreeMap::new(),
+            mishaps: Mishaps::default(),
+            launch_tokens: LaunchTokens::default(),
             instances: Versioned::new(lag),
             groups: Versioned::new(lag),
             activities: BTreeMap::new(),
@@ -119,8 +125,10 @@ impl Region {
             Event::Launched(id) => self.finish_launch(&id),
             Event::Ended(id) => self.end_instance(&id),
             Event::Left(id) => self.finish_termination(&id),
-            Event::Forgotten(id) => drop(self.instances.remove(&id)),
+            Event::Forgotten(id) => self.forget_instance(&id),
             Event::HealthCheck(id) => self.check_health(&id),
+            Event::Broke(id) => self.break_launch(&id),
+            Event::Stopped(id) => self.stop_instance(&id),
             Event::Interrupted(id) => self.finish_interruption(&id),
             Event::HookExpired(id, token) => self.expire_wait(&id, &token),
             Event::StoodBy(id) => self.finish_standby(&id),
@@ -197,6 +205,21 @@ impl Region {
         }
     }
 
+    /// An instance that was to be launched ends instead of running.
+    fn break_launch(&mut self, id: &InstanceId) {
+        self.shut_down(id, ("Server.InternalError", "Server.InternalError: Internal error on launch"));
+    }
+
+    fn stop_instance(&mut self, id: &InstanceId) {
+        if let Some(instance) = self.instances.get_mut(id)
+            && instance.state == InstanceState::Stopping
+        {
+            instance.state = InstanceState::Stopped;
+            self.tell_state(id, InstanceState::Stopped);
+        }
+        self.finish_rest(id);
+    }
+
     /// Begins to shut an instance down and says when it will have ended. Does nothing to one that is on its way.
     pub(crate) fn shut_down(&mut self, id: &InstanceId, reason: (&str, &str)) -> Option<Timestamp> {
         let instance = self.instances.get_mut(id)?;
@@ -232,6 +255,15 @@ impl Region {
         self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
     }
 
+    /// EC2 shows an ended instance no longer, once its group has let it go: one that died in standby stays a member.
+    fn forget_instance(&mut self, id: &InstanceId) {
+        if self.group_of(id).is_some() {
+            self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
+        } else {
+            self.instances.remove(id);
+        }
+    }
+
     /// EC2's TerminateInstances for one instance, by whomever. A group that it belongs to notices at its next health
     /// check (Auto Scaling User Guide, "Health checks for instances in an Auto Scaling group").
     pub fn terminate_in_ec2(&mut self, id: &InstanceId, reason: (&str, &str)) {
@@ -239,10 +271,15 @@ impl Region {
         let (alive, member) = (instance.state.is_alive(), instance.group.is_some());
         self.shut_down(id, reason);
         if alive && member {
-            let period = u64::try_from(self.settings.health_check.as_millis()).unwrap_or(u64::MAX);
-            let wait = std::time::Duration::from_millis(self.chance.below(period).saturating_add(1));
-            self.due.at(self.now.plus(wait), Event::HealthCheck(id.clone()));
+            self.check_health_soon(id);
         }
+    }
+
+    /// The group of an instance looks at it within the period of its health checks.
+    pub(crate) fn check_health_soon(&mut self, id: &InstanceId) {
+        let period = u64::try_from(self.settings.health_check.as_millis()).unwrap_or(u64::MAX);
+        let wait = std::time::Duration::from_millis(self.chance.below(period).saturating_add(1));
+        self.due.at(self.now.plus(wait), Event::HealthCheck(id.clone()));
     }
 
     /// Writes a new activity into a group's diary and returns its serial number.
@@ -297,9 +334,14 @@ impl Region {
     }
 
     pub(crate) fn has_room(&self, zone: &Zone, instance_type: &InstanceType) -> bool {
+        self.room(zone, instance_type) > 0
+    }
+
+    /// How many more instances of a type a zone has room for.
+    pub(crate) fn room(&self, zone: &Zone, instance_type: &InstanceType) -> u32 {
         let place = (zone.clone(), instance_type.clone());
         let alive = self.alive.get(&place).copied().unwrap_or(0);
-        self.limits.get(&place).is_none_or(|limit| alive < *limit)
+        self.limits.get(&place).map_or(u32::MAX, |limit| limit.saturating_sub(alive))
     }
 }
 

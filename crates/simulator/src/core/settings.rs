@@ -30,6 +30,18 @@ pub struct Settings {
     pub launch_retry_first: Duration,
     /// Longest wait between failed launches **(A)**.
     pub launch_retry_max: Duration,
+    /// From the start of a stopped instance of a warm pool to InService.
+    pub warm_start: Duration,
+    /// How long an instance takes to stop.
+    pub stop: Duration,
+    /// How long zones are out of balance before a group does something about it **(A)**.
+    pub rebalance_after: Duration,
+    /// Whether rebalancing spares members that are protected from scale-in.
+    pub rebalance_protection: ProtectionAgainst,
+    /// Whether MaxInstanceLifetime spares members that are protected from scale-in.
+    pub max_lifetime_protection: ProtectionAgainst,
+    /// How long an instance refresh goes on without coming forward.
+    pub refresh_timeout: Duration,
     /// When the replacement of a leaving instance is launched.
     pub replacement: Replacement,
     /// What a second TerminateInstanceInAutoScalingGroup of the same instance gets.
@@ -48,6 +60,15 @@ pub enum Replacement {
     AtOnce,
     /// When the old instance has left.
     AfterTermination,
+}
+
+/// Whether something that ends instances spares those protected from scale-in **(A)**.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProtectionAgainst {
+    /// It spares them.
+    Respected,
+    /// It does not.
+    Ignored,
 }
 
 /// What happens to a termination of an instance that is already Terminating **(A)**.
@@ -95,6 +116,12 @@ impl Default for Settings {
             read_lag: Duration::ZERO,
             launch_retry_first: Duration::from_secs(10),
             launch_retry_max: Duration::from_mins(5),
+            warm_start: Duration::from_secs(8),
+            stop: Duration::from_secs(10),
+            rebalance_after: Duration::from_mins(1),
+            rebalance_protection: ProtectionAgainst::Respected,
+            max_lifetime_protection: ProtectionAgainst::Ignored,
+            refresh_timeout: Duration::from_hours(1),
             replacement: Replacement::default(),
             repeated_termination: RepeatedTermination::default(),
             hooks_of_dead: HooksOf::default(),

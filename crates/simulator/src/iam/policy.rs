@@ -3,6 +3,7 @@
 //! Only what can be judged is taken: an element or a condition operator that is not known here makes the document
 //! malformed instead of being passed over.
 
+use crate::core::wildcard::like;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -152,28 +153,6 @@ fn arn_like(pattern: &str, arn: &str) -> bool {
     let (patterns, parts): (Vec<&str>, Vec<&str>) =
         (pattern.splitn(6, ':').collect(), arn.splitn(6, ':').collect());
     patterns.len() == parts.len() && patterns.iter().zip(&parts).all(|(pattern, part)| like(pattern, part))
-}
-
-/// `*` stands for any text, `?` for one character. Linear in memory, and never exponential in time.
-fn like(pattern: &str, text: &str) -> bool {
-    // Which prefixes of the text the pattern so far can stand for.
-    let text: Vec<char> = text.chars().collect();
-    let mut reached: Vec<bool> = std::iter::once(true).chain(text.iter().map(|_| false)).collect();
-    for wanted in pattern.chars() {
-        let mut next = Vec::with_capacity(reached.len());
-        let (mut before, mut any) = (false, false);
-        for (at, here) in reached.iter().copied().enumerate() {
-            any |= here;
-            let fits = at
-                .checked_sub(1)
-                .and_then(|at| text.get(at))
-                .is_some_and(|it| wanted == '?' || *it == wanted);
-            next.push(if wanted == '*' { any } else { before && fits });
-            before = here;
-        }
-        reached = next;
-    }
-    reached.last().copied().unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::events::CloudEvent;
 use crate::core::group::activity::{Activity, ActivityLog};
 use crate::core::group::model::Group;
+use crate::core::mishaps::{LaunchMishap, QuotaClass, ZoneState};
 use crate::core::network::{SecurityGroup, Subnet, Vpc};
 use crate::core::settings::Settings;
 use crate::core::sqs::delivery::EventRule;
@@ -100,7 +101,7 @@ impl RegionHandle {
         self.read(|region| {
             region
                 .instances()
-                .filter(|instance| instance.state == InstanceState::Running)
+                .filter(|it| it.state == InstanceState::Running && !region.is_unavailable(&it.zone))
                 .filter_map(|instance| {
                     let addresses = instance.addresses.as_ref()?;
                     Some(NodeInstance {
@@ -111,11 +112,12 @@ impl RegionHandle {
                         private_ip: addresses.private.to_string(),
                         launched: instance.launched,
                         image: instance.image.clone(),
-                        boots: region
-                            .images
-                            .get(&instance.image)
-                            .map(|image| image.boots)
-                            .unwrap_or_default(),
+                        boots: match instance.boots {
+                            Boot::Fails => Boot::Fails,
+                            Boot::Succeeds => {
+                                region.images.get(&instance.image).map(|it| it.boots).unwrap_or_default()
+                            }
+                        },
                         group: instance.group.clone(),
                         tags: instance.tags.clone(),
                     })
@@ -210,6 +212,40 @@ impl RegionHandle {
             region.set_capacity_limit(zone, instance_type, limit);
             Ok(())
         })?
+    }
+
+    /// Breaks a zone or repairs it ([`Region::set_zone_state`]).
+    ///
+    /// # Errors
+    /// The region has no such zone.
+    pub fn set_zone_state(&self, zone: &str, state: ZoneState) -> AwsResult<()> {
+        self.with(|region| region.set_zone_state(&Zone::from(zone), state))?
+    }
+
+    /// Replaces the rules for coming launches ([`Region::set_launch_mishaps`]).
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn set_launch_mishaps(&self, rules: Vec<LaunchMishap>) -> AwsResult<()> {
+        self.with(|region| region.set_launch_mishaps(rules))
+    }
+
+    /// The rules for coming launches, as far as they are not used up.
+    pub fn launch_mishaps(&self) -> Vec<LaunchMishap> {
+        self.read(|region| region.launch_mishaps().to_vec())
+    }
+
+    /// Sets how many vCPUs of a class of types can run; `None` lifts the quota.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn set_vcpu_quota(&self, class: QuotaClass, vcpus: Option<u32>) -> AwsResult<()> {
+        self.with(|region| region.set_vcpu_quota(class, vcpus))
+    }
+
+    /// The quotas that are set, in vCPUs.
+    pub fn vcpu_quotas(&self) -> BTreeMap<QuotaClass, u32> {
+        self.read(|region| region.vcpu_quotas().clone())
     }
 
     /// Decides whether the nodes of instances made from an image ever join.

@@ -2,9 +2,14 @@
 
 use super::scene::{Scene, name, scene_with, source};
 use crate::core::Region;
+use crate::core::document::Document;
 use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest};
 use crate::core::group::members::GracePeriod;
 use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate, NewGroup, SettingsChange};
+use crate::core::group::refresh::{PreferencesSpec, Treatment};
+use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
+use crate::core::mishaps::{LaunchMishap, Mishap, ZoneState};
 use crate::core::network::PRIVATE_SUBNETS;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{
@@ -36,6 +41,14 @@ enum Act {
     Unhook { group: u8, launching: bool },
     Complete { member: u8, abandon: bool },
     Heartbeat { member: u8 },
+    Refresh { group: u8, max: u8, wait: bool, skip: bool },
+    Cancel { group: u8, wait: bool },
+    WarmPool { group: u8, prepared: u8, reuse: bool },
+    NoWarmPool { group: u8, forced: bool },
+    Zone { zone: u8, state: u8 },
+    Mishap { skip: u8, kind: u8 },
+    Launch { group: u8, zone: u8, capacity: u8 },
+    Policy { group: u8, min: u8, max: u8 },
     Delete { group: u8, forced: bool },
     Wait { seconds: u16 },
 }
@@ -63,6 +76,18 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (group.clone(), any::<bool>()).prop_map(|(group, launching)| Act::Unhook { group, launching }),
         3 => (any::<u8>(), any::<bool>()).prop_map(|(member, abandon)| Act::Complete { member, abandon }),
         1 => any::<u8>().prop_map(|member| Act::Heartbeat { member }),
+        1 => (group.clone(), 100..150_u8, any::<bool>(), any::<bool>())
+            .prop_map(|(group, max, wait, skip)| Act::Refresh { group, max, wait, skip }),
+        1 => (group.clone(), any::<bool>()).prop_map(|(group, wait)| Act::Cancel { group, wait }),
+        1 => (group.clone(), 0..9_u8, any::<bool>())
+            .prop_map(|(group, prepared, reuse)| Act::WarmPool { group, prepared, reuse }),
+        1 => (group.clone(), any::<bool>()).prop_map(|(group, forced)| Act::NoWarmPool { group, forced }),
+        1 => (0..3_u8, 0..3_u8).prop_map(|(zone, state)| Act::Zone { zone, state }),
+        1 => (0..3_u8, 0..3_u8).prop_map(|(skip, kind)| Act::Mishap { skip, kind }),
+        1 => (group.clone(), 0..3_u8, 1..3_u8)
+            .prop_map(|(group, zone, capacity)| Act::Launch { group, zone, capacity }),
+        1 => (group.clone(), 50..101_u8, 100..150_u8)
+            .prop_map(|(group, min, max)| Act::Policy { group, min, max }),
         1 => (group, any::<bool>()).prop_map(|(group, forced)| Act::Delete { group, forced }),
         6 => (0..90_u16).prop_map(|seconds| Act::Wait { seconds }),
     ]
@@ -76,7 +101,10 @@ fn group_name(group: u8) -> GroupName {
 fn pick(region: &Region, number: u8) -> Option<(GroupName, InstanceId)> {
     let members: Vec<(GroupName, InstanceId)> = region
         .groups()
-        .flat_map(|group| group.members.keys().map(|id| (group.name.clone(), id.clone())))
+        .flat_map(|group| {
+            let ids = group.members.keys().chain(group.warm.keys());
+            ids.map(|id| (group.name.clone(), id.clone()))
+        })
         .collect();
     let at = usize::from(number).checked_rem(members.len())?;
     members.get(at).cloned()
@@ -84,6 +112,10 @@ fn pick(region: &Region, number: u8) -> Option<(GroupName, InstanceId)> {
 
 fn decrement(shrink: bool) -> Decrement {
     if shrink { Decrement::Shrink } else { Decrement::Replace }
+}
+
+fn zone_name(zone: u8) -> &'static str {
+    ["eu-central-1a", "eu-central-1b", "eu-central-1c"][usize::from(zone)]
 }
 
 fn hook_name(launching: bool) -> &'static str {
@@ -104,12 +136,8 @@ fn perform(scene: &Scene, act: &Act) {
     match act.clone() {
         Act::Wait { seconds } => scene.sim.step(Duration::from_secs(u64::from(seconds))),
         Act::Limit { zone, limit } => {
-            let zone = ["a", "b", "c"][usize::from(zone)];
             let limit = limit.map(u32::from);
-            scene
-                .region
-                .set_capacity_limit(&format!("eu-central-1{zone}"), "m7i.large", limit)
-                .expect("a limit");
+            scene.region.set_capacity_limit(zone_name(zone), "m7i.large", limit).expect("a limit");
         }
         Act::Create { group, min, size, protected } => {
             let template = scene.region.templates().remove(0).id;
@@ -211,6 +239,61 @@ fn perform(scene: &Scene, act: &Act) {
                 let _ = region.record_heartbeat(&group, hook_name(false), &ActionKey::Instance(id));
             }
         }),
+        Act::Refresh { group, max, wait, skip } => with(&mut |region| {
+            let preferences = PreferencesSpec {
+                min_healthy: Some(60),
+                max_healthy: Some(max.into()),
+                skip_matching: skip,
+                protected: Some(if wait { Treatment::Wait } else { Treatment::Replace }),
+                standby: Some(if wait { Treatment::Ignore } else { Treatment::Replace }),
+                ..PreferencesSpec::default()
+            };
+            let _ = region.start_refresh(&group_name(group), None, preferences);
+        }),
+        Act::Cancel { group, wait } => with(&mut |region| {
+            let _ = region.cancel_refresh(&group_name(group), wait);
+        }),
+        Act::WarmPool { group, prepared, reuse } => with(&mut |region| {
+            let change = WarmPoolChange {
+                state: Some(if prepared % 2 == 0 { PoolState::Stopped } else { PoolState::Running }),
+                max_prepared: Some(Some(prepared.into())),
+                reuse: Some(reuse),
+                ..WarmPoolChange::default()
+            };
+            let _ = region.put_warm_pool(&group_name(group), change);
+        }),
+        Act::NoWarmPool { group, forced } => with(&mut |region| {
+            let _ = region.delete_warm_pool(&group_name(group), forced);
+        }),
+        Act::Zone { zone, state } => {
+            let states = [ZoneState::Available, ZoneState::Impaired, ZoneState::Unavailable];
+            scene.region.set_zone_state(zone_name(zone), states[usize::from(state)]).expect("a zone");
+        }
+        Act::Mishap { skip, kind } => {
+            let refused = || Mishap::Refused { code: "X".to_owned(), message: "no".to_owned() };
+            let mishap = [refused(), Mishap::Dies, Mishap::NeverJoins][usize::from(kind)].clone();
+            let rule = LaunchMishap { group: None, zone: None, skip: skip.into(), times: Some(2), mishap };
+            scene.region.set_launch_mishaps(vec![rule]).expect("a rule");
+        }
+        Act::Launch { group, zone, capacity } => with(&mut |region| {
+            let request = LaunchRequest {
+                group: group_name(group),
+                capacity: capacity.into(),
+                token: format!("{:?}", region.now()),
+                place: Some(LaunchPlace::Zone(Zone::from(zone_name(zone)))),
+                retries: capacity == 1,
+            };
+            let _ = region.launch_instances(request);
+        }),
+        Act::Policy { group, min, max } => with(&mut |region| {
+            let policy = Document::map()
+                .with("MinHealthyPercentage", Some(Document::text(min)))
+                .with("MaxHealthyPercentage", Some(Document::text(max)));
+            let stored = [("InstanceMaintenancePolicy".to_owned(), policy)].into();
+            let settings = SettingsChange { stored, ..SettingsChange::default() };
+            let _ =
+                region.update_group(&group_name(group), GroupUpdate { settings, ..GroupUpdate::default() });
+        }),
         Act::Delete { group, forced } => with(&mut |region| {
             let how = if forced { Deletion::Forced } else { Deletion::IfEmpty };
             let _ = region.delete_group(&group_name(group), how);
@@ -225,7 +308,7 @@ fn check(region: &Region) {
         let sizes = group.sizes;
         assert!(sizes.min <= sizes.desired && sizes.desired <= sizes.max, "{sizes:?}");
         let log = region.activity_log(&group.name);
-        for member in group.members.values() {
+        for member in group.members.values().chain(group.warm.values()) {
             assert!(members.insert(&member.id), "{} is in two groups", member.id);
             let instance = region.instance(&member.id).expect("every member is an instance");
             assert_eq!(instance.group.as_ref(), Some(&group.name));
@@ -242,7 +325,7 @@ fn check(region: &Region) {
                 LifecycleState::Terminating | LifecycleState::TerminatingProceed => {
                     let activity = activity.expect("every termination has an activity");
                     assert_eq!(activity.status, ActivityStatus::InProgress);
-                    assert_eq!(activity.description, format!("Terminating EC2 instance: {}", member.id));
+                    assert!(activity.description.ends_with(member.id.as_str()), "{}", activity.description);
                     assert!(!instance.state.is_alive());
                 }
                 LifecycleState::Pending
@@ -253,6 +336,7 @@ fn check(region: &Region) {
                     assert_eq!(activity.map(|it| it.status), Some(ActivityStatus::InProgress));
                 }
                 LifecycleState::InService | LifecycleState::Standby => assert!(activity.is_none()),
+                LifecycleState::Warmed => assert!(activity.is_none() && group.warm.contains_key(&member.id)),
                 other => panic!("nothing leads to {other:?}"),
             }
         }
@@ -281,7 +365,8 @@ fn check_diary(region: &Region) {
     let mut ends: BTreeMap<&str, u32> = BTreeMap::new();
     for log in region.activities.values() {
         for (_, activity) in log.newest_first() {
-            if let Some(id) = activity.description.strip_prefix("Terminating EC2 instance: ") {
+            let end = activity.description.strip_prefix("Terminating EC2 instance");
+            if let Some((_, id)) = end.and_then(|end| end.split_once(": ")) {
                 *ends.entry(id).or_default() += 1;
             }
         }
@@ -307,8 +392,10 @@ fn run(seed: u64, acts: &[Act]) -> serde_json::Value {
     }
     scene.with(|region| check_diary(region));
     // Left alone and unhindered, each group gets to where it should be.
-    for zone in ["a", "b", "c"] {
-        scene.region.set_capacity_limit(&format!("eu-central-1{zone}"), "m7i.large", None).expect("lifted");
+    scene.region.set_launch_mishaps(Vec::new()).expect("no more");
+    for zone in 0..3 {
+        scene.region.set_capacity_limit(zone_name(zone), "m7i.large", None).expect("lifted");
+        scene.region.set_zone_state(zone_name(zone), ZoneState::Available).expect("repaired");
     }
     for group in 0..3 {
         let _ = scene.with(|region| region.resume_processes(&group_name(group), &Process::ALL));
@@ -316,11 +403,15 @@ fn run(seed: u64, acts: &[Act]) -> serde_json::Value {
             let _ = scene.with(|region| region.delete_hook(&group_name(group), hook_name(launching)));
         }
     }
-    scene.wait(1_000);
+    // A refresh may wait an hour for protected instances before it gives up.
+    scene.wait(10_000);
     scene.with(|region| {
         check(region);
         for group in region.groups() {
             assert!(!group.is_deleting(), "a deleted group disappears");
+            assert!(group.refresh().is_none(), "a refresh comes to an end");
+            assert_eq!(group.warm.len(), usize::try_from(group.warm_size()).expect("few"));
+            assert!(group.warm.values().all(|it| it.lifecycle == LifecycleState::Warmed));
             let protected = group.members.values().filter(|it| {
                 it.lifecycle == LifecycleState::InService && it.protection == Protection::Protected
             });

@@ -147,6 +147,14 @@ impl Scene {
             .collect()
     }
 
+    /// The types of all members.
+    pub(super) fn types(&self) -> Vec<String> {
+        let mut types: Vec<String> =
+            self.group().members.values().map(|member| member.instance_type.to_string()).collect();
+        types.sort();
+        types
+    }
+
     pub(super) fn set_desired(&self, desired: u32) -> AwsResult<()> {
         self.with(|region| {
             region.set_desired_capacity(

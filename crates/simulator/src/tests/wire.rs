@@ -53,7 +53,7 @@ async fn unsigned_requests_are_refused() {
 async fn unknown_actions_services_and_regions_are_refused() {
     let sim = sim();
     for (service, action) in
-        [("autoscaling", "PutWarmPool"), ("ec2", "RunInstances"), ("sts", "AssumeRole"), ("sqs", "X")]
+        [("autoscaling", "PutScalingPolicy"), ("ec2", "RunInstances"), ("sts", "AssumeRole"), ("sqs", "X")]
     {
         let (status, body) = ask(&sim, service, &format!("Action={action}")).await;
         assert_eq!((status, code(&body)), (400, "InvalidAction"), "{service} {action}");
@@ -100,7 +100,8 @@ async fn a_group_over_the_wire() {
         "Action=CreateAutoScalingGroup&AutoScalingGroupName=pool&MinSize=0&MaxSize=4&DesiredCapacity=2\
          &LaunchTemplate.LaunchTemplateId={id}&LaunchTemplate.Version=%241&VPCZoneIdentifier=subnet-0a00000000000000a%2C\
          subnet-0a00000000000000b&Tags.member.1.Key=k&Tags.member.1.Value=v%3C%26&Tags.member.1.PropagateAtLaunch=true\
-         &MaxInstanceLifetime=86400&InstanceMaintenancePolicy.MinHealthyPercentage=90"
+         &MaxInstanceLifetime=86400&InstanceMaintenancePolicy.MinHealthyPercentage=90\
+         &InstanceMaintenancePolicy.MaxHealthyPercentage=120"
     );
     let (status, body) = ask(&sim, "autoscaling", &create).await;
     assert_eq!((status, code(&body)), (400, "ValidationError"), "version $1 is no number");
@@ -115,7 +116,7 @@ async fn a_group_over_the_wire() {
     assert!(body.contains("<Value>v&lt;&amp;</Value>"), "{body}");
     // What is only stored comes back all the same.
     assert!(body.contains("<MaxInstanceLifetime>86400</MaxInstanceLifetime>"));
-    assert!(body.contains("<InstanceMaintenancePolicy><MinHealthyPercentage>90</MinHealthyPercentage>"));
+    assert!(body.contains("<MinHealthyPercentage>90</MinHealthyPercentage></InstanceMaintenancePolicy>"));
     let (_, body) =
         ask(&sim, "ec2", "Action=DescribeInstances&Filter.1.Name=tag:k&Filter.1.Value.1=v*").await;
     assert_eq!(body.matches("<name>running</name>").count(), 2, "{body}");

@@ -1,5 +1,6 @@
 //! EC2 instances: pending → running → shutting-down → terminated, and gone an hour later.
 
+use crate::core::catalogue::Boot;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{
     GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, SecurityGroupId, SubnetId,
@@ -20,6 +21,8 @@ pub struct Ec2Instance {
     pub instance_type: InstanceType,
     /// Its image.
     pub image: ImageId,
+    /// Whether its node joins if its image lets it: test beds read it, EC2 does not.
+    pub boots: Boot,
     /// `x86_64` or `arm64`.
     pub architecture: String,
     /// Its subnet.

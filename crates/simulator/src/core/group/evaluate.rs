@@ -1,9 +1,10 @@
-//! What a group does by itself: compare desired with actual capacity, replace the unhealthy, end when it is deleted.
+//! What a group does by itself, step by step: replace, fit capacity to desired capacity, fill its warm pool, end when it is
+//! deleted.
 
+use super::model::{Group, units};
 use crate::core::due::Event;
 use crate::core::region::Region;
 use crate::core::settings::Replacement;
-use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{GroupName, Health, InstanceId, LifecycleState, Process, Timestamp};
 
@@ -31,32 +32,50 @@ impl Region {
             // An earlier wake-up took its place, or the group is gone.
             Some(_) | None => return,
         }
-        self.replace_unhealthy(name);
-        self.end_replaced(name);
-        let Some(group) = self.groups.get(name) else { return };
-        if group.is_deleting() {
+        if self.groups.get(name).is_some_and(Group::is_deleting) {
             return self.evaluate_deletion(name);
         }
-        let (capacity, desired) = (group.capacity(), group.target());
+        self.step_refresh(name);
+        self.replace_unhealthy(name);
+        self.replace_expired(name);
+        self.rebalance_zones(name);
+        self.end_replaced(name);
+        self.fit_capacity(name);
+        self.fit_warm_pool(name);
+        let timeout = self.settings.refresh_timeout;
+        let next = self.groups.get(name).and_then(|group| {
+            let refresh = group.refresh().and_then(|refresh| refresh.next_step(timeout));
+            group.next_replacement(now).into_iter().chain(refresh.filter(|when| *when > now)).min()
+        });
+        if let Some(next) = next {
+            self.wake(name, next);
+        }
+    }
+
+    /// Launches what is missing, ends what is too much.
+    fn fit_capacity(&mut self, name: &GroupName) {
+        let Some(group) = self.groups.get(name) else { return };
+        let (capacity, target) = (group.capacity(), group.target());
         let may = |process| !group.is_suspended(process);
-        if capacity > desired && may(Process::Terminate) {
-            self.scale_in(name, capacity - desired);
-        } else if capacity < desired && may(Process::Launch) {
+        if capacity > target && may(Process::Terminate) {
+            self.scale_in(name);
+        } else if capacity < target && may(Process::Launch) {
             let awaited = match self.settings.replacement {
                 Replacement::AtOnce => 0,
-                Replacement::AfterTermination => u32::try_from(
-                    group.members.values().filter(|member| member.lifecycle.is_leaving()).count(),
-                )
-                .unwrap_or(u32::MAX),
+                Replacement::AfterTermination => {
+                    units(group.members.values().filter(|member| member.lifecycle.is_leaving()))
+                }
             };
-            self.launch_missing(name, (desired - capacity).saturating_sub(awaited));
+            let missing = (target - capacity).saturating_sub(awaited);
+            let missing = missing.saturating_sub(self.draw_from_warm_pool(name, missing));
+            self.launch_missing(name, missing);
         }
     }
 
     /// A deleted group disappears once its last member has left.
     fn evaluate_deletion(&mut self, name: &GroupName) {
         let Some(group) = self.groups.get(name) else { return };
-        if group.members.is_empty() {
+        if group.is_empty() {
             let event = Event::GroupGone(name.clone(), group.serial);
             self.due.at(self.now.plus(self.settings.group_delete), event);
         }
@@ -67,7 +86,7 @@ impl Region {
         let gone = self
             .groups
             .get(name)
-            .is_some_and(|group| group.serial == serial && group.is_deleting() && group.members.is_empty());
+            .is_some_and(|group| group.serial == serial && group.is_deleting() && group.is_empty());
         if gone {
             self.groups.remove(name);
         }
@@ -76,14 +95,22 @@ impl Region {
     /// Looks at one member on whose instance something happened.
     pub(crate) fn check_health(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
-        let dead = self.instances.get(id).is_none_or(|instance| instance.state != InstanceState::Running);
+        let Some(instance) = self.instances.get(id) else { return };
+        let fails = self.is_unavailable(&instance.zone);
+        let serves = instance.state == InstanceState::Running && !fails;
+        let rests = instance.state.is_alive() && !fails;
         let Some(group) = self.groups.get_mut(&name) else { return };
-        if !dead || group.is_suspended(Process::HealthCheck) {
+        if group.is_suspended(Process::HealthCheck) {
             return;
         }
-        let Some(member) = group.members.get_mut(id) else { return };
+        let Some(member) = group.member_mut(id) else { return };
         // A launching member is looked at when its launch is over; one in standby when it returns.
-        if member.lifecycle == LifecycleState::InService {
+        let broken = match member.lifecycle {
+            LifecycleState::InService => !serves,
+            LifecycleState::Warmed => !rests,
+            _ => false,
+        };
+        if broken {
             member.health = Health::Unhealthy;
             self.wake(&name, self.now);
         }
@@ -91,37 +118,14 @@ impl Region {
 
     /// Looks at all members again: after the HealthCheck process was resumed.
     pub(crate) fn check_all(&mut self, name: &GroupName) {
-        let members: Vec<InstanceId> =
-            self.groups.get(name).into_iter().flat_map(|group| group.members.keys().cloned()).collect();
+        let members: Vec<InstanceId> = self
+            .groups
+            .get(name)
+            .into_iter()
+            .flat_map(|group| group.members.keys().chain(group.warm.keys()).cloned())
+            .collect();
         for id in members {
             self.check_health(&id);
-        }
-    }
-
-    /// Ends members that were found unhealthy; protection from scale-in does not help them (Auto Scaling User Guide,
-    /// "Use instance scale-in protection").
-    fn replace_unhealthy(&mut self, name: &GroupName) {
-        let Some(group) = self.groups.get(name) else { return };
-        if group.is_suspended(Process::ReplaceUnhealthy) || group.is_suspended(Process::Terminate) {
-            return;
-        }
-        let unhealthy: Vec<InstanceId> = group
-            .members
-            .values()
-            .filter(|member| {
-                member.health == Health::Unhealthy && member.lifecycle == LifecycleState::InService
-            })
-            .map(|member| member.id.clone())
-            .collect();
-        for id in unhealthy {
-            let alive = self.instances.get(&id).is_some_and(|instance| instance.state.is_alive());
-            let what = if alive {
-                "in response to a user health-check"
-            } else {
-                "in response to an EC2 health check indicating it has been terminated or stopped"
-            };
-            let cause = format!("At {} an instance was taken out of service {what}.", iso_seconds(self.now));
-            self.begin_leaving(name, &id, &cause);
         }
     }
 

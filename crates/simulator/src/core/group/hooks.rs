@@ -195,6 +195,7 @@ impl Region {
         let waiting: Vec<InstanceId> = group
             .members
             .values()
+            .chain(group.warm.values())
             .filter(|member| member.waits.contains_key(hook))
             .map(|member| member.id.clone())
             .collect();
@@ -239,10 +240,11 @@ impl Region {
             return Err(no_hook(hook));
         }
         let found = match key {
-            ActionKey::Instance(id) => group.members.get(id).filter(|member| member.waits.contains_key(hook)),
+            ActionKey::Instance(id) => group.member(id).filter(|member| member.waits.contains_key(hook)),
             ActionKey::Token(token) => group
                 .members
                 .values()
+                .chain(group.warm.values())
                 .find(|member| member.waits.get(hook).is_some_and(|action| action.token == *token)),
         };
         found.map(|member| member.id.clone()).ok_or_else(|| {
@@ -293,7 +295,7 @@ impl Region {
     /// A wait may have run out: a heartbeat since then has moved its end.
     pub(crate) fn expire_wait(&mut self, id: &InstanceId, token: &str) {
         let Some(name) = self.group_of(id) else { return };
-        let Some(member) = self.groups.get(&name).and_then(|group| group.members.get(id)) else { return };
+        let Some(member) = self.groups.get(&name).and_then(|group| group.member(id)) else { return };
         let over =
             member.waits.iter().find(|(_, action)| action.token == token && action.expires <= self.now);
         let Some((hook, action)) = over else { return };
@@ -338,10 +340,7 @@ impl Region {
     /// Whether instances whose terminating hook was abandoned are kept (API Reference, InstanceLifecyclePolicy:
     /// `RetentionTriggers.TerminateHookAbandon`).
     fn retains(&self, name: &GroupName) -> bool {
-        let policy =
-            self.groups.get(name).and_then(|group| group.settings.stored.get("InstanceLifecyclePolicy"));
-        policy.and_then(|policy| policy.get_text(&["RetentionTriggers", "TerminateHookAbandon"]))
-            == Some("retain")
+        self.groups.get(name).is_some_and(|group| group.settings.policies.retains_abandoned)
     }
 
     /// A launch whose hook was abandoned: the instance is ended, the group launches another.
@@ -356,9 +355,9 @@ impl Region {
         self.wake_soon(name);
     }
 
-    /// A member of a group.
+    /// A member of a group or of its warm pool.
     pub(crate) fn member_mut(&mut self, name: &GroupName, id: &InstanceId) -> Option<&mut Member> {
-        self.groups.get_mut(name)?.members.get_mut(id)
+        self.groups.get_mut(name)?.member_mut(id)
     }
 }
 

@@ -1,11 +1,14 @@
 //! How a group launches: the zone with fewest members, the first type that is to be had, and what happens if none is.
 
+use super::choose::Choice;
 use super::hooks::Transition;
-use super::model::{Group, LaunchSource, Member, MixedPolicy, TemplateRef, Trouble};
+use super::model::{Group, LaunchSource, Member, Trouble};
+use super::replace::Outgoing;
+use crate::core::catalogue::Boot;
 use crate::core::due::Event;
 use crate::core::ec2::instances::{Addresses, Ec2Instance, Market};
-use crate::core::ec2::templates::Version;
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::mishaps::Fate;
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
@@ -14,7 +17,6 @@ use foo_cloud::model::{
 };
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
 /// Where public addresses begin.
 const PUBLIC_BASE: Ipv4Addr = Ipv4Addr::new(3, 120, 0, 0);
@@ -26,40 +28,49 @@ struct Round {
     change: String,
     capacity: u32,
     desired: u32,
-    /// Members that count as capacity, by zone.
-    zones: BTreeMap<Zone, u32>,
-    /// Those of them that are on demand.
-    on_demand: u32,
 }
 
-/// Something that could be launched: the template, the version it means now, the type.
-type Choice = (TemplateRef, Arc<Version>, InstanceType);
+/// Where a launched instance goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Into the group.
+    Group,
+    /// Into its warm pool.
+    WarmPool,
+}
 
 /// One launch that can go ahead.
-struct Recipe {
-    template: TemplateRef,
-    version: Arc<Version>,
-    instance_type: InstanceType,
-    market: Market,
-    subnet: SubnetId,
+pub(super) struct Recipe {
+    pub(super) choice: Choice,
+    pub(super) market: Market,
+    pub(super) zone: Zone,
+    pub(super) subnet: SubnetId,
+}
+
+/// Why a launch cannot go ahead: the zone to blame, if it is one, and what EC2 says.
+pub(super) struct Failure {
+    pub(super) zone: Option<Zone>,
+    pub(super) error: AwsError,
 }
 
 impl Round {
-    fn of(group: &Group) -> Self {
-        let mut zones: BTreeMap<Zone, u32> = group.zones.iter().map(|zone| (zone.clone(), 0)).collect();
-        let mut on_demand = 0;
-        for member in group.members.values().filter(|member| member.lifecycle.is_capacity()) {
-            *zones.entry(member.zone.clone()).or_default() += 1;
-            on_demand += u32::from(member.market == Market::OnDemand);
-        }
+    fn of(group: &Group, now: Timestamp) -> Self {
+        let balances = group.members.values().any(|it| it.outgoing == Some(Outgoing::Unbalanced));
+        let change = if balances {
+            format!(
+                "At {} instances were launched to balance instances between the zones of the group, resulting in more \
+                 than desired number of instances in the group.",
+                iso_seconds(now)
+            )
+        } else {
+            group.change.clone()
+        };
         Self {
             group: group.name.clone(),
-            source: group.source.clone(),
-            change: group.change.clone(),
+            source: group.launches().clone(),
+            change,
             capacity: group.capacity(),
             desired: group.sizes.desired,
-            zones,
-            on_demand,
         }
     }
 
@@ -76,45 +87,57 @@ impl Round {
 }
 
 impl Region {
-    /// Launches up to `missing` instances. What cannot be launched now is tried again later.
+    /// Launches `missing` units of capacity, the last instance whole even if it counts more. What cannot be launched now is
+    /// tried again later.
     pub(crate) fn launch_missing(&mut self, name: &GroupName, missing: u32) {
+        self.launch_into(name, missing, Place::Group);
+    }
+
+    /// The same, for the group or its warm pool.
+    pub(super) fn launch_into(&mut self, name: &GroupName, missing: u32, place: Place) {
         let Some(group) = self.groups.get(name) else { return };
-        let mut round = Round::of(group);
+        let round = Round::of(group, self.now);
         let mut left = missing;
         while left > 0 {
-            let Some(zone) = self.pick_zone(&round) else {
+            let Some(zone) = self.pick_zone(name) else {
                 return self.wake_after_trouble(name);
             };
-            match self.recipe(&round, &zone) {
+            match self.recipe(name, &round.source, &zone, None) {
                 Ok(recipe) => {
-                    self.launch(&mut round, &zone, recipe);
-                    left -= 1;
+                    left = left.saturating_sub(recipe.choice.weight);
+                    self.launch(name, recipe, round.cause(self.now), place);
                 }
-                Err(failure) => self.fail_launch(&round, failure),
+                Err(failure) => {
+                    self.fail_launch(&round, failure);
+                    // What to make of it is decided anew: another zone may do, or a rebalancing is off.
+                    return self.wake(name, self.now);
+                }
             }
         }
     }
 
-    /// The zone with fewest members of those without trouble; chance decides between equals.
-    fn pick_zone(&mut self, round: &Round) -> Option<Zone> {
-        let group = self.groups.get(&round.group)?;
+    /// The zone with fewest members of those without trouble; chance decides between equals. With `balanced-only` it is
+    /// waited for the smallest zone (Auto Scaling User Guide, "Availability Zone distribution").
+    fn pick_zone(&mut self, name: &GroupName) -> Option<Zone> {
+        let group = self.groups.get(name)?;
         let now = self.now;
         let troubled = |zone: Option<Zone>| group.troubles.get(&zone).is_some_and(|it| it.until > now);
         if troubled(None) {
             return None;
         }
-        let usable: Vec<(&Zone, u32)> = group
-            .zones
-            .iter()
-            .filter(|zone| !troubled(Some((*zone).clone())))
-            .map(|zone| (zone, round.zones.get(zone).copied().unwrap_or(0)))
-            .collect();
-        let fewest = usable.iter().map(|(_, members)| *members).min()?;
-        let smallest: Vec<Zone> = usable
-            .iter()
-            .filter(|(_, members)| *members == fewest)
-            .map(|(zone, _)| (*zone).clone())
-            .collect();
+        let mut sizes: BTreeMap<&Zone, u32> = group.zones.iter().map(|zone| (zone, 0)).collect();
+        let warm = group.warm.values().filter(|member| !member.lifecycle.is_leaving());
+        for member in group.members.values().filter(|member| member.lifecycle.is_capacity()).chain(warm) {
+            if let Some(size) = sizes.get_mut(&member.zone) {
+                *size += member.weight;
+            }
+        }
+        let patient = group.settings.policies.balanced_only;
+        let usable = |zone: &Zone| patient || !troubled(Some(zone.clone()));
+        sizes.retain(|zone, _| usable(zone));
+        let fewest = sizes.values().copied().min()?;
+        sizes.retain(|zone, size| *size == fewest && !troubled(Some((*zone).clone())));
+        let smallest: Vec<Zone> = sizes.into_keys().cloned().collect();
         self.chance.pick(&smallest).cloned()
     }
 
@@ -128,56 +151,42 @@ impl Region {
         }
     }
 
-    /// What to launch in a zone, or why nothing can be: the zone to blame, if it is one, and AWS's words.
-    fn recipe(&mut self, round: &Round, zone: &Zone) -> Result<Recipe, (Option<Zone>, String)> {
-        let everywhere = |error: AwsError| (None, error.message);
-        let here = |message: String| (Some(zone.clone()), message);
-        let (market, choices) = self.choices(round).map_err(everywhere)?;
-        let mut no_room = None;
-        for (template, version, instance_type) in choices {
-            self.check_data(&version.data, Some(&instance_type)).map_err(everywhere)?;
-            if self.has_room(zone, &instance_type) {
-                let subnet = self.pick_subnet(&round.group, zone).map_err(|error| here(error.message))?;
-                return Ok(Recipe { template, version, instance_type, market, subnet });
-            }
-            no_room.get_or_insert(instance_type);
+    /// What to launch in a zone, or why nothing can be.
+    pub(super) fn recipe(
+        &mut self,
+        name: &GroupName,
+        source: &LaunchSource,
+        zone: &Zone,
+        subnet: Option<&SubnetId>,
+    ) -> Result<Recipe, Failure> {
+        let everywhere = |error: AwsError| Failure { zone: None, error };
+        let here = |error: AwsError| Failure { zone: Some(zone.clone()), error };
+        let group = self.groups.get(name).ok_or_else(|| everywhere(AwsError::no_group(name)))?;
+        let (market, choices) = self.choices(source, group, zone).map_err(everywhere)?;
+        if let Some(error) = self.launch_fault(name, zone) {
+            return Err(here(error));
         }
-        match no_room {
-            Some(instance_type) => Err(here(self.no_capacity(zone, &instance_type, market, &round.source))),
-            None => Err(everywhere(AwsError::missing("InstanceType"))),
-        }
-    }
-
-    /// The market of the next instance and what could be launched, best first.
-    fn choices(&self, round: &Round) -> AwsResult<(Market, Vec<Choice>)> {
-        match &round.source {
-            LaunchSource::Template(template) => {
-                let version = self.template_version(template)?;
-                let instance_type =
-                    version.data.instance_type().ok_or_else(|| AwsError::missing("InstanceType"))?;
-                let market = if version.data.is_spot() { Market::Spot } else { Market::OnDemand };
-                Ok((market, vec![(template.clone(), version, instance_type)]))
+        let mut refused = None;
+        for choice in choices {
+            self.check_data(&choice.version.data, choice.image.as_ref(), Some(&choice.instance_type))
+                .map_err(everywhere)?;
+            if !self.is_available(zone) || !self.has_room(zone, &choice.instance_type) {
+                refused.get_or_insert_with(|| {
+                    here(self.no_capacity(zone, &choice.instance_type, market, source))
+                });
+                continue;
             }
-            LaunchSource::Mixed(policy) => {
-                let base = self.template_version(&policy.template)?;
-                let market = market_of_next(policy, round);
-                if policy.overrides.is_empty() {
-                    let instance_type =
-                        base.data.instance_type().ok_or_else(|| AwsError::missing("InstanceType"))?;
-                    return Ok((market, vec![(policy.template.clone(), base, instance_type)]));
-                }
-                let mut choices = Vec::new();
-                for choice in &policy.overrides {
-                    let Some(instance_type) = choice.instance_type.clone() else { continue };
-                    let (template, version) = match &choice.template {
-                        Some(template) => (template.clone(), self.template_version(template)?),
-                        None => (policy.template.clone(), Arc::clone(&base)),
-                    };
-                    choices.push((template, version, instance_type));
-                }
-                Ok((market, choices))
+            if let Err(error) = self.check_quota(&choice.instance_type, market) {
+                refused.get_or_insert_with(|| everywhere(error));
+                continue;
             }
+            let subnet = match subnet {
+                Some(subnet) => subnet.clone(),
+                None => self.pick_subnet(name, zone).map_err(here)?,
+            };
+            return Ok(Recipe { choice, market, zone: zone.clone(), subnet });
         }
+        Err(refused.unwrap_or_else(|| everywhere(AwsError::missing("InstanceType"))))
     }
 
     fn pick_subnet(&mut self, name: &GroupName, zone: &Zone) -> AwsResult<SubnetId> {
@@ -207,7 +216,7 @@ impl Region {
         instance_type: &InstanceType,
         market: Market,
         source: &LaunchSource,
-    ) -> String {
+    ) -> AwsError {
         let others: Vec<String> =
             self.zones_with_room(instance_type).iter().map(ToString::to_string).collect();
         let hint = if others.is_empty() {
@@ -224,19 +233,24 @@ impl Region {
              ({zone}). Our system will be working on provisioning additional capacity.{hint}"
         );
         match (market, source) {
-            (Market::Spot, _) => "Could not launch Spot Instances. UnfulfillableCapacity - Unable to fulfill capacity \
-                                  due to your request configuration. Please adjust your request and try again."
-                .to_owned(),
-            (Market::OnDemand, LaunchSource::Template(_)) => lack,
-            (Market::OnDemand, LaunchSource::Mixed(_)) => {
-                format!("Could not launch On-Demand Instances. InsufficientInstanceCapacity - {lack}")
+            (Market::Spot, _) => AwsError::new(
+                "UnfulfillableCapacity",
+                "Could not launch Spot Instances. UnfulfillableCapacity - Unable to fulfill capacity due to your request \
+                 configuration. Please adjust your request and try again.",
+            ),
+            (Market::OnDemand, LaunchSource::Template(_)) => {
+                AwsError::new("InsufficientInstanceCapacity", lack)
             }
+            (Market::OnDemand, LaunchSource::Mixed(_)) => AwsError::new(
+                "InsufficientInstanceCapacity",
+                format!("Could not launch On-Demand Instances. InsufficientInstanceCapacity - {lack}"),
+            ),
         }
     }
 
     /// Records a failed launch and when to try again.
-    fn fail_launch(&mut self, round: &Round, (zone, message): (Option<Zone>, String)) {
-        let message = format!("{} Launching EC2 instance failed.", message.trim_end());
+    fn fail_launch(&mut self, round: &Round, Failure { zone, error }: Failure) {
+        let message = format!("{} Launching EC2 instance failed.", error.message.trim_end());
         let details =
             zone.as_ref().map(|zone| format!(r#"{{"Availability Zone":"{zone}"}}"#)).unwrap_or_default();
         let entry = ActivityEntry {
@@ -257,90 +271,116 @@ impl Region {
         trouble.until = now.plus(wait.max(std::time::Duration::from_millis(1)));
     }
 
-    fn launch(&mut self, round: &mut Round, zone: &Zone, recipe: Recipe) {
+    pub(super) fn launch(
+        &mut self,
+        name: &GroupName,
+        recipe: Recipe,
+        cause: String,
+        place: Place,
+    ) -> Option<InstanceId> {
         let id = self.chance.instance_id();
         let took = self.chance.around(self.settings.launch, self.settings.spread_percent);
-        let Some(instance) = self.new_instance(&id, round, zone, &recipe) else { return };
+        let fate = self.fate_of_launch(name, &recipe.zone);
+        let instance = self.new_instance(&id, name, &recipe, fate)?;
         self.add_instance(instance);
         let details = self.details_of(&id);
+        let what = match place {
+            Place::Group => "Launching a new EC2 instance",
+            Place::WarmPool => "Launching a new EC2 instance into warm pool",
+        };
         let activity = self.begin_activity(
-            &round.group,
+            name,
             ActivityEntry {
-                description: format!("Launching a new EC2 instance: {id}"),
-                cause: round.cause(self.now),
+                description: format!("{what}: {id}"),
+                cause,
                 status: ActivityStatus::InProgress,
                 message: None,
                 details,
             },
         );
         let now = self.now;
-        if let Some(group) = self.groups.get_mut(&round.group) {
-            group.troubles.remove(&Some(zone.clone()));
+        if let Some(group) = self.groups.get_mut(name) {
+            group.troubles.remove(&Some(recipe.zone.clone()));
             group.troubles.remove(&None);
+            let template = recipe.choice.template;
             let member = Member {
                 id: id.clone(),
-                zone: zone.clone(),
-                instance_type: recipe.instance_type,
+                zone: recipe.zone,
+                instance_type: recipe.choice.instance_type,
                 lifecycle: LifecycleState::Pending,
                 health: Health::Healthy,
                 protection: group.new_instances,
-                template: Some((recipe.template.id, recipe.template.name, recipe.version.number)),
+                template: Some((template.id, template.name, recipe.choice.version.number)),
                 market: recipe.market,
+                weight: recipe.choice.weight,
                 launched: now,
-                at_risk: false,
+                serving_since: None,
+                outgoing: None,
+                rests: None,
+                from_warm_pool: false,
+                returns: false,
                 waits: BTreeMap::new(),
                 activity: Some(activity),
             };
-            group.members.insert(id.clone(), member);
+            match place {
+                Place::Group => group.members.insert(id.clone(), member),
+                Place::WarmPool => group.warm.insert(id.clone(), member),
+            };
         }
-        *round.zones.entry(zone.clone()).or_default() += 1;
-        round.on_demand += u32::from(recipe.market == Market::OnDemand);
         let boot = took.saturating_mul(self.settings.running_after_percent.min(100)) / 100;
-        self.due.at(now.plus(boot), Event::Running(id.clone()));
-        self.due.at(now.plus(took), Event::Launched(id));
+        match fate {
+            Some(Fate::Dies) => self.due.at(now.plus(boot), Event::Broke(id.clone())),
+            Some(Fate::NeverJoins) | None => self.due.at(now.plus(boot), Event::Running(id.clone())),
+        }
+        self.due.at(now.plus(took), Event::Launched(id.clone()));
+        Some(id)
     }
 
     fn new_instance(
         &mut self,
         id: &InstanceId,
-        round: &Round,
-        zone: &Zone,
+        name: &GroupName,
         recipe: &Recipe,
+        fate: Option<Fate>,
     ) -> Option<Ec2Instance> {
-        let data = &recipe.version.data;
-        let image = data.image()?;
+        let Choice { template, version, image, instance_type, .. } = &recipe.choice;
+        let data = &version.data;
+        let image = image.clone()?;
         let reservation = self.chance.id("r");
         let public_offset = u32::try_from(self.chance.below(1 << 16)).unwrap_or(0);
         let mut tags = data.tags_for("instance");
-        let group = self.groups.get(&round.group)?;
+        let group = self.groups.get(name)?;
         // A tag of the group wins over one of the template (Auto Scaling User Guide, "Tag Auto Scaling groups").
         let propagated = group.tags.iter().filter(|(_, tag)| tag.propagate);
         tags.extend(propagated.map(|(key, tag)| (key.clone(), tag.value.clone())));
-        tags.insert("aws:autoscaling:groupName".to_owned(), round.group.to_string());
-        tags.insert("aws:ec2launchtemplate:id".to_owned(), recipe.template.id.to_string());
-        tags.insert("aws:ec2launchtemplate:version".to_owned(), recipe.version.number.to_string());
+        tags.insert("aws:autoscaling:groupName".to_owned(), name.to_string());
+        tags.insert("aws:ec2launchtemplate:id".to_owned(), template.id.to_string());
+        tags.insert("aws:ec2launchtemplate:version".to_owned(), version.number.to_string());
         let subnet = self.network.subnets.get_mut(&recipe.subnet)?;
         let private = subnet.take_address()?;
         let public = data
             .public_address()
             .unwrap_or(subnet.public)
             .then(|| Ipv4Addr::from(u32::from(PUBLIC_BASE).wrapping_add(public_offset)));
+        let image_info = self.images.get(&image);
+        let boots = if fate == Some(Fate::NeverJoins) { Boot::Fails } else { Boot::Succeeds };
         Some(Ec2Instance {
             id: id.clone(),
             state: InstanceState::Pending,
-            instance_type: recipe.instance_type.clone(),
-            architecture: self.images.get(&image).map(|image| image.architecture.clone()).unwrap_or_default(),
+            instance_type: instance_type.clone(),
+            architecture: image_info.map(|image| image.architecture.clone()).unwrap_or_default(),
             image,
+            boots,
             subnet: subnet.id.clone(),
             vpc: subnet.vpc.clone(),
-            zone: zone.clone(),
+            zone: recipe.zone.clone(),
             addresses: Some(Addresses::in_region(&self.name, private, public)),
             launched: self.now,
             ended: None,
-            template: Some((recipe.template.id.clone(), recipe.version.number)),
+            template: Some((template.id.clone(), version.number)),
             tags,
             market: recipe.market,
-            group: Some(round.group.clone()),
+            group: Some(name.clone()),
             security_groups: data.security_groups(),
             instance_profile: data.instance_profile().map(str::to_owned),
             key_name: data.key_name().map(str::to_owned),
@@ -353,8 +393,7 @@ impl Region {
     pub(crate) fn finish_launch(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
         let alive = self.instances.get(id).is_some_and(|instance| instance.state == InstanceState::Running);
-        let lifecycle =
-            self.groups.get(&name).and_then(|group| Some(group.members.get(id)?.lifecycle.clone()));
+        let lifecycle = self.groups.get(&name).and_then(|group| Some(group.member(id)?.lifecycle.clone()));
         match lifecycle {
             Some(LifecycleState::Pending) if alive && self.begin_waits(&name, id, Transition::Launching) => {
                 return;
@@ -362,30 +401,21 @@ impl Region {
             Some(LifecycleState::Pending | LifecycleState::PendingProceed) => {}
             Some(_) | None => return,
         }
+        let now = self.now;
         let Some(group) = self.groups.get_mut(&name) else { return };
-        let Some(member) = group.members.get_mut(id) else { return };
+        let warm = group.warm.contains_key(id);
+        let Some(member) = group.member_mut(id) else { return };
+        if warm && alive {
+            return self.rest(&name, id);
+        }
         let activity = member.activity.take();
         if alive {
             member.lifecycle = LifecycleState::InService;
-            let replaces = group.members.values().any(|member| group.is_surplus(member));
+            member.serving_since = Some(now);
             self.end_activity(&name, activity, ActivityStatus::Successful, None);
-            if replaces {
-                self.wake_soon(&name);
-            }
+            self.wake_soon(&name);
         } else {
             self.call_off_launch(&name, id, activity);
         }
-    }
-}
-
-/// On demand up to the base, then by percentage (Auto Scaling User Guide, "Auto Scaling groups with multiple instance
-/// types and purchase options"); a share that is no whole number is rounded up in favour of on demand.
-fn market_of_next(policy: &MixedPolicy, round: &Round) -> Market {
-    let above = u64::from(round.desired.saturating_sub(policy.on_demand_base));
-    let share = (above * u64::from(policy.on_demand_percentage)).div_ceil(100);
-    if u64::from(round.on_demand) < u64::from(policy.on_demand_base) + share {
-        Market::OnDemand
-    } else {
-        Market::Spot
     }
 }

@@ -16,7 +16,7 @@ impl Region {
     pub(crate) fn begin_leaving(&mut self, name: &GroupName, id: &InstanceId, cause: &str) -> Option<u64> {
         let serial = self.start_leaving(name, id, cause)?;
         if !self.begin_waits(name, id, Transition::Terminating) {
-            self.end_member(id);
+            self.end_member(name, id);
         }
         Some(serial)
     }
@@ -24,12 +24,15 @@ impl Region {
     /// The same without hooks, ending waits that have begun: ForceDelete (API Reference, DeleteAutoScalingGroup).
     pub(crate) fn leave_at_once(&mut self, name: &GroupName, id: &InstanceId, cause: &str) {
         let waits = |region: &Self| {
-            Some(region.groups.get(name)?.members.get(id)?.lifecycle == LifecycleState::TerminatingWait)
+            Some(region.groups.get(name)?.member(id)?.lifecycle == LifecycleState::TerminatingWait)
         };
+        if let Some(member) = self.member_mut(name, id) {
+            member.returns = false;
+        }
         if waits(self) == Some(true) {
             self.proceed_leaving(name, id);
         } else if self.start_leaving(name, id, cause).is_some() {
-            self.end_member(id);
+            self.end_member(name, id);
         }
     }
 
@@ -38,12 +41,12 @@ impl Region {
         if let Some(member) = self.member_mut(name, id) {
             member.waits.clear();
             member.lifecycle = LifecycleState::TerminatingProceed;
-            self.end_member(id);
+            self.end_member(name, id);
         }
     }
 
     fn start_leaving(&mut self, name: &GroupName, id: &InstanceId, cause: &str) -> Option<u64> {
-        let member = self.groups.get(name)?.members.get(id)?;
+        let member = self.groups.get(name)?.member(id)?;
         if member.lifecycle.is_leaving() {
             return None;
         }
@@ -52,10 +55,18 @@ impl Region {
             let message = "The instance was terminated before it was in service.".to_owned();
             self.end_activity(name, launching, ActivityStatus::Cancelled, Some(message));
         }
+        let what = if self.groups.get(name)?.warm.contains_key(id) {
+            "Terminating EC2 instance from warm pool"
+        } else if self.groups.get(name)?.member(id)?.returns {
+            // (A): AWS documents no text.
+            "Moving EC2 instance to warm pool"
+        } else {
+            "Terminating EC2 instance"
+        };
         let serial = self.begin_activity(
             name,
             ActivityEntry {
-                description: format!("Terminating EC2 instance: {id}"),
+                description: format!("{what}: {id}"),
                 cause: cause.to_owned(),
                 status: ActivityStatus::InProgress,
                 message: None,
@@ -71,7 +82,11 @@ impl Region {
     }
 
     /// The last part of the transition: the instance is shut down, and leaves its group when it has ended.
-    fn end_member(&mut self, id: &InstanceId) {
+    fn end_member(&mut self, name: &GroupName, id: &InstanceId) {
+        let alive = self.instances.get(id).is_some_and(|it| it.state == foo_cloud::InstanceState::Running);
+        if alive && self.member_mut(name, id).is_some_and(|member| member.returns) {
+            return self.return_to_warm_pool(name, id);
+        }
         let reason =
             ("Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown");
         let ends = self.shut_down(id, reason).unwrap_or(self.now);
@@ -83,10 +98,10 @@ impl Region {
     pub(crate) fn finish_termination(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
         let Some(group) = self.groups.get_mut(&name) else { return };
-        if !group.members.get(id).is_some_and(|member| member.lifecycle.is_leaving()) {
+        if !group.member(id).is_some_and(|member| member.lifecycle.is_leaving()) {
             return;
         }
-        let activity = group.members.remove(id).and_then(|member| member.activity);
+        let activity = group.remove_member(id).and_then(|member| member.activity);
         if let Some(instance) = self.instances.get_mut(id) {
             instance.group = None;
         }

@@ -38,9 +38,9 @@ impl Region {
                 )),
             };
         }
-        let (sizes, counted) = (group.sizes, member.lifecycle.is_capacity());
+        let (sizes, counted, weight) = (group.sizes, member.lifecycle.is_capacity(), member.weight);
         let shrinks = decrement == Decrement::Shrink && counted;
-        if shrinks && sizes.desired <= sizes.min {
+        if shrinks && sizes.desired < sizes.min.saturating_add(weight) {
             return Err(AwsError::validation(format!(
                 "Currently, desiredSize equals minSize ({}). Terminating instance without replacement will violate \
                  group's min size constraint. Either set shouldDecrementDesiredCapacity flag to false or lower \
@@ -53,7 +53,7 @@ impl Region {
             iso_seconds(self.now)
         );
         if shrinks {
-            let (from, to) = (sizes.desired, sizes.desired.saturating_sub(1));
+            let (from, to) = (sizes.desired, sizes.desired.saturating_sub(weight));
             cause = format!("{cause}, shrinking the capacity from {from} to {to}");
             if let Some(group) = self.groups.get_mut(&name) {
                 group.sizes.desired = to;

@@ -56,7 +56,9 @@ impl Region {
         let mut counted = 0_u32;
         for id in ids {
             match group.members.get(id).map(|member| &member.lifecycle) {
-                Some(LifecycleState::InService) => counted += 1,
+                Some(LifecycleState::InService) => {
+                    counted = group.members.get(id).map_or(counted, |member| counted + member.weight);
+                }
                 Some(LifecycleState::Standby) if to == Move::Out => {}
                 Some(other) => {
                     return Err(AwsError::validation(format!(
@@ -248,8 +250,13 @@ impl Region {
             protection,
             template,
             market: instance.market,
+            weight: 1,
             launched: instance.launched,
-            at_risk: false,
+            serving_since: None,
+            outgoing: None,
+            rests: None,
+            from_warm_pool: false,
+            returns: false,
             waits: BTreeMap::new(),
             activity: None,
         })
@@ -258,7 +265,10 @@ impl Region {
     /// Desired capacity after these instances have come in addition.
     fn raised(&self, name: &GroupName, ids: &[InstanceId]) -> AwsResult<u32> {
         let group = self.living_group(name)?;
-        let after = group.sizes.desired.saturating_add(u32::try_from(ids.len()).unwrap_or(u32::MAX));
+        // What comes from outside counts as one (A): a weight belongs to a launch.
+        let weight = |id: &InstanceId| group.members.get(id).map_or(1, |member| member.weight);
+        let more = ids.iter().fold(0_u32, |sum, id| sum.saturating_add(weight(id)));
+        let after = group.sizes.desired.saturating_add(more);
         if after > group.sizes.max {
             return Err(AwsError::validation(format!(
                 "AutoScalingGroup {name} has max size {}, and desired capacity {after} would be above it.",

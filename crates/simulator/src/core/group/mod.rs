@@ -5,16 +5,23 @@
 //! terminations up; [`operations`] are the calls that change a group as a whole, [`members`] those that concern single instances.
 
 pub mod activity;
+mod choose;
 mod evaluate;
 pub mod hooks;
 mod launch;
+pub mod launch_instances;
 mod leave;
 pub mod members;
 pub mod membership;
 pub mod model;
 pub mod operations;
+pub mod policies;
 pub mod processes;
+pub mod refresh;
+pub mod replace;
+mod requirements;
 mod scale_in;
 pub mod source;
 pub mod spot;
 pub mod tags;
+pub mod warm_pool;

@@ -1,6 +1,10 @@
 //! What a group is: its settings, its members, its troubles.
 
 use super::hooks::{Hook, LifecycleAction};
+use super::policies::Policies;
+use super::refresh::Refresh;
+use super::replace::Outgoing;
+use super::warm_pool::{PoolState, WarmPool};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use foo_cloud::model::{
@@ -42,6 +46,12 @@ pub struct Group {
     pub status: GroupStatus,
     /// Its members.
     pub members: BTreeMap<InstanceId, Member>,
+    /// Its warm pool.
+    pub warm_pool: Option<WarmPool>,
+    /// The members of its warm pool, and those that leave it.
+    pub warm: BTreeMap<InstanceId, Member>,
+    /// Its instance refreshes, oldest first.
+    pub refreshes: Vec<Refresh>,
     /// Its lifecycle hooks, by name.
     pub hooks: BTreeMap<String, Hook>,
     /// Failed launches, by zone; those for which no zone is to blame under `None`.
@@ -51,6 +61,9 @@ pub struct Group {
     pub cooldown_until: Timestamp,
     /// The last change of desired capacity, in the words that activities begin with.
     pub change: String,
+    /// Since when its zones could be better balanced than they are.
+    #[serde(skip)]
+    pub(crate) unbalanced_since: Option<Timestamp>,
     /// The desired capacity for which an activity already says that protected instances stand in the way.
     #[serde(skip)]
     pub(crate) complained: Option<u32>,
@@ -97,8 +110,10 @@ pub struct MixedPolicy {
 /// One override of a mixed instances policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Override {
-    /// The type; overrides by requirements have none and cannot be launched here.
+    /// The type; overrides by requirements have none.
     pub instance_type: Option<InstanceType>,
+    /// Units of capacity that one instance counts (WeightedCapacity), 1–999.
+    pub weight: u32,
     /// Its own template.
     pub template: Option<TemplateRef>,
     /// The whole override, as it was given.
@@ -127,6 +142,8 @@ pub struct GroupSettings {
     pub termination_policies: Vec<String>,
     /// DeletionProtection.
     pub deletion_protection: String,
+    /// What the stored settings mean to the state machine.
+    pub policies: Policies,
     /// What is given back as it came, by AWS's name.
     pub stored: BTreeMap<String, Document>,
 }
@@ -150,10 +167,20 @@ pub struct Member {
     pub template: Option<(LaunchTemplateId, String, TemplateVersion)>,
     /// How it is paid for.
     pub market: Market,
+    /// Units of capacity that it counts (WeightedCapacity).
+    pub weight: u32,
     /// When it was launched.
     pub launched: Timestamp,
-    /// EC2 recommended to replace it.
-    pub at_risk: bool,
+    /// When it came into service.
+    pub serving_since: Option<Timestamp>,
+    /// Why it is ended as soon as a replacement serves.
+    pub outgoing: Option<Outgoing>,
+    /// How it rests, or will, in the warm pool.
+    pub rests: Option<PoolState>,
+    /// Whether it came out of the warm pool.
+    pub from_warm_pool: bool,
+    /// Whether it goes to the warm pool when it leaves.
+    pub returns: bool,
     /// What it waits for in a `…:Wait` state, by hook.
     pub waits: BTreeMap<String, LifecycleAction>,
     /// The activity that launches or ends it.
@@ -168,6 +195,16 @@ pub(crate) struct Trouble {
     pub(crate) until: Timestamp,
 }
 
+impl LaunchSource {
+    /// The template all launches begin with.
+    pub fn template(&self) -> &TemplateRef {
+        match self {
+            Self::Template(template) => template,
+            Self::Mixed(policy) => &policy.template,
+        }
+    }
+}
+
 impl Group {
     /// Whether a process is suspended.
     pub fn is_suspended(&self, process: Process) -> bool {
@@ -179,24 +216,45 @@ impl Group {
         self.status == GroupStatus::Deleting
     }
 
-    /// How many instances desired capacity counts.
+    /// What desired capacity is compared with: the units of all members on their way up or in service.
     pub fn capacity(&self) -> u32 {
-        u32::try_from(self.members.values().filter(|member| member.lifecycle.is_capacity()).count())
-            .unwrap_or(u32::MAX)
+        units(self.members.values().filter(|member| member.lifecycle.is_capacity()))
+    }
+
+    /// A member, of the warm pool too.
+    pub fn member(&self, id: &InstanceId) -> Option<&Member> {
+        self.members.get(id).or_else(|| self.warm.get(id))
+    }
+
+    /// The same, to change it.
+    pub(crate) fn member_mut(&mut self, id: &InstanceId) -> Option<&mut Member> {
+        self.members.get_mut(id).or_else(|| self.warm.get_mut(id))
+    }
+
+    /// Takes a member out, of the warm pool too.
+    pub(crate) fn remove_member(&mut self, id: &InstanceId) -> Option<Member> {
+        self.members.remove(id).or_else(|| self.warm.remove(id))
+    }
+
+    /// Whether it has neither members nor a filled warm pool.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.warm.is_empty()
     }
 
     /// The template all launches begin with.
     pub fn template(&self) -> &TemplateRef {
-        match &self.source {
-            LaunchSource::Template(template) => template,
-            LaunchSource::Mixed(policy) => &policy.template,
-        }
+        self.source.template()
     }
 
     /// VPCZoneIdentifier: the subnets with commas between.
     pub fn subnet_list(&self) -> String {
         self.subnets.iter().map(SubnetId::as_str).collect::<Vec<_>>().join(",")
     }
+}
+
+/// The units of capacity of some members.
+pub(crate) fn units<'a>(members: impl Iterator<Item = &'a Member>) -> u32 {
+    members.fold(0, |sum, member| sum.saturating_add(member.weight))
 }
 
 impl Default for GroupSettings {
@@ -209,6 +267,7 @@ impl Default for GroupSettings {
             health_check_type: "EC2".to_owned(),
             termination_policies: vec!["Default".to_owned()],
             deletion_protection: "none".to_owned(),
+            policies: Policies::default(),
             stored: BTreeMap::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! Calls that make, change and delete groups (Auto Scaling API Reference).
 
 use super::model::{Group, GroupSettings, GroupTag};
+use super::policies::Policies;
 use super::source::SourceSpec;
 use crate::core::document::Document;
 use crate::core::error::{AwsError, AwsResult};
@@ -158,10 +159,14 @@ impl Region {
             settings,
             status: GroupStatus::Active,
             members: BTreeMap::new(),
+            warm_pool: None,
+            warm: BTreeMap::new(),
+            refreshes: Vec::new(),
             hooks,
             troubles: BTreeMap::new(),
             cooldown_until: self.now,
             change,
+            unbalanced_since: None,
             complained: None,
             wakes_at: None,
         };
@@ -277,7 +282,7 @@ impl Region {
             return Ok(());
         }
         if how == Deletion::IfEmpty {
-            if !group.members.is_empty() {
+            if !group.is_empty() {
                 return Err(AwsError::new(
                     "ResourceInUse",
                     "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance \
@@ -292,11 +297,14 @@ impl Region {
                 ));
             }
         }
-        let members: Vec<InstanceId> = group.members.keys().cloned().collect();
+        let members: Vec<InstanceId> = group.members.keys().chain(group.warm.keys()).cloned().collect();
         let cause =
             format!("At {} a user request force deleted AutoScalingGroup {name}.", iso_seconds(self.now));
         for id in members {
             self.leave_at_once(name, &id, &cause);
+        }
+        if self.groups.get(name).is_some_and(|group| group.refresh().is_some()) {
+            self.end_refresh(name, super::refresh::RefreshStatus::Cancelled);
         }
         if let Some(group) = self.groups.get_mut(name) {
             group.status = GroupStatus::Deleting;
@@ -373,9 +381,7 @@ fn check_group_name(name: &str) -> AwsResult<()> {
 
 fn apply(settings: &mut GroupSettings, change: SettingsChange) -> AwsResult<()> {
     if let Some(policies) = change.termination_policies {
-        if let Some(unknown) = policies
-            .iter()
-            .find(|policy| !TERMINATION_POLICIES.contains(&policy.as_str()) && !policy.starts_with("arn:"))
+        if let Some(unknown) = policies.iter().find(|policy| !TERMINATION_POLICIES.contains(&policy.as_str()))
         {
             return Err(AwsError::validation(format!("Termination policy {unknown} is not supported.")));
         }
@@ -397,5 +403,6 @@ fn apply(settings: &mut GroupSettings, change: SettingsChange) -> AwsResult<()> 
     settings.cooldown = change.cooldown.unwrap_or(settings.cooldown);
     settings.grace = change.grace.unwrap_or(settings.grace);
     settings.stored.extend(change.stored);
+    settings.policies = Policies::read(&mut settings.stored)?;
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! Whom scale-in picks (Auto Scaling User Guide, "Configure termination policies").
 
-use super::model::{Group, Member};
+use super::choose::is_on_demand;
+use super::model::{Group, LaunchSource, Member, Override, units};
+use crate::core::catalogue::TypeInfo;
+use crate::core::ec2::instances::Market;
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, Protection, Zone};
@@ -11,25 +14,36 @@ pub(crate) const ALL_PROTECTED: &str =
     "Could not scale to desired capacity because all remaining instances are protected from scale-in.";
 
 impl Region {
-    /// Ends `excess` members that are not protected. If there are not enough of them desired capacity stays as low as
+    /// Ends members that are not protected, `excess` units of capacity or less: one that counts more than is too much stays
+    /// (Auto Scaling User Guide, "Instance weights"). If there are not enough of them desired capacity stays as low as
     /// it is, and an activity says why the group cannot get there.
-    pub(crate) fn scale_in(&mut self, name: &GroupName, excess: u32) {
+    pub(crate) fn scale_in(&mut self, name: &GroupName) {
         let Some(group) = self.groups.get(name) else { return };
         let (mut capacity, desired) = (group.capacity(), group.target());
         let (change, start) = (group.change.clone(), capacity);
         let at = iso_seconds(self.now);
-        for _ in 0..excess {
-            let Some(victim) = self.groups.get(name).and_then(pick) else { break };
+        while capacity > desired {
+            let excess = capacity - desired;
+            let Some((victim, weight)) = self.pick(name, excess) else { break };
             let cause = format!(
                 "{change}  At {at} an instance was taken out of service in response to a difference between desired \
                  and actual capacity, shrinking the capacity from {start} to {desired}.  At {at} instance {victim} \
                  was selected for termination."
             );
+            let returns = self.groups.get(name).is_some_and(|group| {
+                let stays = group.warm.values().filter(|member| !member.lifecycle.is_leaving());
+                group.warm_pool.is_some_and(|pool| pool.reuse && !pool.deleting)
+                    && units(stays) < group.warm_size()
+            });
+            if let Some(member) = self.member_mut(name, &victim) {
+                member.returns = returns;
+            }
             self.begin_leaving(name, &victim, &cause);
-            capacity -= 1;
+            capacity = capacity.saturating_sub(weight);
         }
         let Some(group) = self.groups.get_mut(name) else { return };
-        if capacity <= desired {
+        let waits_for_smaller = group.members.values().any(is_candidate);
+        if capacity <= desired || waits_for_smaller {
             group.complained = None;
         } else if group.complained != Some(desired) {
             group.complained = Some(desired);
@@ -46,33 +60,81 @@ impl Region {
             self.begin_activity(name, entry);
         }
     }
+
+    /// The next victim and what it counts: in the zone with most members among those that hold a candidate, by the group's
+    /// termination policies, each of which narrows the choice of the one before.
+    fn pick(&self, name: &GroupName, excess: u32) -> Option<(InstanceId, u32)> {
+        let group = self.groups.get(name)?;
+        let mut zones: BTreeMap<&Zone, u32> = BTreeMap::new();
+        for member in group.members.values().filter(|member| member.lifecycle.is_capacity()) {
+            *zones.entry(&member.zone).or_default() += 1;
+        }
+        let mut left: Vec<&Member> =
+            group.members.values().filter(|it| is_candidate(it) && it.weight <= excess).collect();
+        let size = |member: &&Member| zones.get(&member.zone).copied().unwrap_or(0);
+        // Of zones of one size the first by name: AWS picks any.
+        keep_least(&mut left, |it| std::cmp::Reverse(size(it)));
+        keep_least(&mut left, |it| it.zone.clone());
+        for policy in &group.settings.termination_policies {
+            self.narrow(group, policy, &mut left);
+        }
+        keep_least(&mut left, |it| (it.launched, it.id.clone()));
+        left.first().map(|member| (member.id.clone(), member.weight))
+    }
+
+    fn narrow(&self, group: &Group, policy: &str, left: &mut Vec<&Member>) {
+        let version = |it: &&Member| it.template.as_ref().map(|(_, _, version)| *version);
+        match policy {
+            "OldestInstance" => keep_least(left, |it| it.launched),
+            "NewestInstance" => keep_least(left, |it| std::cmp::Reverse(it.launched)),
+            "OldestLaunchTemplate" => keep_least(left, version),
+            "ClosestToNextInstanceHour" => keep_least(left, |it| self.until_next_hour(it)),
+            "AllocationStrategy" => self.align(group, left),
+            // Groups have launch templates here, so that this narrows nothing.
+            "OldestLaunchConfiguration" => {}
+            // Default (Auto Scaling User Guide, "Default termination policy").
+            _ => {
+                self.align(group, left);
+                keep_least(left, version);
+                keep_least(left, |it| self.until_next_hour(it));
+            }
+        }
+    }
+
+    /// Milliseconds until the instance begins another hour.
+    fn until_next_hour(&self, member: &Member) -> u128 {
+        const HOUR: u128 = 3_600_000;
+        HOUR - member.launched.until(self.now).as_millis() % HOUR
+    }
+
+    /// Prefers what a mixed instances policy would rather not have: the market of which there is too much; of on-demand
+    /// instances the type of lowest priority, of spot instances the dearest.
+    fn align(&self, group: &Group, left: &mut Vec<&Member>) {
+        let LaunchSource::Mixed(policy) = &group.source else { return };
+        let on_demand = units(group.members.values().filter(|member| is_on_demand(member)));
+        let too_many = u64::from(on_demand) > policy.on_demand_units(group.sizes.desired);
+        let market = if too_many { Market::OnDemand } else { Market::Spot };
+        keep_least(left, |it| it.market != market);
+        let price = |it: &&Member| self.types.get(&it.instance_type).map_or(0, TypeInfo::price);
+        let place = |it: &&Member| {
+            let same = |choice: &Override| choice.instance_type.as_ref() == Some(&it.instance_type);
+            policy.overrides.iter().position(same).unwrap_or(usize::MAX)
+        };
+        let first = left.first().map(|member| member.market);
+        let prioritized =
+            policy.distribution.get_text(&["OnDemandAllocationStrategy"]) == Some("prioritized");
+        if first == Some(Market::OnDemand) && prioritized {
+            keep_least(left, |it| std::cmp::Reverse(place(it)));
+        } else {
+            keep_least(left, |it| std::cmp::Reverse(price(it)));
+        }
+    }
 }
 
-/// The next victim: in the zone with most members among those that hold an unprotected one, by termination policy.
-fn pick(group: &Group) -> Option<InstanceId> {
-    let mut zones: BTreeMap<&Zone, u32> = BTreeMap::new();
-    for member in group.members.values().filter(|member| member.lifecycle.is_capacity()) {
-        *zones.entry(&member.zone).or_default() += 1;
-    }
-    let candidates = || group.members.values().filter(|member| is_candidate(member));
-    let size = |zone: &Zone| zones.get(zone).copied().unwrap_or(0);
-    let fullest = candidates().map(|member| size(&member.zone)).max()?;
-    // Of zones of one size the first by name: AWS picks any.
-    let zone =
-        candidates().filter(|member| size(&member.zone) == fullest).map(|member| &member.zone).min()?;
-    let policy = group.settings.termination_policies.first().map(String::as_str);
-    let oldest_first = |member: &&Member| (member.launched, member.id.clone());
-    let in_zone = candidates().filter(|member| &member.zone == zone);
-    let victim = match policy {
-        Some("NewestInstance") => in_zone.max_by_key(oldest_first),
-        Some("OldestInstance") => in_zone.min_by_key(oldest_first),
-        // Default: the oldest launch template version, then the one closest to the next billing hour, which with
-        // billing by the second nobody can tell from any other: the oldest.
-        _ => in_zone.min_by_key(|member| {
-            (member.template.as_ref().map(|(_, _, version)| *version), member.launched, member.id.clone())
-        }),
-    };
-    victim.map(|member| member.id.clone())
+/// Keeps the members whose key is the smallest.
+fn keep_least<K: Ord>(left: &mut Vec<&Member>, key: impl Fn(&&Member) -> K) {
+    let Some(least) = left.iter().map(&key).min() else { return };
+    left.retain(|member| key(member) == least);
 }
 
 fn is_candidate(member: &Member) -> bool {

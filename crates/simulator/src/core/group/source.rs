@@ -1,14 +1,15 @@
 //! What a group launches: how callers say it, how it is checked, and what a launch makes of it.
 
+use super::choose::{ON_DEMAND_STRATEGIES, SPOT_STRATEGIES};
 use super::model::{LaunchSource, MixedPolicy, Override, TemplateRef};
-use crate::core::catalogue::Image;
+use super::requirements::Requirements;
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{TemplateKey, Version};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::settings::TemplateCheck;
-use foo_cloud::model::InstanceType;
+use foo_cloud::model::{ImageId, InstanceType};
 use std::sync::Arc;
 
 /// How a caller refers to a template: which, and the version's text.
@@ -105,6 +106,7 @@ impl Region {
     fn resolve_override(&self, spec: OverrideSpec) -> AwsResult<Override> {
         Ok(Override {
             instance_type: spec.document.get_text(&["InstanceType"]).map(InstanceType::from),
+            weight: weight_of(&spec.document)?,
             template: spec.template.as_ref().map(|template| self.resolve_template(template)).transpose()?,
             document: spec.document,
         })
@@ -123,7 +125,8 @@ impl Region {
         for instance_type in types {
             // Overrides by requirements are stored, but nothing here can check them.
             if instance_type.is_some() || overrides.is_empty() {
-                self.check_data(&version.data, instance_type.as_ref()).map_err(unusable)?;
+                self.check_data(&version.data, version.data.image().as_ref(), instance_type.as_ref())
+                    .map_err(unusable)?;
             }
         }
         Ok(())
@@ -139,10 +142,11 @@ impl Region {
     pub(crate) fn check_data(
         &self,
         data: &LaunchData,
+        image: Option<&ImageId>,
         instance_type: Option<&InstanceType>,
-    ) -> AwsResult<Image> {
-        let image = data.image().ok_or_else(|| AwsError::missing("ImageId"))?;
-        let image = self.images.get(&image).filter(|image| image.available).ok_or_else(|| {
+    ) -> AwsResult<()> {
+        let image = image.ok_or_else(|| AwsError::missing("ImageId"))?;
+        let image = self.images.get(image).filter(|image| image.available).ok_or_else(|| {
             AwsError::new("InvalidAMIID.NotFound", format!("The image id '[{image}]' does not exist"))
         })?;
         let instance_type = instance_type.ok_or_else(|| AwsError::missing("InstanceType"))?;
@@ -164,7 +168,7 @@ impl Region {
                 ));
             }
         }
-        Ok(image.clone())
+        Ok(())
     }
 }
 
@@ -199,7 +203,59 @@ fn mixed_policy(template: TemplateRef, overrides: Vec<Override>, given: Document
             .filter(|number| *number <= limit)
             .ok_or_else(|| AwsError::validation(format!("Invalid value {text} for {name}.")))
     };
+    check_distribution(&distribution)?;
+    let weighted = overrides.iter().filter(|it| it.document.get(&["WeightedCapacity"]).is_some()).count();
+    if weighted != 0 && weighted != overrides.len() {
+        return Err(AwsError::validation("Either all overrides have a WeightedCapacity, or none has."));
+    }
+    for requirements in overrides.iter().filter_map(|it| it.document.get(&["InstanceRequirements"])) {
+        Requirements::read(requirements)?;
+    }
     let on_demand_base = number("OnDemandBaseCapacity", u32::MAX)?;
     let on_demand_percentage = number("OnDemandPercentageAboveBaseCapacity", 100)?;
     Ok(MixedPolicy { template, overrides, on_demand_base, on_demand_percentage, distribution })
+}
+
+/// WeightedCapacity: 1-999 (API Reference, LaunchTemplateOverrides).
+fn weight_of(choice: &Document) -> AwsResult<u32> {
+    let Some(text) = choice.get_text(&["WeightedCapacity"]) else { return Ok(1) };
+    text.parse::<u32>()
+        .ok()
+        .filter(|weight| (1..=999).contains(weight))
+        .ok_or_else(|| AwsError::validation(format!("Invalid value {text} for WeightedCapacity.")))
+}
+
+/// What an InstancesDistribution may say (API Reference).
+fn check_distribution(distribution: &Document) -> AwsResult<()> {
+    const KNOWN: [&str; 6] = [
+        "OnDemandAllocationStrategy",
+        "OnDemandBaseCapacity",
+        "OnDemandPercentageAboveBaseCapacity",
+        "SpotAllocationStrategy",
+        "SpotInstancePools",
+        "SpotMaxPrice",
+    ];
+    if let Document::Map(entries) = distribution
+        && let Some(unknown) = entries.keys().find(|name| !KNOWN.contains(&name.as_str()))
+    {
+        return Err(AwsError::validation(format!("InstancesDistribution.{unknown} is not simulated.")));
+    }
+    let strategies: [(&str, &[&str]); 2] =
+        [("OnDemandAllocationStrategy", &ON_DEMAND_STRATEGIES), ("SpotAllocationStrategy", &SPOT_STRATEGIES)];
+    for (name, allowed) in strategies {
+        let text = distribution.get_text(&[name]).unwrap_or_default();
+        if !allowed.contains(&text) {
+            return Err(AwsError::validation(format!("{name} {text} is not supported.")));
+        }
+    }
+    if let Some(pools) = distribution.get_text(&["SpotInstancePools"]) {
+        let fits = pools.parse::<u32>().is_ok_and(|pools| (1..=20).contains(&pools));
+        let lowest = distribution.get_text(&["SpotAllocationStrategy"]) == Some(SPOT_STRATEGIES[0]);
+        if !fits || !lowest {
+            return Err(AwsError::validation(
+                "SpotInstancePools is between 1 and 20, and only goes with the lowest-price strategy.",
+            ));
+        }
+    }
+    Ok(())
 }

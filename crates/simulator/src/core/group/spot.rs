@@ -1,13 +1,13 @@
 //! Spot instances that AWS wants back (EC2 User Guide, "Spot Instance interruptions"; Auto Scaling User Guide, "Capacity
 //! Rebalancing in Auto Scaling").
 
-use super::model::{Group, Member};
+use super::replace::Outgoing;
 use crate::core::due::Event;
 use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{GroupName, InstanceId, LifecycleState, Process};
+use foo_cloud::model::{GroupName, InstanceId};
 use std::time::Duration;
 
 /// From the interruption notice to the end of the instance (EC2 User Guide, "Spot Instance interruption notices").
@@ -23,9 +23,10 @@ impl Region {
         self.living_spot(id)?;
         self.tell_rebalance(id);
         if let Some(name) = self.group_of(id)
+            && self.rebalances_capacity(&name)
             && let Some(member) = self.member_mut(&name, id)
         {
-            member.at_risk = true;
+            member.outgoing = Some(Outgoing::AtRisk);
             self.wake_soon(&name);
         }
         Ok(())
@@ -41,7 +42,7 @@ impl Region {
         self.tell_interruption(id);
         self.due.at(self.now.plus(NOTICE), Event::Interrupted(id.clone()));
         let Some(name) = self.group_of(id) else { return Ok(()) };
-        if self.groups.get(&name).is_some_and(Group::rebalances_capacity) {
+        if self.rebalances_capacity(&name) {
             let at = iso_seconds(self.now);
             let cause = format!(
                 "At {at} an instance was taken out of service in response to an EC2 Spot Instance interruption notice."
@@ -59,6 +60,10 @@ impl Region {
         self.terminate_in_ec2(id, reason);
     }
 
+    fn rebalances_capacity(&self, name: &GroupName) -> bool {
+        self.groups.get(name).is_some_and(|group| group.settings.policies.capacity_rebalance)
+    }
+
     fn living_spot(&self, id: &InstanceId) -> AwsResult<()> {
         let instance = self.instances.get(id).filter(|instance| instance.state.is_alive());
         match instance.map(|instance| instance.market) {
@@ -71,53 +76,5 @@ impl Region {
                 format!("The instance ID '{id}' does not exist"),
             )),
         }
-    }
-
-    /// Ends members at risk for which a replacement is in service.
-    pub(crate) fn end_replaced(&mut self, name: &GroupName) {
-        let Some(group) = self.groups.get(name) else { return };
-        if group.is_suspended(Process::Terminate) {
-            return;
-        }
-        let at_risk: Vec<InstanceId> =
-            group.members.values().filter(|it| group.is_surplus(it)).map(|it| it.id.clone()).collect();
-        let serving = group
-            .members
-            .values()
-            .filter(|member| member.lifecycle == LifecycleState::InService && !group.is_surplus(member))
-            .count();
-        let mut needed = usize::try_from(group.sizes.desired).unwrap_or(usize::MAX).saturating_sub(serving);
-        let at = iso_seconds(self.now);
-        for id in at_risk {
-            if needed > 0 {
-                needed -= 1;
-                continue;
-            }
-            let cause = format!(
-                "At {at} an instance was taken out of service in response to an EC2 instance rebalance recommendation."
-            );
-            self.begin_leaving(name, &id, &cause);
-        }
-    }
-}
-
-impl Group {
-    /// CapacityRebalance.
-    pub(crate) fn rebalances_capacity(&self) -> bool {
-        self.settings.stored.get("CapacityRebalance").and_then(|it| it.get_text(&[])) == Some("true")
-    }
-
-    /// Whether a member is only kept until its replacement serves.
-    pub(crate) fn is_surplus(&self, member: &Member) -> bool {
-        member.at_risk && member.lifecycle == LifecycleState::InService && self.rebalances_capacity()
-    }
-
-    /// How many instances shall be there: desired capacity, and those that are to be replaced first. Never more than a
-    /// tenth above the maximum, at least one (Auto Scaling User Guide, "Capacity Rebalancing": considerations).
-    pub(crate) fn target(&self) -> u32 {
-        let surplus = self.members.values().filter(|member| self.is_surplus(member)).count();
-        let limit = self.sizes.max.saturating_add((self.sizes.max / 10).max(1));
-        let target = self.sizes.desired.saturating_add(u32::try_from(surplus).unwrap_or(u32::MAX));
-        target.min(limit).max(self.sizes.desired)
     }
 }

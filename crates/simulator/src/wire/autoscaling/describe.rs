@@ -1,6 +1,7 @@
 //! What Auto Scaling tells: groups, members, activities.
 
 use super::tags::write_tag;
+use super::warm_pools::write_pool;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::{Activity, ActivityLog, status_name};
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, TemplateRef};
@@ -67,7 +68,7 @@ pub(super) fn instances(
     }
     let member_of = |id: &InstanceId| {
         let group = region.group_seen(region.instance_seen(id)?.group.as_ref()?)?;
-        group.members.get(id).map(|member| (group, member))
+        group.member(id).map(|member| (group, member))
     };
     let behind = |id: &&InstanceId| page.after.as_deref().is_none_or(|after| id.as_str() > after);
     let (found, token) = if wanted.is_empty() {
@@ -83,8 +84,7 @@ pub(super) fn instances(
     xml.list("AutoScalingInstances", "member", found, |xml, (group, member)| {
         xml.text("AutoScalingGroupName", group.name.as_str());
         // This call, unlike DescribeAutoScalingGroups, writes the health in capitals (example in its API reference).
-        let health = if member.health == Health::Healthy { "HEALTHY" } else { "UNHEALTHY" };
-        write_member(xml, member, health);
+        write_member_with(xml, group, member, ["HEALTHY", "UNHEALTHY"]);
     });
     xml.optional("NextToken", token);
     Ok(())
@@ -163,7 +163,7 @@ fn write_group(xml: &mut Xml, group: &Group, with_instances: bool) {
     xml.value("HealthCheckGracePeriod", group.settings.grace.as_secs());
     if with_instances {
         xml.list("Instances", "member", group.members.values(), |xml, member| {
-            write_member(xml, member, if member.health == Health::Healthy { "Healthy" } else { "Unhealthy" });
+            write_member(xml, group, member);
         });
     }
     xml.text("CreatedTime", iso_millis(group.created));
@@ -188,18 +188,22 @@ fn write_group(xml: &mut Xml, group: &Group, with_instances: bool) {
         )
     });
     xml.optional("ServiceLinkedRoleARN", arn);
+    if let Some(pool) = &group.warm_pool {
+        xml.within("WarmPoolConfiguration", |xml| write_pool(xml, pool));
+        xml.value("WarmPoolSize", group.warm_size());
+    }
     for (name, document) in &group.settings.stored {
         xml.document(name, document, "member");
     }
 }
 
-fn write_template(xml: &mut Xml, template: &TemplateRef) {
+pub(super) fn write_template(xml: &mut Xml, template: &TemplateRef) {
     xml.text("LaunchTemplateId", template.id.as_str());
     xml.text("LaunchTemplateName", &template.name);
     xml.text("Version", &template.version);
 }
 
-fn write_policy(xml: &mut Xml, policy: &MixedPolicy) {
+pub(super) fn write_policy(xml: &mut Xml, policy: &MixedPolicy) {
     xml.within("LaunchTemplate", |xml| {
         xml.within("LaunchTemplateSpecification", |xml| write_template(xml, &policy.template));
         xml.list("Overrides", "member", &policy.overrides, |xml, choice| {
@@ -218,12 +222,17 @@ fn write_policy(xml: &mut Xml, policy: &MixedPolicy) {
     xml.document("InstancesDistribution", &policy.distribution, "member");
 }
 
-fn write_member(xml: &mut Xml, member: &Member, health: &str) {
+/// A member, as groups and warm pools show it.
+pub(super) fn write_member(xml: &mut Xml, group: &Group, member: &Member) {
+    write_member_with(xml, group, member, ["Healthy", "Unhealthy"]);
+}
+
+fn write_member_with(xml: &mut Xml, group: &Group, member: &Member, [healthy, unhealthy]: [&str; 2]) {
     xml.text("InstanceId", member.id.as_str());
     xml.text("InstanceType", member.instance_type.as_str());
     xml.text("AvailabilityZone", member.zone.as_str());
-    xml.text("LifecycleState", member.lifecycle.name());
-    xml.text("HealthStatus", health);
+    xml.text("LifecycleState", group.state_name(member));
+    xml.text("HealthStatus", if member.health == Health::Healthy { healthy } else { unhealthy });
     if let Some((id, name, version)) = &member.template {
         xml.within("LaunchTemplate", |xml| {
             xml.text("LaunchTemplateId", id.as_str());
@@ -232,4 +241,16 @@ fn write_member(xml: &mut Xml, member: &Member, health: &str) {
         });
     }
     xml.value("ProtectedFromScaleIn", member.protection == Protection::Protected);
+    if is_weighted(group) {
+        xml.value("WeightedCapacity", member.weight);
+    }
+}
+
+fn is_weighted(group: &Group) -> bool {
+    match &group.source {
+        LaunchSource::Mixed(policy) => {
+            policy.overrides.iter().any(|it| it.document.get(&["WeightedCapacity"]).is_some())
+        }
+        LaunchSource::Template(_) => false,
+    }
 }

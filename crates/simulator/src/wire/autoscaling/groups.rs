@@ -14,7 +14,8 @@ use foo_cloud::model::{Decrement, GroupName, LaunchTemplateId, Protection, Subne
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Settings that are stored and given back, but that nothing here acts on.
+/// Settings that are stored and given back; some of them are policies that the group acts on
+/// ([`Policies`](crate::core::group::policies::Policies)).
 const STORED: [&str; 17] = [
     "AvailabilityZoneDistribution",
     "AvailabilityZoneImpairmentPolicy",
@@ -131,7 +132,7 @@ fn subnets(params: &Params) -> Option<Vec<SubnetId>> {
     Some(list.split(',').map(str::trim).filter(|id| !id.is_empty()).map(SubnetId::from).collect())
 }
 
-fn source(params: &Params) -> AwsResult<Option<SourceSpec>> {
+pub(super) fn source(params: &Params) -> AwsResult<Option<SourceSpec>> {
     match (params.node("LaunchTemplate"), params.node("MixedInstancesPolicy")) {
         (Some(_), Some(_)) => Err(AwsError::validation(
             "Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or \

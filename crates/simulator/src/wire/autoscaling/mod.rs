@@ -4,7 +4,10 @@ mod describe;
 mod groups;
 mod hooks;
 mod instances;
+mod launch;
+mod refreshes;
 mod tags;
+mod warm_pools;
 
 use super::Operation;
 
@@ -32,6 +35,14 @@ pub(super) fn operation(action: &str) -> Option<Operation> {
         "DescribeLifecycleHookTypes" => hooks::describe_types,
         "CompleteLifecycleAction" => hooks::complete,
         "RecordLifecycleActionHeartbeat" => hooks::heartbeat,
+        "LaunchInstances" => launch::launch,
+        "StartInstanceRefresh" => refreshes::start,
+        "CancelInstanceRefresh" => refreshes::cancel,
+        "RollbackInstanceRefresh" => refreshes::rollback,
+        "DescribeInstanceRefreshes" => refreshes::describe,
+        "PutWarmPool" => warm_pools::put,
+        "DeleteWarmPool" => warm_pools::delete,
+        "DescribeWarmPool" => warm_pools::describe,
         "CreateOrUpdateTags" => tags::create_or_update,
         "DeleteTags" => tags::delete,
         "DescribeTags" => tags::describe,

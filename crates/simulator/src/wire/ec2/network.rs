@@ -165,7 +165,7 @@ pub(super) fn zones(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &
             filters.match_with(&none, |name| {
                 vec![match name {
                     "region-name" => region.name.as_str(),
-                    "state" => "available",
+                    "state" => region.zone_state(zone).name(),
                     "zone-id" => id.as_str(),
                     "zone-name" => zone.as_str(),
                     _ => "availability-zone",
@@ -175,7 +175,7 @@ pub(super) fn zones(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &
     xml.list("availabilityZoneInfo", "item", found, |xml, (zone, id)| {
         xml.text("zoneName", zone.as_str());
         xml.text("zoneId", id);
-        xml.text("zoneState", "available");
+        xml.text("zoneState", region.zone_state(zone).name());
         xml.text("regionName", &region.name);
         xml.text("zoneType", "availability-zone");
         xml.text("optInStatus", "opt-in-not-required");

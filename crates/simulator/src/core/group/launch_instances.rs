@@ -1,0 +1,211 @@
+//! LaunchInstances: launches into a group at once and says which instances (Auto Scaling User Guide, "Launch instances
+//! synchronously").
+
+use super::launch::{Failure, Place};
+use super::model::Group;
+use crate::core::ec2::instances::Market;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use crate::core::time::iso_seconds;
+use foo_cloud::model::{GroupName, InstanceId, InstanceType, SubnetId, Zone};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Requests that are remembered by their client token.
+const TOKENS_KEPT: usize = 1_000;
+
+/// What LaunchInstances is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchRequest {
+    /// The group.
+    pub group: GroupName,
+    /// Units of capacity.
+    pub capacity: u32,
+    /// ClientToken.
+    pub token: String,
+    /// Where to; in a group with one zone it may be absent.
+    pub place: Option<LaunchPlace>,
+    /// `retry-with-group-configuration`: what could not be launched now is left to the group.
+    pub retries: bool,
+}
+
+/// Where LaunchInstances launches to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LaunchPlace {
+    /// A zone by name.
+    Zone(Zone),
+    /// A zone by id.
+    ZoneId(String),
+    /// A subnet.
+    Subnet(SubnetId),
+}
+
+/// What LaunchInstances answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Launched {
+    /// Instances by what they have in common.
+    pub instances: Vec<LaunchedInstances>,
+    /// What could not be launched.
+    pub errors: Vec<LaunchError>,
+}
+
+/// Instances of one type, market and subnet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaunchedInstances {
+    /// Their type.
+    pub instance_type: InstanceType,
+    /// Their market.
+    pub market: Market,
+    /// Their subnet.
+    pub subnet: SubnetId,
+    /// Their zone.
+    pub zone: Zone,
+    /// Their ids.
+    pub ids: Vec<InstanceId>,
+}
+
+/// Why something could not be launched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaunchError {
+    /// The zone that was asked for.
+    pub zone: Zone,
+    /// The subnet that was asked for.
+    pub subnet: Option<SubnetId>,
+    /// EC2's code.
+    pub code: String,
+    /// EC2's words.
+    pub message: String,
+}
+
+/// Requests by token, oldest forgotten first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LaunchTokens {
+    known: BTreeMap<String, (u64, LaunchRequest, Launched)>,
+}
+
+impl LaunchTokens {
+    fn remember(&mut self, serial: u64, request: LaunchRequest, launched: Launched) {
+        if self.known.len() >= TOKENS_KEPT {
+            let oldest =
+                self.known.iter().min_by_key(|(_, (serial, ..))| *serial).map(|(token, _)| token.clone());
+            oldest.and_then(|token| self.known.remove(&token));
+        }
+        self.known.insert(request.token.clone(), (serial, request, launched));
+    }
+}
+
+impl Region {
+    /// LaunchInstances. Desired capacity rises by what was launched, with retries by all that was asked for.
+    ///
+    /// # Errors
+    /// `IdempotentParameterMismatch`; `ValidationError` above the maximum, or for a place that is not the group's.
+    pub fn launch_instances(&mut self, request: LaunchRequest) -> AwsResult<Launched> {
+        if let Some((_, earlier, launched)) = self.launch_tokens.known.get(&request.token) {
+            if *earlier == request {
+                return Ok(launched.clone());
+            }
+            return Err(AwsError::new(
+                "IdempotentParameterMismatch",
+                "The client token was already used with different parameters.",
+            ));
+        }
+        let group = self.living_group(&request.group)?;
+        let wanted = group.sizes.desired.saturating_add(request.capacity);
+        if wanted > group.sizes.max {
+            return Err(AwsError::validation(format!(
+                "The requested capacity {} would bring the group above its max size {}.",
+                request.capacity, group.sizes.max
+            )));
+        }
+        let (zone, subnet) = self.place_of(group, request.place.as_ref())?;
+        let source = group.launches().clone();
+        let cause = format!("At {} a user request launched instances.", iso_seconds(self.now));
+        let mut launched = Launched::default();
+        let mut left = request.capacity;
+        while left > 0 {
+            match self.recipe(&request.group, &source, &zone, subnet.as_ref()) {
+                Ok(recipe) => {
+                    let (market, subnet) = (recipe.market, recipe.subnet.clone());
+                    let (weight, instance_type) = (recipe.choice.weight, recipe.choice.instance_type.clone());
+                    let Some(id) = self.launch(&request.group, recipe, cause.clone(), Place::Group) else {
+                        break;
+                    };
+                    left = left.saturating_sub(weight);
+                    launched.add(instance_type, market, subnet, &zone, id);
+                }
+                Err(Failure { error, .. }) => {
+                    launched.errors.push(LaunchError {
+                        zone: zone.clone(),
+                        subnet: subnet.clone(),
+                        code: error.code,
+                        message: error.message,
+                    });
+                    break;
+                }
+            }
+        }
+        let more = if request.retries { request.capacity } else { request.capacity.saturating_sub(left) };
+        if let Some(group) = self.groups.get_mut(&request.group) {
+            group.sizes.desired = group.sizes.desired.saturating_add(more).min(group.sizes.max);
+        }
+        self.wake_soon(&request.group);
+        let serial = self.next_serial();
+        self.launch_tokens.remember(serial, request, launched.clone());
+        Ok(launched)
+    }
+
+    fn place_of(&self, group: &Group, place: Option<&LaunchPlace>) -> AwsResult<(Zone, Option<SubnetId>)> {
+        let of_group = |zone: Zone| {
+            if group.zones.contains(&zone) {
+                return Ok(zone);
+            }
+            Err(AwsError::validation(format!("The Availability Zone {zone} is not one of the group's.")))
+        };
+        match place {
+            Some(LaunchPlace::Zone(zone)) => Ok((of_group(zone.clone())?, None)),
+            Some(LaunchPlace::ZoneId(id)) => {
+                let found = self.network.zones.iter().find(|(_, known)| *known == id);
+                let zone = found.map_or_else(|| Zone::from(id.as_str()), |(zone, _)| zone.clone());
+                Ok((of_group(zone)?, None))
+            }
+            Some(LaunchPlace::Subnet(id)) => {
+                let subnet = self.network.subnets.get(id).filter(|_| group.subnets.contains(id));
+                let subnet = subnet.ok_or_else(|| {
+                    AwsError::validation(format!("The subnet {id} is not one of the group's."))
+                })?;
+                Ok((subnet.zone.clone(), Some(id.clone())))
+            }
+            None => match group.zones.as_slice() {
+                [one] => Ok((one.clone(), None)),
+                _ => Err(AwsError::validation(
+                    "A group with several Availability Zones needs an Availability Zone or a subnet.",
+                )),
+            },
+        }
+    }
+}
+
+impl Launched {
+    fn add(
+        &mut self,
+        instance_type: InstanceType,
+        market: Market,
+        subnet: SubnetId,
+        zone: &Zone,
+        id: InstanceId,
+    ) {
+        let same = |it: &&mut LaunchedInstances| {
+            it.instance_type == instance_type && it.market == market && it.subnet == subnet
+        };
+        match self.instances.iter_mut().find(same) {
+            Some(known) => known.ids.push(id),
+            None => self.instances.push(LaunchedInstances {
+                instance_type,
+                market,
+                subnet,
+                zone: zone.clone(),
+                ids: vec![id],
+            }),
+        }
+    }
+}

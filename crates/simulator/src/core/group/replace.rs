@@ -1,0 +1,286 @@
+//! Members that are replaced, and in which order: ended first and made up for, or kept until a replacement serves (Auto
+//! Scaling User Guide, "Instance maintenance policy").
+//!
+//! | why | without a maintenance policy | with one |
+//! |---|---|---|
+//! | found unhealthy, lived too long | ended first | within its percentages |
+//! | instance refresh | within the refresh's percentages | the same |
+//! | zones out of balance, a spot instance at risk | replaced first | the same |
+//!
+//! A member that is only kept until its replacement serves is *outgoing*: [`Group::target`] asks for one more instance in
+//! its place, and [`Region::end_replaced`] ends it.
+
+use super::model::{Group, Member, units};
+use super::policies::{HealthyRange, percent};
+use crate::core::region::Region;
+use crate::core::settings::ProtectionAgainst;
+use crate::core::time::iso_seconds;
+use foo_cloud::model::{GroupName, Health, InstanceId, LifecycleState, Process, Protection, Timestamp, Zone};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Why a member is ended as soon as its replacement serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Outgoing {
+    /// A spot instance that EC2 recommended to rebalance.
+    AtRisk,
+    /// Its zone has too many members.
+    Unbalanced,
+    /// It was found unhealthy.
+    Unhealthy,
+    /// It has reached MaxInstanceLifetime.
+    Expired,
+    /// An instance refresh replaces it.
+    Refreshed,
+}
+
+impl Outgoing {
+    /// The end of an activity's cause.
+    fn because(self) -> &'static str {
+        match self {
+            Self::AtRisk => "an EC2 instance rebalance recommendation",
+            Self::Unbalanced => {
+                "a difference between desired and actual capacity, to balance the zones of the group"
+            }
+            Self::Unhealthy => "a health check that found it unhealthy",
+            Self::Expired => "its maximum instance lifetime",
+            Self::Refreshed => "an instance refresh",
+        }
+    }
+}
+
+impl Group {
+    /// Whether a member does its work and has warmed up.
+    pub(crate) fn serves(&self, member: &Member, now: Timestamp) -> bool {
+        let warm = |since: Timestamp| since.plus(self.warmup()) <= now;
+        member.lifecycle == LifecycleState::InService
+            && member.health == Health::Healthy
+            && member.serving_since.is_none_or(warm)
+    }
+
+    /// How long a new instance is not yet taken for a replacement.
+    pub(crate) fn warmup(&self) -> Duration {
+        let of_group = self.settings.policies.warmup.unwrap_or_default();
+        self.refresh().map_or(of_group, |refresh| refresh.preferences.warmup)
+    }
+
+    /// Whether a member is only kept until its replacement serves.
+    pub(crate) fn is_outgoing(member: &Member) -> bool {
+        member.outgoing.is_some() && member.lifecycle == LifecycleState::InService
+    }
+
+    /// How much capacity shall be there: desired capacity, and what is to be replaced first. To rebalance, a group goes
+    /// above its maximum by a tenth of it, for capacity rebalancing by a tenth of desired capacity; in both cases by at
+    /// least one instance (Auto Scaling User Guide, "Instance maintenance policy", default behaviour).
+    pub(crate) fn target(&self) -> u32 {
+        let outgoing = |fits: fn(Outgoing) -> bool| {
+            units(self.members.values().filter(|it| Self::is_outgoing(it) && it.outgoing.is_some_and(fits)))
+        };
+        let above_max = |of: u32| self.sizes.max.saturating_add(percent(of, 10).max(1));
+        let desired = self.sizes.desired;
+        let at_risk = desired
+            .saturating_add(outgoing(|why| why == Outgoing::AtRisk))
+            .min(above_max(desired))
+            .max(desired);
+        let balanced = at_risk
+            .saturating_add(outgoing(|why| why == Outgoing::Unbalanced))
+            .min(above_max(self.sizes.max))
+            .max(at_risk);
+        balanced.saturating_add(outgoing(|why| why > Outgoing::Unbalanced))
+    }
+
+    /// When the passing of time alone may let a replacement go on.
+    pub(crate) fn next_replacement(&self, now: Timestamp) -> Option<Timestamp> {
+        let lifetime = self.settings.policies.lifetime;
+        let members = || self.members.values().filter(|it| it.lifecycle == LifecycleState::InService);
+        let expiries = members().filter_map(|member| lifetime.map(|lifetime| member.launched.plus(lifetime)));
+        let warmups = members().filter_map(|member| Some(member.serving_since?.plus(self.warmup())));
+        expiries.chain(warmups).filter(|when| *when > now).min()
+    }
+}
+
+impl Region {
+    /// Ends members that were found unhealthy; protection from scale-in does not help them (Auto Scaling User Guide,
+    /// "Use instance scale-in protection").
+    pub(crate) fn replace_unhealthy(&mut self, name: &GroupName) {
+        let Some(group) = self.groups.get(name) else { return };
+        if group.is_suspended(Process::ReplaceUnhealthy) || group.is_suspended(Process::Terminate) {
+            return;
+        }
+        let unhealthy: Vec<InstanceId> = group
+            .members
+            .values()
+            .filter(|member| {
+                member.health == Health::Unhealthy && member.lifecycle == LifecycleState::InService
+            })
+            .map(|member| member.id.clone())
+            .collect();
+        if let Some(range) = group.settings.policies.maintenance {
+            return self.replace_within(name, &unhealthy, range, Outgoing::Unhealthy);
+        }
+        for id in unhealthy {
+            let alive = self.instances.get(&id).is_some_and(|instance| instance.state.is_alive());
+            let what = if alive {
+                "in response to a user health-check"
+            } else {
+                "in response to an EC2 health check indicating it has been terminated or stopped"
+            };
+            let cause = format!("At {} an instance was taken out of service {what}.", iso_seconds(self.now));
+            self.begin_leaving(name, &id, &cause);
+        }
+    }
+
+    /// Ends members that have reached MaxInstanceLifetime, a tenth of the group at a time **(A)**: AWS documents only that
+    /// it replaces them gradually (Auto Scaling User Guide, "Replace Auto Scaling instances based on maximum instance
+    /// lifetime").
+    pub(crate) fn replace_expired(&mut self, name: &GroupName) {
+        let (now, protection) = (self.now, self.settings.max_lifetime_protection);
+        let Some(group) = self.groups.get(name) else { return };
+        let Some(lifetime) = group.settings.policies.lifetime else { return };
+        if group.is_suspended(Process::Terminate) {
+            return;
+        }
+        let is_spared = |member: &Member| {
+            protection == ProtectionAgainst::Respected && member.protection == Protection::Protected
+        };
+        let expired: Vec<InstanceId> = group
+            .members
+            .values()
+            .filter(|it| it.lifecycle == LifecycleState::InService && it.launched.plus(lifetime) <= now)
+            .filter(|it| !is_spared(it))
+            .map(|it| it.id.clone())
+            .collect();
+        let gradually = HealthyRange { min: 90, max: 100 };
+        let range = group.settings.policies.maintenance.unwrap_or(gradually);
+        self.replace_within(name, &expired, range, Outgoing::Expired);
+    }
+
+    /// Replaces members as far as a range of healthy capacity allows: with room above desired capacity replacements come
+    /// first, without any members go first.
+    pub(crate) fn replace_within(
+        &mut self,
+        name: &GroupName,
+        ids: &[InstanceId],
+        range: HealthyRange,
+        why: Outgoing,
+    ) {
+        let now = self.now;
+        let at = iso_seconds(now);
+        for id in ids {
+            let Some(group) = self.groups.get(name) else { return };
+            let Some(member) = group.members.get(id).filter(|it| !Group::is_outgoing(it)) else { continue };
+            let desired = group.sizes.desired;
+            let outgoing = units(group.members.values().filter(|it| Group::is_outgoing(it)));
+            let room = range.surplus(desired).saturating_sub(outgoing);
+            let serving =
+                units(group.members.values().filter(|it| group.serves(it, now) && !Group::is_outgoing(it)));
+            let healthy = group.serves(member, now);
+            let missing = desired.saturating_sub(serving.saturating_add(outgoing));
+            let slack = range.slack(desired).saturating_sub(missing);
+            // What is broken already is missing already: ending it makes nothing worse.
+            let ends_first = room == 0 && range.max == 100 && (slack > 0 || !healthy);
+            if room > 0 {
+                if let Some(member) = self.member_mut(name, id) {
+                    member.outgoing = Some(why);
+                }
+            } else if ends_first {
+                let cause =
+                    format!("At {at} an instance was taken out of service in response to {}.", why.because());
+                self.begin_leaving(name, id, &cause);
+            } else if healthy {
+                return;
+            }
+        }
+    }
+
+    /// Begins to move members from zones with too many, or that the group has left, to the zone with fewest (Auto Scaling
+    /// User Guide, "Rebalancing activities"). One that is moved stays until its replacement serves.
+    pub(crate) fn rebalance_zones(&mut self, name: &GroupName) {
+        let (now, protection) = (self.now, self.settings.rebalance_protection);
+        let wait = self.settings.rebalance_after;
+        let Some(group) = self.groups.get_mut(name) else { return };
+        let suspended = [Process::AZRebalance, Process::Launch, Process::Terminate];
+        let rests = |member: &Member| member.lifecycle == LifecycleState::Standby;
+        let settled = group.members.values().all(|member| group.serves(member, now) || rests(member));
+        if group.capacity() <= group.sizes.desired {
+            // Nothing was launched in their place yet: whether it can be is decided anew.
+            for member in group.members.values_mut().filter(|it| it.outgoing == Some(Outgoing::Unbalanced)) {
+                member.outgoing = None;
+            }
+        }
+        let excess = group.capacity() != group.sizes.desired;
+        if suspended.into_iter().any(|process| group.is_suspended(process)) || !settled || excess {
+            return;
+        }
+        let Some(id) = unbalanced(group, now, protection) else {
+            group.unbalanced_since = None;
+            return;
+        };
+        let since = *group.unbalanced_since.get_or_insert(now);
+        if since.plus(wait) > now {
+            return self.wake(name, since.plus(wait));
+        }
+        if let Some(member) = group.members.get_mut(&id) {
+            member.outgoing = Some(Outgoing::Unbalanced);
+        }
+    }
+
+    /// Ends outgoing members whose replacements serve.
+    pub(crate) fn end_replaced(&mut self, name: &GroupName) {
+        let now = self.now;
+        let Some(group) = self.groups.get(name) else { return };
+        if group.is_suspended(Process::Terminate) {
+            return;
+        }
+        let outgoing: Vec<(InstanceId, u32, Outgoing)> = group
+            .members
+            .values()
+            .filter(|it| Group::is_outgoing(it))
+            .filter_map(|it| Some((it.id.clone(), it.weight, it.outgoing?)))
+            .collect();
+        // Members that are unhealthy as well, but not outgoing yet, take their turn later: they count as what they replace.
+        let is_there = |it: &Member| it.health == Health::Unhealthy || group.serves(it, now);
+        let there = |it: &&Member| {
+            it.lifecycle == LifecycleState::InService && is_there(it) && !Group::is_outgoing(it)
+        };
+        let serving = units(group.members.values().filter(there));
+        let mut needed = group.sizes.desired.saturating_sub(serving);
+        let at = iso_seconds(now);
+        for (id, weight, why) in outgoing {
+            if needed > 0 {
+                needed = needed.saturating_sub(weight);
+                continue;
+            }
+            let cause =
+                format!("At {at} an instance was taken out of service in response to {}.", why.because());
+            self.begin_leaving(name, &id, &cause);
+        }
+    }
+}
+
+/// The member to move for a better balance, if a move makes one: from a zone the group no longer has, or from the fullest
+/// to an untroubled one with at least two fewer.
+fn unbalanced(group: &Group, now: Timestamp, protection: ProtectionAgainst) -> Option<InstanceId> {
+    let mut zones: BTreeMap<&Zone, u32> = group.zones.iter().map(|zone| (zone, 0)).collect();
+    for member in group.members.values() {
+        *zones.entry(&member.zone).or_default() += 1;
+    }
+    let is_troubled = |zone: &Zone| {
+        let until = |key: &Option<Zone>| group.troubles.get(key).is_some_and(|it| it.until > now);
+        until(&None) || until(&Some(zone.clone()))
+    };
+    let untroubled = group.zones.iter().filter(|zone| !is_troubled(zone));
+    let fewest = untroubled.filter_map(|zone| zones.get(zone).copied()).min()?;
+    let may_go = |member: &&Member| {
+        protection == ProtectionAgainst::Ignored || member.protection == Protection::Unprotected
+    };
+    let stray = |member: &&Member| !group.zones.contains(&member.zone);
+    let count = |member: &Member| zones.get(&member.zone).copied().unwrap_or(0);
+    let candidates = || group.members.values().filter(may_go);
+    let from_fullest = || {
+        let fullest = candidates().max_by_key(|it| (count(it), std::cmp::Reverse((it.launched, &it.id))))?;
+        (count(fullest) >= fewest.saturating_add(2)).then_some(fullest)
+    };
+    candidates().find(stray).or_else(from_fullest).map(|member| member.id.clone())
+}

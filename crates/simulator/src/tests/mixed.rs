@@ -1,0 +1,192 @@
+//! Mixed instances policies: markets, weights, allocation strategies, requirements, termination policies (Auto Scaling User
+//! Guide, "Auto Scaling groups with multiple instance types and purchase options").
+
+use super::scene::{Scene, refusal, scene};
+use crate::core::document::Document;
+use crate::core::ec2::instances::Market;
+use crate::core::ec2::templates::TemplateKey;
+use crate::core::error::AwsResult;
+use crate::core::group::operations::NewGroup;
+use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
+use crate::core::network::PRIVATE_SUBNETS;
+use foo_cloud::model::SubnetId;
+
+fn types(names: &[&str]) -> Vec<Document> {
+    names.iter().map(|name| Document::map().with("InstanceType", Some(Document::text(name)))).collect()
+}
+
+fn weighted(choices: &[(&str, u32)]) -> Vec<Document> {
+    let weighted = |(name, weight): &(&str, u32)| {
+        Document::map()
+            .with("InstanceType", Some(Document::text(name)))
+            .with("WeightedCapacity", Some(Document::text(weight)))
+    };
+    choices.iter().map(weighted).collect()
+}
+
+impl Scene {
+    /// A group in zone a only, so that the choice of a type is all there is to choose.
+    fn mixed(
+        &self,
+        sizes: (u32, u32, u32),
+        overrides: Vec<Document>,
+        distribution: &[(&str, &str)],
+    ) -> NewGroup {
+        let mut new = self.pool(sizes);
+        let distribution = distribution.iter().fold(Document::map(), |document, (name, value)| {
+            document.with(name, Some(Document::text(value)))
+        });
+        new.source = Some(SourceSpec::Mixed {
+            template: Some(TemplateSpec {
+                key: TemplateKey::Name("pool-template".to_owned()),
+                version: None,
+            }),
+            overrides: Some(
+                overrides.into_iter().map(|document| OverrideSpec { template: None, document }).collect(),
+            ),
+            distribution: Some(distribution),
+        });
+        new.subnets = vec![SubnetId::from(PRIVATE_SUBNETS[0])];
+        new
+    }
+
+    fn launched(
+        &self,
+        sizes: (u32, u32, u32),
+        overrides: Vec<Document>,
+        distribution: &[(&str, &str)],
+    ) -> Vec<String> {
+        let new = self.mixed(sizes, overrides, distribution);
+        self.create(new).expect("a group");
+        self.wait(21);
+        self.types()
+    }
+
+    fn try_distribution(&self, distribution: &[(&str, &str)]) -> AwsResult<()> {
+        let new = self.mixed((0, 1, 1), types(&["m7i.large"]), distribution);
+        self.create(new)
+    }
+}
+
+const SPOT: (&str, &str) = ("OnDemandPercentageAboveBaseCapacity", "0");
+
+#[test]
+fn on_demand_takes_the_first_or_the_cheapest_override() {
+    let overrides = types(&["m7i.xlarge", "m7i.large"]);
+    assert_eq!(scene().launched((0, 1, 1), overrides.clone(), &[]), ["m7i.xlarge"]);
+    let cheapest = [("OnDemandAllocationStrategy", "lowest-price")];
+    assert_eq!(scene().launched((0, 1, 1), overrides, &cheapest), ["m7i.large"]);
+}
+
+#[test]
+fn spot_strategies_order_the_overrides() {
+    let overrides = types(&["m7i.2xlarge", "m7i.xlarge", "m7i.large"]);
+    let launched = |strategy, pools: Option<&str>| {
+        let scene = scene();
+        scene.region.set_capacity_limit("eu-central-1a", "m7i.2xlarge", Some(3)).expect("a limit");
+        scene.region.set_capacity_limit("eu-central-1a", "m7i.xlarge", Some(9)).expect("a limit");
+        scene.region.set_capacity_limit("eu-central-1a", "m7i.large", Some(1)).expect("a limit");
+        let mut distribution = vec![SPOT, ("SpotAllocationStrategy", strategy)];
+        distribution.extend(pools.map(|pools| ("SpotInstancePools", pools)));
+        scene.launched((0, 2, 2), overrides.clone(), &distribution)
+    };
+    assert_eq!(
+        launched("lowest-price", Some("1")),
+        ["m7i.large", "m7i.xlarge"],
+        "cheapest first, while there is room"
+    );
+    assert_eq!(launched("lowest-price", None), ["m7i.large", "m7i.xlarge"], "spread over the two cheapest");
+    assert_eq!(launched("capacity-optimized", None), ["m7i.xlarge", "m7i.xlarge"], "most room");
+    assert_eq!(
+        launched("capacity-optimized-prioritized", None),
+        ["m7i.2xlarge", "m7i.2xlarge"],
+        "their order"
+    );
+    assert_eq!(launched("price-capacity-optimized", None), ["m7i.large", "m7i.xlarge"], "room, then price");
+}
+
+#[test]
+fn a_spot_price_below_the_market_launches_nothing() {
+    let scene = scene();
+    let distribution = [SPOT, ("SpotMaxPrice", "0.0001")];
+    assert!(scene.launched((0, 1, 1), types(&["m7i.large"]), &distribution).is_empty());
+    let message = scene.activities()[0].status_message.clone().unwrap_or_default();
+    assert!(message.contains("Your Spot request price of 0.0001 is lower than"), "{message}");
+}
+
+#[test]
+fn base_and_percentage_decide_between_the_markets() {
+    let scene = scene();
+    let distribution = [("OnDemandBaseCapacity", "2"), ("OnDemandPercentageAboveBaseCapacity", "25")];
+    scene.launched((0, 10, 10), types(&["m7i.large"]), &distribution);
+    let on_demand = scene.group().members.values().filter(|it| it.market == Market::OnDemand).count();
+    assert_eq!(on_demand, 4);
+}
+
+/// Auto Scaling User Guide, "Instance weights": capacity is counted in units; the last launch may exceed desired capacity,
+/// scale-in never goes below it.
+#[test]
+fn weights_count_as_capacity() {
+    let scene = scene();
+    let overrides = weighted(&[("m7i.2xlarge", 4), ("m7i.large", 1)]);
+    assert_eq!(scene.launched((0, 9, 20), overrides, &[]), ["m7i.2xlarge"; 3], "12 units for 9");
+    assert_eq!(scene.group().capacity(), 12);
+    scene.wait(200);
+    assert_eq!(scene.types().len(), 3, "without one of them 8 units would be too few");
+    scene.set_desired(8).expect("set");
+    scene.wait(60);
+    assert_eq!(scene.group().capacity(), 8);
+    let id = scene.in_service()[0].clone();
+    scene
+        .with(|region| region.terminate_member(&id, foo_cloud::model::Decrement::Shrink).map(drop))
+        .expect("ended");
+    assert_eq!(scene.group().sizes.desired, 4, "decremented by its weight");
+}
+
+#[test]
+fn types_can_be_chosen_by_their_attributes() {
+    let range = |min: u32, max: u32| {
+        Document::map().with("Min", Some(Document::text(min))).with("Max", Some(Document::text(max)))
+    };
+    let requirements = Document::map()
+        .with("VCpuCount", Some(range(2, 4)))
+        .with("MemoryMiB", Some(range(16 * 1024, 16 * 1024)))
+        .with("ExcludedInstanceTypes", Some(Document::List(vec![Document::text("r7*")])));
+    let choice = Document::map().with("InstanceRequirements", Some(requirements.clone()));
+    let launched = scene().launched((0, 1, 1), vec![choice], &[]);
+    assert_eq!(launched, ["m7i.xlarge"], "16 GiB, x86_64, no GPU, not r7i");
+    let unknown = requirements.with("BareMetal", Some(Document::text("included")));
+    let scene = scene();
+    let choice = Document::map().with("InstanceRequirements", Some(unknown));
+    let new = scene.mixed((0, 1, 1), vec![choice], &[]);
+    assert_eq!(refusal(scene.create(new)).0, "ValidationError");
+}
+
+#[test]
+fn what_a_distribution_says_must_make_sense() {
+    for bad in [
+        [("SpotAllocationStrategy", "luck"), SPOT],
+        [("OnDemandAllocationStrategy", "luck"), SPOT],
+        [("SpotInstancePools", "21"), SPOT],
+        [("SpotInstancePools", "2"), ("SpotAllocationStrategy", "capacity-optimized")],
+        [("OnDemandPercentageAboveBaseCapacity", "101"), ("OnDemandBaseCapacity", "0")],
+    ] {
+        assert_eq!(refusal(scene().try_distribution(&bad)).0, "ValidationError", "{bad:?}");
+    }
+    let scene = scene();
+    let half = vec![weighted(&[("m7i.large", 1)]).remove(0), types(&["m7i.xlarge"]).remove(0)];
+    let new = scene.mixed((0, 1, 1), half, &[]);
+    assert_eq!(refusal(scene.create(new)).0, "ValidationError", "all overrides have weights, or none");
+}
+
+/// Auto Scaling User Guide, "Default termination policy": first what brings the group back to its distribution.
+#[test]
+fn scale_in_of_a_mixed_group_ends_the_market_of_which_there_is_too_much() {
+    let scene = scene();
+    let distribution = [("OnDemandBaseCapacity", "1"), SPOT];
+    scene.launched((0, 4, 4), types(&["m7i.large"]), &distribution);
+    scene.set_desired(1).expect("set");
+    scene.wait(60);
+    let left: Vec<Market> = scene.group().members.values().map(|it| it.market).collect();
+    assert_eq!(left, [Market::OnDemand]);
+}

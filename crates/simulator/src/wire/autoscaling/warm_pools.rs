@@ -1,0 +1,62 @@
+//! Warm pools.
+
+use super::describe::write_member;
+use super::groups::group_name;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::group::warm_pool::{PoolState, WarmPool, WarmPoolChange};
+use crate::core::region::Region;
+use crate::wire::Caller;
+use crate::wire::paging::{Page, Paging};
+use crate::wire::params::Params;
+use crate::wire::xml::Xml;
+
+const PAGING: Paging = Paging { limit: "MaxRecords", default: 50, min: 1, max: 50 };
+
+pub(super) fn put(region: &mut Region, params: &Params, _: &Caller<'_>, _: &mut Xml) -> AwsResult<()> {
+    let state = params.text("PoolState").map(|text| {
+        text.parse::<PoolState>().map_err(|_| {
+            AwsError::validation(format!("PoolState {text} is not Stopped, Running or Hibernated."))
+        })
+    });
+    let max_prepared = match params.text("MaxGroupPreparedCapacity") {
+        Some("-1") => Some(None),
+        _ => params.count("MaxGroupPreparedCapacity")?.map(Some),
+    };
+    let reuse = params.node("InstanceReusePolicy").map(|it| it.flag("ReuseOnScaleIn")).transpose()?.flatten();
+    let change =
+        WarmPoolChange { state: state.transpose()?, min_size: params.count("MinSize")?, max_prepared, reuse };
+    region.put_warm_pool(&group_name(params)?, change)
+}
+
+pub(super) fn delete(region: &mut Region, params: &Params, _: &Caller<'_>, _: &mut Xml) -> AwsResult<()> {
+    let forced = params.flag("ForceDelete")? == Some(true);
+    region.delete_warm_pool(&group_name(params)?, forced)
+}
+
+pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
+    let name = group_name(params)?;
+    let page = Page::of(params, &PAGING)?;
+    let group = region.group_seen(&name).ok_or_else(|| AwsError::no_group(&name))?;
+    if let Some(pool) = &group.warm_pool {
+        xml.within("WarmPoolConfiguration", |xml| write_pool(xml, pool));
+    }
+    let behind = |id: &str| page.after.as_deref().is_none_or(|after| id > after);
+    let members = group.warm.values().filter(|member| behind(member.id.as_str()));
+    let (found, token) = page.take(members, |member| member.id.to_string());
+    xml.list("Instances", "member", found, |xml, member| write_member(xml, group, member));
+    xml.optional("NextToken", token);
+    Ok(())
+}
+
+pub(super) fn write_pool(xml: &mut Xml, pool: &WarmPool) {
+    let state: &'static str = pool.state.into();
+    xml.optional("MaxGroupPreparedCapacity", pool.max_prepared);
+    xml.value("MinSize", pool.min_size);
+    xml.text("PoolState", state);
+    if pool.deleting {
+        xml.text("Status", "PendingDelete");
+    }
+    if pool.reuse {
+        xml.within("InstanceReusePolicy", |xml| xml.value("ReuseOnScaleIn", pool.reuse));
+    }
+}
