@@ -11,6 +11,8 @@
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
 //! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
+//! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
+//! | DELETE `/_sim/sessions` | end all sessions of roles at once |
 //! | GET `/_sim/snapshots` | names of the snapshots there are |
 //! | POST, DELETE `/_sim/snapshots/<name>` | keep a copy of everything; forget it |
 //! | POST `/_sim/snapshots/<name>/restore` | put everything back |
@@ -23,6 +25,7 @@
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
+//! | PUT `/_sim/regions/<r>/parameters` | `{"name","value"}`: AWS publishes a parameter |
 //! | PUT `/_sim/regions/<r>/zones/<zone>` | `{"state":"Impaired"}` ([`ZoneState`]) |
 //! | GET, PUT `/_sim/regions/<r>/launch-faults` | what goes wrong with coming launches ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
 //! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
@@ -78,6 +81,13 @@ struct CapacityChange {
     zone: String,
     instance_type: String,
     limit: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ParameterChange {
+    name: String,
+    value: String,
 }
 
 #[derive(Deserialize)]
@@ -189,6 +199,13 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             Ok(json!({}))
         }
         ("DELETE", ["keys", id]) => removed(simulator.remove_key(id)),
+        ("GET", ["roles"]) => value_of(simulator.roles()),
+        ("PUT", ["roles"]) => {
+            simulator.put_role(parse(body)?);
+            Ok(json!({}))
+        }
+        ("DELETE", ["roles", name]) => removed(simulator.remove_role(name)),
+        ("DELETE", ["sessions"]) => Ok(json!({ "ended": simulator.expire_sessions() })),
         ("GET", ["snapshots"]) => value_of(simulator.snapshot_names()),
         ("POST", ["snapshots", name]) => {
             simulator.take_snapshot(name).map_err(|error| Refusal::Bad(error.to_string()))?;
@@ -230,6 +247,10 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("PUT", ["capacity"]) => {
             let change: CapacityChange = parse(body)?;
             done(region.set_capacity_limit(&change.zone, &change.instance_type, change.limit))
+        }
+        ("PUT", ["parameters"]) => {
+            let change: ParameterChange = parse(body)?;
+            done(region.publish_parameter(&change.name, &change.value))
         }
         ("PUT", ["zones", zone]) => {
             let change: ZoneChange = parse(body)?;

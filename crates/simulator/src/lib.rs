@@ -48,6 +48,7 @@ pub use config::{DEFAULT_ACCOUNT, DEFAULT_REGION, SimulatorConfig};
 pub use faults::{Fault, FaultRule};
 pub use iam::AccessKey;
 pub use iam::policy::{Effect, OneOrMany, Operator, Policy, Statement};
+pub use iam::roles::{Role, WebIdentityTrust};
 pub use probability::{NotAProbability, Probability};
 pub use service::Service;
 pub use sim_cloud::SimCloud;

@@ -118,17 +118,15 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     };
     match answer {
         WireAnswer::Dropped => Err(Dropped),
-        WireAnswer::Truncated { status, body } => {
+        WireAnswer::Truncated { status, body, content_type } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            let mut response = plain(status, "text/xml;charset=UTF-8", body);
+            let mut response = plain(status, content_type, body);
             response.body_mut().cut();
             Ok(response)
         }
-        WireAnswer::Xml { status, body, request_id } => {
-            Ok(identified(status, "text/xml;charset=UTF-8", body, &request_id))
-        }
-        WireAnswer::Json { status, body, request_id } => {
-            Ok(identified(status, "application/x-amz-json-1.0", body, &request_id))
+        WireAnswer::Xml { status, body, request_id } => Ok(identified(status, wire::XML, body, &request_id)),
+        WireAnswer::Json { status, body, request_id, content_type } => {
+            Ok(identified(status, content_type, body, &request_id))
         }
     }
 }

@@ -14,6 +14,8 @@ pub enum Service {
     Sts,
     /// Amazon SQS.
     Sqs,
+    /// AWS Systems Manager Parameter Store.
+    Ssm,
 }
 
 impl Service {
@@ -24,12 +26,13 @@ impl Service {
             Self::Ec2 => "ec2",
             Self::Sts => "sts",
             Self::Sqs => "sqs",
+            Self::Ssm => "ssm",
         }
     }
 
     /// The service of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::AutoScaling, Self::Ec2, Self::Sts, Self::Sqs]
+        [Self::AutoScaling, Self::Ec2, Self::Sts, Self::Sqs, Self::Ssm]
             .into_iter()
             .find(|service| service.name() == name)
     }

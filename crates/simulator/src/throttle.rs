@@ -72,7 +72,7 @@ impl Buckets {
             Service::Ec2 if rules.ec2 == Ec2Throttling::Published => {
                 (action.to_owned(), Some(ec2_bucket(action)))
             }
-            Service::Ec2 | Service::Sts | Service::Sqs => return true,
+            Service::Ec2 | Service::Sts | Service::Sqs | Service::Ssm => return true,
         };
         let Some(size) = size else { return true };
         let (level, last) = self.levels.entry((region.to_owned(), key)).or_insert((size.burst, now));

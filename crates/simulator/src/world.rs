@@ -32,7 +32,7 @@ pub(crate) struct Inner {
     pub(crate) throttling: Throttling,
     pub(crate) settings: crate::core::Settings,
     buckets: Buckets,
-    request_ids: Chance,
+    pub(crate) request_ids: Chance,
 }
 
 /// What stands before a call.
@@ -159,8 +159,18 @@ impl World {
         ending: Ending,
         work: impl FnOnce(&mut Region) -> AwsResult<T>,
     ) -> AwsResult<T> {
+        self.carry_out_anywhere(call, ending, |inner| inner.region(&self.config, call.region).and_then(work))
+    }
+
+    /// The same for calls that are not about a region.
+    pub(crate) fn carry_out_anywhere<T>(
+        &self,
+        call: &CallHead<'_>,
+        ending: Ending,
+        work: impl FnOnce(&mut Inner) -> AwsResult<T>,
+    ) -> AwsResult<T> {
         let mut inner = self.lock();
-        let result = inner.region(&self.config, call.region).and_then(work);
+        let result = work(&mut inner);
         let now = inner.clock.now();
         let outcome = match &result {
             _ if ending == Ending::Lost => "DroppedAfter",
@@ -183,13 +193,13 @@ impl World {
         self.lock().request_ids.uuid()
     }
 
-    /// ARN of a caller.
     pub(crate) fn account(&self) -> &str {
         &self.config.account
     }
 
+    /// ARN of a caller.
     pub(crate) fn arn_of(&self, caller: &str) -> String {
-        format!("arn:aws:iam::{}:user/{caller}", self.config.account)
+        self.lock().keys.identity(&self.config.account, caller).0
     }
 }
 

@@ -19,6 +19,7 @@ mod reads;
 pub mod region;
 pub mod settings;
 pub mod sqs;
+pub mod ssm;
 pub mod time;
 mod versioned;
 pub(crate) mod wildcard;

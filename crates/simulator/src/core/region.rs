@@ -14,6 +14,7 @@ use super::network::Network;
 use super::settings::Settings;
 use super::sqs::Queues;
 use super::sqs::delivery::EventRule;
+use super::ssm::Parameters;
 use super::versioned::Versioned;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{ActivityStatus, GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
@@ -51,6 +52,7 @@ pub struct Region {
     pub(crate) events: EventLog,
     /// Queues of SQS.
     pub queues: Queues,
+    pub(crate) parameters: Parameters,
     pub(crate) event_rules: Vec<EventRule>,
     /// Number of the last event that was sent on its way.
     pub(crate) routed: u64,
@@ -81,6 +83,7 @@ impl Region {
             chance: Chance::new(seed, name),
             events: EventLog::new(seed, name),
             queues: Queues::default(),
+            parameters: Parameters::public(name, now),
             event_rules: Vec::new(),
             routed: 0,
             delivery_chance: Chance::new(seed, &format!("delivery of {name}")),

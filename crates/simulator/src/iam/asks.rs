@@ -16,8 +16,11 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
     match service {
         Service::AutoScaling => of_auto_scaling(region, action, params),
         Service::Ec2 => of_ec2(region, action, params),
-        // STS API Reference, GetCallerIdentity: no permissions are required. SQS speaks JSON and is asked there.
-        Service::Sts | Service::Sqs => Vec::new(),
+        Service::Sts if action == "AssumeRole" => {
+            vec![ask("sts:AssumeRole".to_owned(), params.text("RoleArn").unwrap_or("*"))]
+        }
+        // STS API Reference, GetCallerIdentity: no permissions are required. What speaks JSON is asked there.
+        Service::Sts | Service::Sqs | Service::Ssm => Vec::new(),
     }
 }
 

@@ -5,8 +5,11 @@
 pub(crate) mod asks;
 pub(crate) mod policy;
 pub(crate) mod refusals;
+pub(crate) mod roles;
 
+use foo_cloud::model::Timestamp;
 use policy::Policy;
+use roles::{Role, Session};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,32 +28,102 @@ pub struct AccessKey {
     pub policy: Option<Policy>,
 }
 
+/// A key that can sign calls: an access key, or temporary credentials of a role.
+#[derive(Clone, Debug)]
+pub(crate) struct Credentials {
+    pub(crate) secret: String,
+    /// All of them must allow a call.
+    pub(crate) policies: Vec<Policy>,
+    pub(crate) session: Option<Session>,
+}
+
 /// The keys that are known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    by_id: BTreeMap<String, Arc<AccessKey>>,
+    by_id: BTreeMap<String, (AccessKey, Arc<Credentials>)>,
+    sessions: BTreeMap<String, Arc<Credentials>>,
+    roles: BTreeMap<String, Role>,
 }
 
+/// Sessions that are kept: ended ones are forgotten first.
+const SESSIONS: usize = 10_000;
+
 impl Keys {
-    /// No key is known: signatures are not checked.
+    /// No key is known: signatures are not checked, except those of sessions.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
 
     /// Adds a key, or replaces the one of that id.
     pub(crate) fn put(&mut self, key: AccessKey) {
-        self.by_id.insert(key.id.clone(), Arc::new(key));
+        let policies = key.policy.iter().cloned().collect();
+        let credentials = Credentials { secret: key.secret.clone(), policies, session: None };
+        self.by_id.insert(key.id.clone(), (key, Arc::new(credentials)));
     }
 
     pub(crate) fn remove(&mut self, id: &str) -> bool {
-        self.by_id.remove(id).is_some()
+        self.by_id.remove(id).is_some() || self.sessions.remove(id).is_some()
     }
 
-    pub(crate) fn get(&self, id: &str) -> Option<Arc<AccessKey>> {
-        self.by_id.get(id).cloned()
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Credentials>> {
+        let key = || self.by_id.get(id).map(|(_, credentials)| credentials);
+        self.sessions.get(id).or_else(key).map(Arc::clone)
     }
 
     pub(crate) fn all(&self) -> Vec<AccessKey> {
-        self.by_id.values().map(|key| AccessKey::clone(key)).collect()
+        self.by_id.values().map(|(key, _)| key.clone()).collect()
     }
+
+    /// Adds a role, or replaces the one of that name. Sessions of it keep what they have.
+    pub(crate) fn put_role(&mut self, role: Role) {
+        self.roles.insert(role.name.clone(), role);
+    }
+
+    pub(crate) fn remove_role(&mut self, name: &str) -> bool {
+        self.roles.remove(name).is_some()
+    }
+
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        self.roles.values().cloned().collect()
+    }
+
+    /// A role. As long as no key is known there is any.
+    pub(crate) fn role(&self, name: &str) -> Option<Role> {
+        let known = self.roles.get(name).cloned();
+        known.or_else(|| self.is_empty().then(|| Role::unknown(name)))
+    }
+
+    pub(crate) fn put_session(&mut self, id: String, credentials: Credentials, now: Timestamp) {
+        if self.sessions.len() >= SESSIONS {
+            self.sessions.retain(|_, it| it.session.as_ref().is_some_and(|session| session.expires > now));
+        }
+        self.sessions.insert(id, Arc::new(credentials));
+    }
+
+    /// Ends all sessions at once; how many there were.
+    pub(crate) fn expire_sessions(&mut self) -> usize {
+        for credentials in self.sessions.values_mut() {
+            if let Some(session) = &mut Arc::make_mut(credentials).session {
+                session.expires = Timestamp(0);
+            }
+        }
+        self.sessions.len()
+    }
+
+    /// How AWS names a caller, and its UserId.
+    pub(crate) fn identity(&self, account: &str, caller: &str) -> (String, String) {
+        match self.sessions.get(caller).and_then(|it| it.session.as_ref()) {
+            Some(Session { role, name, .. }) => (
+                format!("arn:aws:sts::{account}:assumed-role/{role}/{name}"),
+                format!("{}:{name}", role_id(role)),
+            ),
+            None => (format!("arn:aws:iam::{account}:user/{caller}"), caller.to_owned()),
+        }
+    }
+}
+
+/// The unique id of a role: the same for the same name.
+pub(crate) fn role_id(role: &str) -> String {
+    let mut chance = crate::core::chance::Chance::new(0, role);
+    format!("AROA{:016X}", chance.bits())
 }

@@ -1,21 +1,39 @@
 //! How AWS words its refusals of callers: the codes differ between EC2 and the other services
 //! (EC2 API Reference, "Error codes"; Auto Scaling and STS API Reference, "Common errors").
 
-use super::AccessKey;
+use super::Credentials;
 use super::policy::{Ask, Verdict};
 use crate::core::error::{AwsError, AwsResult};
 use crate::service::Service;
 
 /// Whether the key's policy allows everything that is asked for; the refusal names the first thing it does not.
-pub(crate) fn check(key: &AccessKey, asks: &[Ask], service: Service, caller_arn: &str) -> AwsResult<()> {
-    let Some(policy) = &key.policy else { return Ok(()) };
-    for ask in asks {
-        match policy.judge(ask) {
-            Verdict::Allowed => {}
-            verdict => return Err(denied(ask, verdict, service, caller_arn)),
+pub(crate) fn check(key: &Credentials, asks: &[Ask], service: Service, caller_arn: &str) -> AwsResult<()> {
+    for policy in &key.policies {
+        for ask in asks {
+            match policy.judge(ask) {
+                Verdict::Allowed => {}
+                verdict => return Err(denied(ask, verdict, service, caller_arn)),
+            }
         }
     }
     Ok(())
+}
+
+/// Nobody may assume this role, or not this caller; roles that do not exist look the same (IAM User Guide, "Troubleshoot IAM
+/// roles").
+pub(crate) fn not_trusted(action: &str, role: &str, caller_arn: &str) -> AwsError {
+    let text = format!("User: {caller_arn} is not authorized to perform: {action} on resource: {role}");
+    AwsError::new("AccessDenied", text).status(403)
+}
+
+/// The session of temporary credentials is over.
+pub(crate) fn session_over(service: Service) -> AwsError {
+    let text = "The security token included in the request is expired";
+    match service {
+        Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
+        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new("ExpiredToken", text).status(403),
+        Service::Ssm => AwsError::new("ExpiredTokenException", text),
+    }
 }
 
 fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: &str) -> AwsError {
@@ -34,6 +52,7 @@ fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: &str) -> Aw
             format!("You are not authorized to perform this operation. {text}"),
         ),
         Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new("AccessDenied", text),
+        Service::Ssm => return AwsError::new("AccessDeniedException", text),
     }
     .status(403)
 }
@@ -49,6 +68,10 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
             AwsError::new("InvalidClientTokenId", "The security token included in the request is invalid.")
                 .status(403)
         }
+        Service::Ssm => AwsError::new(
+            "UnrecognizedClientException",
+            "The security token included in the request is invalid.",
+        ),
     }
 }
 
@@ -56,8 +79,8 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
 pub(crate) fn wrong_signature(service: Service) -> AwsError {
     match service {
         Service::Ec2 => unknown_key(service),
-        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new(
-            "SignatureDoesNotMatch",
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => AwsError::new(
+            signature_code(service),
             "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
              Access Key and signing method. Consult the service documentation for details.",
         )
@@ -69,10 +92,14 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
 pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
-        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new(
-            "SignatureDoesNotMatch",
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => AwsError::new(
+            signature_code(service),
             format!("Signature expired: {signed} is too far from now."),
         )
         .status(403),
     }
+}
+
+fn signature_code(service: Service) -> &'static str {
+    if service == Service::Ssm { "InvalidSignatureException" } else { "SignatureDoesNotMatch" }
 }

@@ -10,6 +10,7 @@ use crate::config::SimulatorConfig;
 use crate::core::Region;
 use crate::faults::FaultRule;
 use crate::iam::AccessKey;
+use crate::iam::roles::Role;
 use crate::server;
 use crate::service::Service;
 use crate::sim_cloud::SimCloud;
@@ -161,6 +162,26 @@ impl Simulator {
     /// The access keys that are known.
     pub fn keys(&self) -> Vec<AccessKey> {
         self.world.lock().keys.all()
+    }
+
+    /// Adds a role, or replaces the one of that name.
+    pub fn put_role(&self, role: Role) {
+        self.world.lock().keys.put_role(role);
+    }
+
+    /// Removes a role; `false` if there was none of that name. Its sessions go on until they expire.
+    pub fn remove_role(&self, name: &str) -> bool {
+        self.world.lock().keys.remove_role(name)
+    }
+
+    /// The roles that are known.
+    pub fn roles(&self) -> Vec<Role> {
+        self.world.lock().keys.roles()
+    }
+
+    /// Ends all sessions of roles at once, and says how many there were.
+    pub fn expire_sessions(&self) -> usize {
+        self.world.lock().keys.expire_sessions()
     }
 
     /// How calls are throttled.

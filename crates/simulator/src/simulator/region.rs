@@ -214,6 +214,14 @@ impl RegionHandle {
         })?
     }
 
+    /// AWS publishes a parameter, or another value of it ([`Region::publish_parameter`]).
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn publish_parameter(&self, name: &str, value: &str) -> AwsResult<()> {
+        self.with(|region| region.publish_parameter(name, value.to_owned()))
+    }
+
     /// Breaks a zone or repairs it ([`Region::set_zone_state`]).
     ///
     /// # Errors

@@ -44,6 +44,7 @@ async fn a_message_can_carry_a_new_request_id_each_time() {
         ),
         query: "",
         body: b"Action=DescribeAutoScalingGroups",
+        received: foo_cloud::model::Timestamp(0),
     };
     let mut bodies = std::collections::BTreeSet::new();
     for _ in 0..3 {

@@ -3,6 +3,7 @@
 use super::scene::{REGION, Scene};
 use crate::wire::{WireAnswer, WireRequest, answer};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
+use foo_cloud::model::Timestamp;
 
 /// The policy that the manager is documented to need.
 const MANAGER: &str = include_str!("../../../../docs/reference/iam-policy.json");
@@ -21,7 +22,12 @@ fn sim(policy: &str) -> Simulator {
 async fn ask(sim: &Simulator, caller: &str, service: &str, form: &str) -> (u16, String) {
     let authorization =
         format!("AWS4-HMAC-SHA256 Credential={caller}/20260101/{REGION}/{service}/aws4_request");
-    let request = WireRequest { authorization: Some(&authorization), query: "", body: form.as_bytes() };
+    let request = WireRequest {
+        authorization: Some(&authorization),
+        query: "",
+        body: form.as_bytes(),
+        received: Timestamp(0),
+    };
     match answer(&sim.world, request).await {
         WireAnswer::Xml { status, body, .. } => (status, body),
         _ => panic!("no whole answer"),

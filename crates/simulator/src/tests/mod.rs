@@ -2,6 +2,7 @@
 
 mod events;
 mod faults;
+mod fuzz;
 mod health;
 mod hooks;
 mod http;
@@ -20,6 +21,8 @@ mod sim_cloud;
 mod sizes;
 mod spot;
 mod sqs;
+mod ssm;
+mod sts;
 mod templates;
 mod termination;
 mod warm_pools;

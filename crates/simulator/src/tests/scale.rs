@@ -44,6 +44,7 @@ async fn a_thousand_groups_are_quick_to_read() {
         authorization: Some(authorization),
         query: "",
         body: b"Action=DescribeAutoScalingGroups&Version=2011-01-01&MaxRecords=100",
+        received: foo_cloud::model::Timestamp(0),
     };
     let WireAnswer::Xml { status: 200, body, .. } = answer(&sim.world, request).await else {
         panic!("an answer")

@@ -3,6 +3,7 @@
 //! One endpoint for all services. The credential scope of the signature says which service and region are meant; the
 //! answer is in that service's XML. Whatever comes in, the answer is one that AWS could have given.
 
+mod authentication;
 mod autoscaling;
 mod ec2;
 mod filters;
@@ -12,6 +13,7 @@ pub(crate) mod params;
 pub(crate) mod signature;
 pub(crate) mod sigv4;
 mod sqs;
+mod ssm;
 mod sts;
 mod xml;
 
@@ -21,8 +23,10 @@ use crate::faults::CallHead;
 use crate::iam::{asks, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
+use foo_cloud::model::Timestamp;
 use http::header::AUTHORIZATION;
 use params::Params;
+use signature::Scope;
 use std::time::Duration;
 use xml::Xml;
 
@@ -31,6 +35,8 @@ pub(crate) struct WireRequest<'a> {
     pub(crate) authorization: Option<&'a str>,
     pub(crate) query: &'a str,
     pub(crate) body: &'a [u8],
+    /// When it arrived, in real time.
+    pub(crate) received: Timestamp,
 }
 
 impl<'a> WireRequest<'a> {
@@ -39,15 +45,18 @@ impl<'a> WireRequest<'a> {
     }
 }
 
+/// The content type of XML answers.
+pub(crate) const XML: &str = "text/xml;charset=UTF-8";
+
 /// What is sent back.
 #[derive(Debug)]
 pub(crate) enum WireAnswer {
     /// A body of XML with its request id.
     Xml { status: u16, body: String, request_id: String },
     /// A body of JSON with its request id.
-    Json { status: u16, body: String, request_id: String },
+    Json { status: u16, body: String, request_id: String, content_type: &'static str },
     /// The beginning of an answer; then the connection ends.
-    Truncated { status: u16, body: String },
+    Truncated { status: u16, body: String, content_type: &'static str },
     /// Nothing: the connection is reset.
     Dropped,
 }
@@ -57,18 +66,24 @@ pub(crate) struct Caller<'a> {
     pub(crate) arn: String,
     pub(crate) name: &'a str,
     pub(crate) account: &'a str,
+    /// When the call arrived, in real time.
+    pub(crate) received: Timestamp,
 }
 
 /// An operation: reads its parameters, works on the region, writes the inside of its answer.
 type Operation = fn(&mut Region, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
 
+/// What an action works on.
+enum Subject {
+    Region(Operation),
+    Account(sts::Operation),
+}
+
 /// Verifies the signature of a request if there are known keys, and answers it.
 pub(crate) async fn answer_verified(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer {
     let authorization = request.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let plain = WireRequest { authorization, query: request.query, body: request.body };
-    if world.lock().keys.is_empty() {
-        return answer(world, plain).await;
-    }
+    let plain =
+        WireRequest { authorization, query: request.query, body: request.body, received: request.received };
     // What has no scope, or one of a service that is not there, is refused in the same way with and without keys.
     let scope = signature::scope(authorization, request.query);
     let Ok((scope, service)) =
@@ -76,11 +91,7 @@ pub(crate) async fn answer_verified(world: &World, request: sigv4::SignedRequest
     else {
         return answer(world, plain).await;
     };
-    let key = world.lock().keys.get(&scope.caller);
-    let verified = key
-        .ok_or_else(|| refusals::unknown_key(service))
-        .and_then(|key| sigv4::verify(&request, &scope, &key, service));
-    if let Err(error) = verified {
+    if let Err(error) = authentication::authenticate(world, &request, &scope, service) {
         let action =
             Params::parse(plain.form()).ok().and_then(|params| params.text("Action").map(str::to_owned));
         let action: String = action.unwrap_or_default().chars().take(64).collect();
@@ -103,13 +114,15 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     let form = request.form();
     let scope = match signature::scope(request.authorization, request.query) {
         Ok(scope) => scope,
+        // "Calling AssumeRoleWithWebIdentity does not require the use of AWS security credentials" (API Reference).
+        Err(_) if sts::is_unsigned(form) => Scope::of_nobody(&world.config),
         Err(error) => return refuse(guess_service(form), &error, request_id),
     };
     let service = match signature::service_of(&scope) {
         Ok(service) => service,
         Err(error) => return refuse(guess_service(form), &error, request_id),
     };
-    let (params, action, operation) = match find(service, form) {
+    let (params, action, subject) = match find(service, form) {
         Ok(found) => found,
         Err(error) => return refuse(service, &error, request_id),
     };
@@ -136,26 +149,30 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
     }
-    let caller =
-        Caller { arn: world.arn_of(&scope.caller), name: &scope.caller, account: &world.config.account };
+    let caller = Caller {
+        arn: world.arn_of(&scope.caller),
+        name: &scope.caller,
+        account: &world.config.account,
+        received: request.received,
+    };
     let key = world.lock().keys.get(&scope.caller);
     let mut xml = Xml::default();
     let result = world
-        .carry_out(&call, ending, |region| {
+        .carry_out_anywhere(&call, ending, |inner| {
+            let region = inner.region(&world.config, call.region)?;
             if let Some(key) = &key {
-                refusals::check(
-                    key,
-                    &asks::of_call(region, service, &action, &params),
-                    service,
-                    &caller.arn,
-                )?;
+                let asks = asks::of_call(region, service, &action, &params);
+                refusals::check(key, &asks, service, &caller.arn)?;
             }
             // EC2 API Reference, "DryRun": the permissions are checked, nothing else is.
             if service == Service::Ec2 && params.flag("DryRun")? == Some(true) {
                 let text = "Request would have succeeded, but DryRun flag is set.";
                 return Err(AwsError::new("DryRunOperation", text).status(412));
             }
-            operation(region, &params, &caller, &mut xml)
+            match subject {
+                Subject::Region(operation) => operation(region, &params, &caller, &mut xml),
+                Subject::Account(operation) => operation(inner, &params, &caller, &mut xml),
+            }
         })
         .map_err(|error| in_words_of(service, error));
     let whole = match result {
@@ -167,12 +184,14 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     };
     match (ending, whole) {
         (Ending::Lost, _) => WireAnswer::Dropped,
-        (Ending::Truncated, WireAnswer::Xml { status, body, .. }) => WireAnswer::Truncated { status, body },
+        (Ending::Truncated, WireAnswer::Xml { status, body, .. }) => {
+            WireAnswer::Truncated { status, body, content_type: XML }
+        }
         (_, whole) => whole,
     }
 }
 
-fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)> {
+fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
     let params = Params::parse(form)?;
     let action = params
         .text("Action")
@@ -182,11 +201,11 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)>
         })?
         .to_owned();
     let operation = match service {
-        Service::AutoScaling => autoscaling::operation(&action),
-        Service::Ec2 => ec2::operation(&action),
-        Service::Sts => sts::operation(&action),
-        // Only its JSON protocol is spoken.
-        Service::Sqs => None,
+        Service::AutoScaling => named(&autoscaling::ACTIONS, &action).map(Subject::Region),
+        Service::Ec2 => named(&ec2::ACTIONS, &action).map(Subject::Region),
+        Service::Sts => named(&sts::ACTIONS, &action).map(Subject::Account),
+        // Only their JSON protocol is spoken.
+        Service::Sqs | Service::Ssm => None,
     };
     let shown: String = action.chars().take(64).collect();
     let operation = operation.ok_or_else(|| {
@@ -195,12 +214,33 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Operation)>
     Ok((params, action, operation))
 }
 
+/// The operation of a name.
+fn named<T: Copy>(actions: &[(&str, T)], action: &str) -> Option<T> {
+    actions.iter().find(|(name, _)| *name == action).map(|(_, operation)| *operation)
+}
+
+/// All services and the actions that they know.
+#[cfg(test)]
+pub(crate) fn all_actions() -> Vec<(Service, &'static str)> {
+    fn names<T>(service: Service, actions: &'static [(&'static str, T)]) -> Vec<(Service, &'static str)> {
+        actions.iter().map(|(name, _)| (service, *name)).collect()
+    }
+    [
+        names(Service::AutoScaling, &autoscaling::ACTIONS),
+        names(Service::Ec2, &ec2::ACTIONS),
+        names(Service::Sts, &sts::ACTIONS),
+        names(Service::Sqs, &sqs::ACTIONS),
+        names(Service::Ssm, &ssm::ACTIONS),
+    ]
+    .concat()
+}
+
 /// The core speaks both dialects; parameters are read with one vocabulary for all services.
 fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
     match (service, error.code.as_str()) {
         (Service::Ec2, "ValidationError") => "InvalidParameterValue".clone_into(&mut error.code),
         (
-            Service::AutoScaling | Service::Sts | Service::Sqs,
+            Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm,
             "MissingParameter" | "InvalidParameterValue",
         ) => {
             "ValidationError".clone_into(&mut error.code);
@@ -222,13 +262,14 @@ fn namespace(service: Service) -> &'static str {
         Service::Ec2 => "http://ec2.amazonaws.com/doc/2016-11-15/",
         Service::Sts => "https://sts.amazonaws.com/doc/2011-06-15/",
         Service::Sqs => "http://queue.amazonaws.com/doc/2012-11-05/",
+        Service::Ssm => "http://ssm.amazonaws.com/doc/2014-11-06/",
     }
 }
 
 fn success(service: Service, action: &str, inside: &str, request_id: &str) -> String {
     let inside = match service {
         Service::Ec2 => format!("<requestId>{request_id}</requestId>{inside}"),
-        Service::AutoScaling | Service::Sts | Service::Sqs => format!(
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => format!(
             "<{action}Result>{inside}</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId>\
              </ResponseMetadata>"
         ),
@@ -249,7 +290,7 @@ fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer 
             xml.text("RequestID", &request_id);
             format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response>{}</Response>", xml.into_text())
         }
-        Service::AutoScaling | Service::Sts | Service::Sqs => {
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => {
             xml.within("Error", |xml| {
                 xml.text("Type", if error.status < 500 { "Sender" } else { "Receiver" });
                 xml.text("Code", &error.code);

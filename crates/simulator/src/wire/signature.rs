@@ -1,6 +1,7 @@
-//! Signature Version 4, as far as routing needs it: who calls, which region and which service. Signatures are not
-//! checked (the simulator has no secrets), but a request without one is refused.
+//! Signature Version 4, as far as routing needs it: who calls, which region and which service. A request
+//! without a signature is refused; whether it is the right one is checked by [`authentication`](super::authentication).
 
+use crate::config::{DEFAULT_REGION, SimulatorConfig};
 use crate::core::error::AwsError;
 use crate::service::Service;
 
@@ -13,6 +14,14 @@ pub(crate) struct Scope {
     pub(crate) region: String,
     /// Service.
     pub(crate) service: String,
+}
+
+impl Scope {
+    /// The scope of a request that nobody has signed.
+    pub(crate) fn of_nobody(config: &SimulatorConfig) -> Self {
+        let region = config.regions.first().map_or(DEFAULT_REGION, String::as_str);
+        Self { caller: "web identity".to_owned(), region: region.to_owned(), service: "sts".to_owned() }
+    }
 }
 
 /// Reads the scope from an Authorization header or from a presigned query string.

@@ -3,7 +3,7 @@
 
 use super::signature::Scope;
 use crate::core::error::{AwsError, AwsResult};
-use crate::iam::{AccessKey, refusals};
+use crate::iam::refusals;
 use crate::service::Service;
 use foo_cloud::model::Timestamp;
 use hmac::{Hmac, Mac as _};
@@ -41,7 +41,7 @@ struct Parts {
 pub(crate) fn verify(
     request: &SignedRequest<'_>,
     scope: &Scope,
-    key: &AccessKey,
+    secret: &str,
     service: Service,
 ) -> AwsResult<()> {
     let parts = parts(request).ok_or_else(|| {
@@ -66,12 +66,21 @@ pub(crate) fn verify(
     );
     let signing_key = [date, &scope.region, &scope.service, "aws4_request"]
         .iter()
-        .fold(format!("AWS4{}", key.secret).into_bytes(), |key, part| mac(&key, part.as_bytes()));
+        .fold(format!("AWS4{secret}").into_bytes(), |key, part| mac(&key, part.as_bytes()));
     if hex(&mac(&signing_key, to_sign.as_bytes())) == parts.signature {
         Ok(())
     } else {
         Err(refusals::wrong_signature(service))
     }
+}
+
+/// The session token of temporary credentials.
+pub(crate) fn security_token(request: &SignedRequest<'_>) -> Option<String> {
+    if let Some(token) = request.headers.get("x-amz-security-token") {
+        return token.to_str().ok().map(str::to_owned);
+    }
+    let mut fields = request.query.split('&').filter_map(|field| field.split_once('='));
+    fields.find(|(name, _)| *name == "X-Amz-Security-Token").map(|(_, value)| decode(value))
 }
 
 fn parts(request: &SignedRequest<'_>) -> Option<Parts> {
@@ -202,8 +211,7 @@ mod tests {
         let request =
             SignedRequest { method: &Method::GET, path: "/", query, headers: &headers, body: b"", received };
         let scope = Scope { caller: "AKIDEXAMPLE".into(), region: "us-east-1".into(), service: "iam".into() };
-        let key = AccessKey { id: "AKIDEXAMPLE".into(), secret: secret.to_owned(), policy: None };
-        verify(&request, &scope, &key, Service::AutoScaling)
+        verify(&request, &scope, secret, Service::AutoScaling)
     }
 
     /// The example of the AWS General Reference, "Signature Version 4 signing process": ListUsers of IAM.

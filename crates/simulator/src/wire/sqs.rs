@@ -1,5 +1,7 @@
 //! SQS's actions (SQS API Reference), with their parameters in JSON.
 
+use super::json::Operation;
+use super::json::fields::{number, required, text, texts};
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::sqs::{Message, Receive};
@@ -11,27 +13,21 @@ use std::time::Duration;
 /// Longest time a message can be hidden, in seconds.
 const VISIBILITY_MAX: u64 = 43_200;
 
-/// An action: the region, its parameters, and the host that queue URLs are to name.
-pub(super) type Operation = fn(&mut Region, &Value, &str) -> AwsResult<Value>;
-
-pub(super) fn operation(action: &str) -> Option<Operation> {
-    let operation: Operation = match action {
-        "CreateQueue" => create,
-        "GetQueueUrl" => get_url,
-        "ListQueues" => list,
-        "GetQueueAttributes" => get_attributes,
-        "SetQueueAttributes" => set_attributes,
-        "DeleteQueue" => |region, body, _| region.delete_queue(queue(body)?).map(|()| json!({})),
-        "PurgeQueue" => |region, body, _| region.purge_queue(queue(body)?).map(|()| json!({})),
-        "SendMessage" => send,
-        "ReceiveMessage" => receive,
-        "DeleteMessage" => delete,
-        "DeleteMessageBatch" => delete_batch,
-        "ChangeMessageVisibility" => change_visibility,
-        _ => return None,
-    };
-    Some(operation)
-}
+/// All actions.
+pub(super) const ACTIONS: [(&str, Operation); 12] = [
+    ("CreateQueue", create),
+    ("GetQueueUrl", get_url),
+    ("ListQueues", list),
+    ("GetQueueAttributes", get_attributes),
+    ("SetQueueAttributes", set_attributes),
+    ("DeleteQueue", |region, body, _| region.delete_queue(queue(body)?).map(|()| json!({}))),
+    ("PurgeQueue", |region, body, _| region.purge_queue(queue(body)?).map(|()| json!({}))),
+    ("SendMessage", send),
+    ("ReceiveMessage", receive),
+    ("DeleteMessage", delete),
+    ("DeleteMessageBatch", delete_batch),
+    ("ChangeMessageVisibility", change_visibility),
+];
 
 /// The queue that a request names, by its URL or its name.
 pub(super) fn queue_of(body: &Value) -> Option<&str> {
@@ -187,39 +183,6 @@ fn url(region: &Region, host: &str, name: &str) -> String {
 fn queue(body: &Value) -> AwsResult<&str> {
     required(body, "QueueUrl")?;
     queue_of(body).ok_or_else(|| AwsError::missing("QueueUrl"))
-}
-
-fn text<'a>(body: &'a Value, name: &str) -> AwsResult<Option<&'a str>> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(AwsError::new("SerializationException", format!("{name} must be a text."))),
-    }
-}
-
-fn required<'a>(body: &'a Value, name: &str) -> AwsResult<&'a str> {
-    text(body, name)?.filter(|text| !text.is_empty()).ok_or_else(|| AwsError::missing(name))
-}
-
-fn number(body: &Value, name: &str, least: u64, most: u64) -> AwsResult<Option<u64>> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_u64().filter(|number| (least..=most).contains(number)) {
-            Some(number) => Ok(Some(number)),
-            None => Err(AwsError::invalid_value(format!(
-                "Value {value} for parameter {name} is invalid. Reason: Must be between {least} and {most}, if provided."
-            ))),
-        },
-    }
-}
-
-fn texts<'a>(body: &'a Value, name: &str) -> AwsResult<Vec<&'a str>> {
-    let wrong = || AwsError::new("SerializationException", format!("{name} must be a list of texts."));
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().ok_or_else(wrong)).collect(),
-        Some(_) => Err(wrong()),
-    }
 }
 
 fn attributes(body: &Value) -> AwsResult<BTreeMap<String, String>> {

@@ -10,26 +10,23 @@ mod templates;
 
 use super::Operation;
 
-pub(super) fn operation(action: &str) -> Option<Operation> {
-    let operation: Operation = match action {
-        "CreateLaunchTemplate" => templates::create,
-        "CreateLaunchTemplateVersion" => templates::create_version,
-        "DescribeLaunchTemplates" => templates::describe,
-        "DescribeLaunchTemplateVersions" => templates::describe_versions,
-        "ModifyLaunchTemplate" => templates::modify,
-        "DeleteLaunchTemplateVersions" => templates::delete_versions,
-        "DeleteLaunchTemplate" => templates::delete,
-        "DescribeInstances" => instances::describe,
-        "TerminateInstances" => instances::terminate,
-        "DescribeInstanceTypes" => catalogue::instance_types,
-        "DescribeImages" => catalogue::images,
-        "DescribeVpcs" => network::vpcs,
-        "DescribeSubnets" => network::subnets,
-        "DescribeSecurityGroups" => network::security_groups,
-        "DescribeAvailabilityZones" => network::zones,
-        "CreateTags" => tags::create,
-        "DeleteTags" => tags::delete,
-        _ => return None,
-    };
-    Some(operation)
-}
+/// All actions.
+pub(super) const ACTIONS: [(&str, Operation); 17] = [
+    ("CreateLaunchTemplate", templates::create),
+    ("CreateLaunchTemplateVersion", templates::create_version),
+    ("DescribeLaunchTemplates", templates::describe),
+    ("DescribeLaunchTemplateVersions", templates::describe_versions),
+    ("ModifyLaunchTemplate", templates::modify),
+    ("DeleteLaunchTemplateVersions", templates::delete_versions),
+    ("DeleteLaunchTemplate", templates::delete),
+    ("DescribeInstances", instances::describe),
+    ("TerminateInstances", instances::terminate),
+    ("DescribeInstanceTypes", catalogue::instance_types),
+    ("DescribeImages", catalogue::images),
+    ("DescribeVpcs", network::vpcs),
+    ("DescribeSubnets", network::subnets),
+    ("DescribeSecurityGroups", network::security_groups),
+    ("DescribeAvailabilityZones", network::zones),
+    ("CreateTags", tags::create),
+    ("DeleteTags", tags::delete),
+];

@@ -1,8 +1,11 @@
-//! AWS JSON 1.0: the action in the header `X-Amz-Target`, parameters and answers as JSON (Smithy, "AWS JSON 1.0
-//! protocol").
+//! AWS JSON 1.0 and 1.1: the action in the header `X-Amz-Target`, parameters and answers as JSON (Smithy, "AWS JSON 1.0
+//! protocol" and "AWS JSON 1.1 protocol").
+
+pub(super) mod fields;
 
 use super::sigv4::SignedRequest;
-use super::{WireAnswer, WireRequest, signature, sqs};
+use super::{WireAnswer, authentication, signature, sqs, ssm};
+use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
 use crate::iam::policy::Ask;
@@ -14,29 +17,62 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// An action: the region, its parameters, and the host that URLs are to name.
+pub(super) type Operation = fn(&mut Region, &Value, &str) -> AwsResult<Value>;
+
 /// The header that names the action.
 pub(crate) const TARGET: &str = "x-amz-target";
-/// What SQS's actions are called in it.
-const SQS: &str = "AmazonSQS.";
 /// How often a long poll looks again, in real time: nothing tells it that virtual time has passed.
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
+
+/// A service that speaks JSON.
+#[derive(Clone, Copy, Debug)]
+struct Dialect {
+    service: Service,
+    /// What its actions begin with in the header.
+    prefix: &'static str,
+    /// What its error codes begin with.
+    error_prefix: &'static str,
+    content_type: &'static str,
+    actions: &'static [(&'static str, Operation)],
+}
+
+const DIALECTS: [Dialect; 2] = [
+    Dialect {
+        service: Service::Sqs,
+        prefix: "AmazonSQS.",
+        error_prefix: "com.amazonaws.sqs#",
+        content_type: "application/x-amz-json-1.0",
+        actions: &sqs::ACTIONS,
+    },
+    Dialect {
+        service: Service::Ssm,
+        prefix: "AmazonSSM.",
+        error_prefix: "",
+        content_type: "application/x-amz-json-1.1",
+        actions: &ssm::ACTIONS,
+    },
+];
 
 /// Answers a request that has an `X-Amz-Target`.
 pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &str) -> WireAnswer {
     let request_id = world.request_id();
-    match carry_out(world, request, target).await {
+    // Whatever has no dialect of its own is refused in the first.
+    let dialect = DIALECTS.into_iter().find(|it| target.starts_with(it.prefix)).unwrap_or(DIALECTS[0]);
+    let content_type = dialect.content_type;
+    match carry_out(world, request, target, dialect).await {
         Ok((Ending::Whole, outcome)) => {
-            let (status, body) = written(outcome);
-            WireAnswer::Json { status, body, request_id }
+            let (status, body) = dialect.written(outcome);
+            WireAnswer::Json { status, body, request_id, content_type }
         }
         Ok((Ending::Truncated, outcome)) => {
-            let (status, body) = written(outcome);
-            WireAnswer::Truncated { status, body }
+            let (status, body) = dialect.written(outcome);
+            WireAnswer::Truncated { status, body, content_type }
         }
         Ok((Ending::Lost, _)) | Err(Refusal::Dropped) => WireAnswer::Dropped,
         Err(Refusal::Answer(error)) => {
-            let (status, body) = written(Err(error));
-            WireAnswer::Json { status, body, request_id }
+            let (status, body) = dialect.written(Err(error));
+            WireAnswer::Json { status, body, request_id, content_type }
         }
     }
 }
@@ -57,29 +93,22 @@ async fn carry_out(
     world: &World,
     request: SignedRequest<'_>,
     target: &str,
+    dialect: Dialect,
 ) -> Result<(Ending, AwsResult<Value>), Refusal> {
     let authorization = request.headers.get("authorization").and_then(|value| value.to_str().ok());
-    let plain = WireRequest { authorization, query: request.query, body: request.body };
-    let scope = signature::scope(plain.authorization, plain.query)?;
+    let scope = signature::scope(authorization, request.query)?;
     let service = signature::service_of(&scope)?;
     let unknown = || AwsError::new("UnknownOperationException", "The operation is not known.");
-    let action = target.strip_prefix(SQS).filter(|_| service == Service::Sqs).ok_or_else(unknown)?;
-    let operation = sqs::operation(action).ok_or_else(unknown)?;
-    let (key, known) = {
-        let inner = world.lock();
-        (inner.keys.get(&scope.caller), !inner.keys.is_empty())
-    };
-    let parameters = String::from_utf8_lossy(plain.body);
+    let action = target.strip_prefix(dialect.prefix).filter(|_| service == dialect.service);
+    let action = action.ok_or_else(unknown)?;
+    let operation = super::named(dialect.actions, action).ok_or_else(unknown)?;
+    let parameters = String::from_utf8_lossy(request.body);
     let call =
         CallHead { caller: &scope.caller, region: &scope.region, service, action, parameters: &parameters };
-    if known {
-        let verified = match &key {
-            None => Err(refusals::unknown_key(service)),
-            Some(key) => super::sigv4::verify(&request, &scope, key, service),
-        };
-        verified.inspect_err(|error| world.record_refusal(&call, error))?;
-    }
-    let body: Value = match plain.body {
+    authentication::authenticate(world, &request, &scope, service)
+        .inspect_err(|error| world.record_refusal(&call, error))?;
+    let key = world.lock().keys.get(&scope.caller);
+    let body: Value = match request.body {
         [] => json!({}),
         body => serde_json::from_slice(body)
             .ok()
@@ -101,15 +130,21 @@ async fn carry_out(
     let arn = world.arn_of(&scope.caller);
     let first = world.carry_out(&call, ending, |region| {
         if let Some(key) = &key {
-            let queue = sqs::queue_of(&body).unwrap_or("*");
+            let resource = match service {
+                Service::Ssm => ssm::resource_of(&body),
+                _ => sqs::queue_of(&body).unwrap_or("*").to_owned(),
+            };
             let ask = Ask {
-                action: format!("sqs:{action}"),
-                resource: format!("arn:aws:sqs:{}:{}:{queue}", region.name, region.account),
+                action: format!("{}:{action}", service.name()),
+                resource: format!("arn:aws:{}:{}:{}:{resource}", service.name(), region.name, region.account),
                 context: BTreeMap::new(),
             };
             refusals::check(key, &[ask], service, &arn)?;
         }
-        operation(region, &body, host).map(|value| (value, sqs::poll_until(region, action, &body)))
+        operation(region, &body, host).map(|value| {
+            let until = (service == Service::Sqs).then(|| sqs::poll_until(region, action, &body)).flatten();
+            (value, until)
+        })
     });
     let (mut value, until) = match first {
         Ok(first) => first,
@@ -135,12 +170,14 @@ async fn carry_out(
     Ok((ending, Ok(value)))
 }
 
-fn written(outcome: AwsResult<Value>) -> (u16, String) {
-    match outcome {
-        Ok(value) => (200, value.to_string()),
-        Err(error) => {
-            let kind = format!("com.amazonaws.sqs#{}", error.code);
-            (error.status, json!({ "__type": kind, "message": error.message }).to_string())
+impl Dialect {
+    fn written(self, outcome: AwsResult<Value>) -> (u16, String) {
+        match outcome {
+            Ok(value) => (200, value.to_string()),
+            Err(error) => {
+                let kind = format!("{}{}", self.error_prefix, error.code);
+                (error.status, json!({ "__type": kind, "message": error.message }).to_string())
+            }
         }
     }
 }

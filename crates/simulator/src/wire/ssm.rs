@@ -1,0 +1,124 @@
+//! Parameter Store's actions (Systems Manager API Reference), with their parameters in JSON.
+
+use super::json::Operation;
+use super::json::fields::{flag, number, required, text, texts};
+use crate::core::Region;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::ssm::{ParameterType, ParameterVersion};
+use serde_json::{Value, json};
+
+/// Names of one GetParameters or DeleteParameters.
+const NAMES: usize = 10;
+
+/// All actions.
+pub(super) const ACTIONS: [(&str, Operation); 6] = [
+    ("GetParameter", get),
+    ("GetParameters", get_many),
+    ("GetParametersByPath", by_path),
+    ("PutParameter", put),
+    ("DeleteParameter", |region, body, _| {
+        region.delete_parameter(required(body, "Name")?).map(|()| json!({}))
+    }),
+    ("DeleteParameters", delete_many),
+];
+
+/// The parameter that a request is about, as IAM names it.
+pub(super) fn resource_of(body: &Value) -> String {
+    let name = ["Name", "Path"].iter().find_map(|name| body.get(name)).and_then(Value::as_str).unwrap_or("*");
+    format!("parameter/{}", name.trim_start_matches('/'))
+}
+
+fn get(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
+    let name = required(body, "Name")?;
+    Ok(json!({ "Parameter": show(region, region.parameter(name)?) }))
+}
+
+fn get_many(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
+    let names = names(body)?;
+    let (mut found, mut invalid) = (Vec::new(), Vec::new());
+    for name in names {
+        match region.parameter(name) {
+            Ok(version) => found.push(show(region, version)),
+            Err(_) => invalid.push(name),
+        }
+    }
+    Ok(json!({ "Parameters": found, "InvalidParameters": invalid }))
+}
+
+fn by_path(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
+    let path = required(body, "Path")?;
+    if !path.starts_with('/') {
+        return Err(AwsError::new(
+            "ValidationException",
+            "The parameter doesn't meet the parameter name requirements.",
+        ));
+    }
+    if !body.get("ParameterFilters").is_none_or(|filters| filters.is_null() || filters == &json!([])) {
+        return Err(AwsError::new("ValidationException", "ParameterFilters are not simulated."));
+    }
+    let most = usize::try_from(number(body, "MaxResults", 1, 10)?.unwrap_or(10)).unwrap_or(10);
+    let after = text(body, "NextToken")?;
+    let recursive = flag(body, "Recursive")?.unwrap_or(false);
+    let mut below = region.parameters_below(path, recursive, after);
+    let page: Vec<ParameterVersion<'_>> = below.by_ref().take(most).collect();
+    let more = below.next().is_some();
+    let token = page.last().filter(|_| more).map(|last| last.parameter.name.clone());
+    let shown: Vec<Value> = page.into_iter().map(|version| show(region, version)).collect();
+    let mut answer = json!({ "Parameters": shown });
+    if let (Some(token), Some(answer)) = (token, answer.as_object_mut()) {
+        answer.insert("NextToken".to_owned(), Value::String(token));
+    }
+    Ok(answer)
+}
+
+fn put(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
+    let kind = match text(body, "Type")? {
+        None => ParameterType::default(),
+        Some(kind) => kind.parse().map_err(|_| {
+            AwsError::new("UnsupportedParameterType", format!("The parameter type {kind} isn't supported."))
+        })?,
+    };
+    let overwrite = flag(body, "Overwrite")?.unwrap_or(false);
+    let value = required(body, "Value")?.to_owned();
+    let version = region.put_parameter(required(body, "Name")?, kind, value, overwrite)?;
+    Ok(json!({ "Version": version, "Tier": "Standard" }))
+}
+
+fn delete_many(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
+    let (mut deleted, mut invalid) = (Vec::new(), Vec::new());
+    for name in names(body)? {
+        match region.delete_parameter(name) {
+            Ok(()) => deleted.push(name),
+            Err(_) => invalid.push(name),
+        }
+    }
+    Ok(json!({ "DeletedParameters": deleted, "InvalidParameters": invalid }))
+}
+
+fn names(body: &Value) -> AwsResult<Vec<&str>> {
+    let names = texts(body, "Names")?;
+    if names.is_empty() || names.len() > NAMES {
+        return Err(AwsError::new(
+            "ValidationException",
+            format!("Between 1 and {NAMES} Names can be given."),
+        ));
+    }
+    Ok(names)
+}
+
+fn show(region: &Region, version: ParameterVersion<'_>) -> Value {
+    let ParameterVersion { parameter, number, value, written } = version;
+    let kind: &'static str = parameter.kind.into();
+    let account = if parameter.is_public() { "" } else { region.account.as_str() };
+    let slash = if parameter.name.starts_with('/') { "" } else { "/" };
+    json!({
+        "Name": parameter.name,
+        "Type": kind,
+        "Value": value,
+        "Version": number,
+        // Seconds since 1970 (Smithy, "AWS JSON 1.1 protocol"); their fraction is not worth a floating-point number.
+        "LastModifiedDate": written.0 / 1_000,
+        "ARN": format!("arn:aws:ssm:{}:{account}:parameter{slash}{}", region.name, parameter.name),
+        "DataType": "text",
+    })
+}
