@@ -9,6 +9,7 @@
 //! | DELETE `/_sim/faults/<n>` | remove one |
 //! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
+//! | GET `/_sim/actions` | everything that is not answered with `InvalidAction` |
 //! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
@@ -42,6 +43,7 @@ use crate::iam::AccessKey;
 use crate::page;
 use crate::simulator::{RegionHandle, Simulator};
 use crate::throttle::Throttling;
+use crate::wire;
 use foo_cloud::model::InstanceId;
 use http::{Method, StatusCode};
 use serde::Deserialize;
@@ -220,6 +222,10 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         ("GET", ["page", region, group]) => {
             page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
         }
+        ("GET", ["actions"]) => Ok(wire::all_actions()
+            .into_iter()
+            .map(|(service, action)| Value::String(format!("{}:{action}", service.name())))
+            .collect()),
         ("GET", ["regions"]) => value_of(simulator.region_names()),
         _ => Err(Refusal::NotFound),
     }

@@ -125,8 +125,12 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
             Ok(response)
         }
         WireAnswer::Xml { status, body, request_id } => Ok(identified(status, wire::XML, body, &request_id)),
-        WireAnswer::Json { status, body, request_id, content_type } => {
-            Ok(identified(status, content_type, body, &request_id))
+        WireAnswer::Json { status, body, request_id, content_type, query_error } => {
+            let mut response = identified(status, content_type, body, &request_id);
+            if let Some(value) = query_error.and_then(|error| HeaderValue::from_str(&error).ok()) {
+                response.headers_mut().insert("x-amzn-query-error", value);
+            }
+            Ok(response)
         }
     }
 }

@@ -54,7 +54,14 @@ pub(crate) enum WireAnswer {
     /// A body of XML with its request id.
     Xml { status: u16, body: String, request_id: String },
     /// A body of JSON with its request id.
-    Json { status: u16, body: String, request_id: String, content_type: &'static str },
+    Json {
+        status: u16,
+        body: String,
+        request_id: String,
+        content_type: &'static str,
+        /// The header `x-amzn-query-error`: what the error was called in the query protocol.
+        query_error: Option<String>,
+    },
     /// The beginning of an answer; then the connection ends.
     Truncated { status: u16, body: String, content_type: &'static str },
     /// Nothing: the connection is reset.
@@ -220,7 +227,6 @@ fn named<T: Copy>(actions: &[(&str, T)], action: &str) -> Option<T> {
 }
 
 /// All services and the actions that they know.
-#[cfg(test)]
 pub(crate) fn all_actions() -> Vec<(Service, &'static str)> {
     fn names<T>(service: Service, actions: &'static [(&'static str, T)]) -> Vec<(Service, &'static str)> {
         actions.iter().map(|(name, _)| (service, *name)).collect()

@@ -62,8 +62,9 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &s
     let content_type = dialect.content_type;
     match carry_out(world, request, target, dialect).await {
         Ok((Ending::Whole, outcome)) => {
+            let query_error = outcome.as_ref().err().and_then(|error| dialect.query_error(error));
             let (status, body) = dialect.written(outcome);
-            WireAnswer::Json { status, body, request_id, content_type }
+            WireAnswer::Json { status, body, request_id, content_type, query_error }
         }
         Ok((Ending::Truncated, outcome)) => {
             let (status, body) = dialect.written(outcome);
@@ -71,8 +72,9 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &s
         }
         Ok((Ending::Lost, _)) | Err(Refusal::Dropped) => WireAnswer::Dropped,
         Err(Refusal::Answer(error)) => {
+            let query_error = dialect.query_error(&error);
             let (status, body) = dialect.written(Err(error));
-            WireAnswer::Json { status, body, request_id, content_type }
+            WireAnswer::Json { status, body, request_id, content_type, query_error }
         }
     }
 }
@@ -171,6 +173,26 @@ async fn carry_out(
 }
 
 impl Dialect {
+    /// SDKs of SQS tell errors by the names that they had before it spoke JSON (Smithy, "AWS query compatible trait").
+    fn query_error(self, error: &AwsError) -> Option<String> {
+        if self.service != Service::Sqs {
+            return None;
+        }
+        let code = match error.code.as_str() {
+            "QueueDoesNotExist" => "AWS.SimpleQueueService.NonExistentQueue",
+            "QueueNameExists" => "QueueAlreadyExists",
+            code @ ("BatchEntryIdsNotDistinct"
+            | "EmptyBatchRequest"
+            | "MessageNotInflight"
+            | "PurgeQueueInProgress"
+            | "QueueDeletedRecently"
+            | "TooManyEntriesInBatchRequest"
+            | "UnsupportedOperation") => return Some(format!("AWS.SimpleQueueService.{code};Sender")),
+            code => code,
+        };
+        Some(format!("{code};{}", if error.status < 500 { "Sender" } else { "Receiver" }))
+    }
+
     fn written(self, outcome: AwsResult<Value>) -> (u16, String) {
         match outcome {
             Ok(value) => (200, value.to_string()),
