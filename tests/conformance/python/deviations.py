@@ -28,6 +28,8 @@ MOTO = {
     "refused_groups: desired of nobody": _NO_ANSWER,
     "refused_groups: minimum above maximum": f"{_UNCHECKED}; API, CreateAutoScalingGroup: MaxSize",
     "refused_groups: unknown template": "Auto Scaling's own code is ValidationError; moto passes EC2's on",
+    "sessions: nameless": f"{_UNCHECKED}; STS API, AssumeRole: [\\w+=,.@-]*",
+    "sessions: too short": f"{_UNCHECKED}; STS API, AssumeRole: at least 900 seconds",
     "single_members: activities": "Guide, Verify a scaling activity: moto keeps no activities",
     "single_members: end a stranger": _NO_ANSWER,
     "single_members: protect a stranger": f"{_UNCHECKED}; API, SetInstanceProtection: instances of the group",
@@ -35,4 +37,6 @@ MOTO = {
     "tags_and_pages: bad token": f"{_NO_ANSWER}; API, Common errors: InvalidNextToken",
     "tags_and_pages: page too long": f"{_NO_ANSWER}; API, DescribeAutoScalingGroups: at most 100",
     "tags_and_pages: tag nobody": _NO_ANSWER,
+    "warm_pools: filled": "Guide, Warm pools: moto stores the configuration and never launches an instance",
+    "warm_pools: of nobody": _NO_ANSWER,
 }

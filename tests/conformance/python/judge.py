@@ -32,15 +32,19 @@ class Account:
         self.endpoint = endpoint
         self.answers = {}
         self.scenario = ""
-        client = lambda service: boto3.client(
+        self.scaling, self.ec2, self.sts = (self.client(each) for each in ("autoscaling", "ec2", "sts"))
+        self.sqs, self.ssm = self.client("sqs"), self.client("ssm")
+
+    def client(self, service, key="judge", secret="judge", token=None):
+        return boto3.client(
             service,
             region_name=REGION,
-            endpoint_url=endpoint,
-            aws_access_key_id="judge",
-            aws_secret_access_key="judge",
-            config=Config(retries={"total_max_attempts": 1}),
+            endpoint_url=self.endpoint,
+            aws_access_key_id=key,
+            aws_secret_access_key=secret,
+            aws_session_token=token,
+            config=Config(retries={"total_max_attempts": 1}, parameter_validation=False),
         )
-        self.scaling, self.ec2, self.sts = client("autoscaling"), client("ec2"), client("sts")
 
     def begin(self, scenario):
         self.scenario = scenario

@@ -256,6 +256,83 @@ def mixed_instances(account):
     step("both sources", account.create, "both", MixedInstancesPolicy=policy)
 
 
+def warm_pools(account):
+    step, scaling = account.step, account.scaling
+    account.create("main", MaxSize=3)
+    ours = {"AutoScalingGroupName": "main"}
+    configuration = lambda answer: answer.get("WarmPoolConfiguration")
+    step("none", scaling.describe_warm_pool, **ours, look=configuration)
+    step("put", scaling.put_warm_pool, **ours, MinSize=1, MaxGroupPreparedCapacity=2, PoolState="Running",
+         InstanceReusePolicy={"ReuseOnScaleIn": True})
+    step("configuration", scaling.describe_warm_pool, **ours, look=configuration)
+    account.wait(60)
+    step("filled", scaling.describe_warm_pool, **ours,
+         look=lambda answer: [each["LifecycleState"] for each in answer["Instances"]])
+    step("of nobody", scaling.put_warm_pool, AutoScalingGroupName="nobody")
+    step("delete", scaling.delete_warm_pool, **ours)
+    account.wait(60)
+    step("deleted", scaling.describe_warm_pool, **ours, look=configuration)
+
+
+def queues(account):
+    step, sqs = account.step, account.sqs
+    url = sqs.create_queue(QueueName="events", Attributes={"VisibilityTimeout": "30"})["QueueUrl"]
+    step("name", lambda: url, look=lambda url: url.rsplit("/", 1)[-1])
+    step("create again", sqs.create_queue, QueueName="events", Attributes={"VisibilityTimeout": "30"})
+    step("create otherwise", sqs.create_queue, QueueName="events", Attributes={"VisibilityTimeout": "31"})
+    step("unknown", sqs.get_queue_url, QueueName="nobody")
+    step("send", sqs.send_message, QueueUrl=url, MessageBody="hello", look=lambda answer: answer["MD5OfMessageBody"])
+    taken = sqs.receive_message(QueueUrl=url, MessageSystemAttributeNames=["ApproximateReceiveCount"])["Messages"]
+    step("receive", lambda: taken, look=lambda found: [(each["Body"], each["Attributes"]) for each in found])
+    step("hidden", sqs.receive_message, QueueUrl=url, look=lambda answer: answer.get("Messages", []))
+    receipt = {"QueueUrl": url, "ReceiptHandle": taken[0]["ReceiptHandle"]}
+    step("show again", sqs.change_message_visibility, **receipt, VisibilityTimeout=0)
+    step("visible", sqs.receive_message, QueueUrl=url, look=lambda answer: len(answer["Messages"]))
+    step("nonsense receipt", sqs.delete_message, QueueUrl=url, ReceiptHandle="nonsense")
+    step("numbers", sqs.get_queue_attributes, QueueUrl=url, AttributeNames=["All"], look=lambda answer: {
+        key: answer["Attributes"][key] for key in
+        ("VisibilityTimeout", "ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "DelaySeconds")
+    })
+    step("wrong number", sqs.receive_message, QueueUrl=url, MaxNumberOfMessages=11)
+    step("delete", sqs.delete_queue, QueueUrl=url)
+    step("deleted", sqs.send_message, QueueUrl=url, MessageBody="hello")
+
+
+def parameters(account):
+    step, ssm = account.step, account.ssm
+    own = {"Name": "/own/a"}
+    shown = lambda answer: [answer["Parameter"][key] for key in ("Name", "Type", "Value", "Version", "DataType")]
+    step("unknown", ssm.get_parameter, **own)
+    step("put", ssm.put_parameter, **own, Value="one", Type="String", look=lambda answer: answer["Version"])
+    step("put again", ssm.put_parameter, **own, Value="two", Type="String")
+    step("overwrite", ssm.put_parameter, **own, Value="two", Type="String", Overwrite=True,
+         look=lambda answer: answer["Version"])
+    step("get", ssm.get_parameter, **own, look=shown)
+    step("older version", ssm.get_parameter, Name="/own/a:1", look=lambda answer: answer["Parameter"]["Value"])
+    step("version of nobody", ssm.get_parameter, Name="/own/a:9")
+    step("some", ssm.get_parameters, Names=["/own/a", "/own/b"],
+         look=lambda answer: (len(answer["Parameters"]), answer["InvalidParameters"]))
+    step("below", ssm.get_parameters_by_path, Path="/own",
+         look=lambda answer: [each["Name"] for each in answer["Parameters"]])
+    step("reserved", ssm.put_parameter, Name="/aws/service/x", Value="x", Type="String")
+    step("delete", ssm.delete_parameter, **own)
+    step("delete again", ssm.delete_parameter, **own)
+
+
+def sessions(account):
+    step, sts = account.step, account.sts
+    number = sts.get_caller_identity()["Account"]
+    role = {"RoleArn": f"arn:aws:iam::{number}:role/pools", "RoleSessionName": "foo"}
+    answer = sts.assume_role(**role)
+    step("who", lambda: answer["AssumedRoleUser"]["Arn"], look=lambda arn: arn.split(":", 5)[5])
+    step("credentials", lambda: answer["Credentials"], look=lambda them: (sorted(them), them["AccessKeyId"][:4]))
+    ours = answer["Credentials"]
+    session = account.client("sts", ours["AccessKeyId"], ours["SecretAccessKey"], ours["SessionToken"])
+    step("who with them", session.get_caller_identity, look=lambda answer: answer["Arn"].split(":", 5)[5])
+    step("too short", sts.assume_role, **role, DurationSeconds=899)
+    step("nameless", sts.assume_role, RoleArn=role["RoleArn"], RoleSessionName="a b")
+
+
 ALL = [
     launch_templates,
     instances,
@@ -267,4 +344,8 @@ ALL = [
     hooks,
     tags_and_pages,
     mixed_instances,
+    warm_pools,
+    queues,
+    parameters,
+    sessions,
 ]

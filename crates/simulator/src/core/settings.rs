@@ -42,6 +42,19 @@ pub struct Settings {
     pub max_lifetime_protection: ProtectionAgainst,
     /// How long an instance refresh goes on without coming forward.
     pub refresh_timeout: Duration,
+    /// How much of a group MaxInstanceLifetime replaces at a time, in percent (at least one instance) **(A)**: AWS documents
+    /// only that it does so gradually.
+    pub lifetime_percent: u32,
+    /// In which order the hooks of a transition are waited for.
+    pub hook_order: HookOrder,
+    /// What becomes of a call for several instances when one of them is refused.
+    pub batches: Batches,
+    /// How the activity ends of a scale-in that finds only protected instances.
+    pub all_protected: AllProtected,
+    /// What a termination gets while the Terminate process is suspended.
+    pub suspended_terminate: SuspendedTerminate,
+    /// Codes of refusals that AWS does not document.
+    pub codes: Codes,
     /// When the replacement of a leaving instance is launched.
     pub replacement: Replacement,
     /// What a second TerminateInstanceInAutoScalingGroup of the same instance gets.
@@ -69,6 +82,61 @@ pub enum ProtectionAgainst {
     Respected,
     /// It does not.
     Ignored,
+}
+
+/// In which order the hooks of a transition are waited for **(A)**.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HookOrder {
+    /// All at once.
+    Together,
+    /// One after the other, by name.
+    OneByOne,
+}
+
+/// What becomes of SetInstanceProtection or TerminateInstanceInAutoScalingGroup for several instances when one of them is
+/// refused **(A)**.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Batches {
+    /// Nothing is done.
+    AllOrNothing,
+    /// Those before it are done.
+    UpToTheRefused,
+}
+
+/// How the activity ends of a scale-in that finds only protected instances **(A)**: users report both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are AWS's own (API Reference, Activity)")]
+pub enum AllProtected {
+    Cancelled,
+    Failed,
+}
+
+/// What TerminateInstanceInAutoScalingGroup gets while the Terminate process is suspended **(A)**.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SuspendedTerminate {
+    /// It is carried out: suspension concerns what the group does by itself.
+    CarriedOut,
+    /// `ScalingActivityInProgress`.
+    Refused,
+}
+
+/// Codes of refusals that AWS documents without a code **(A)**.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Codes {
+    /// A group that is being deleted is to be changed.
+    pub group_in_deletion: String,
+    /// A launch template has more user data than fits.
+    pub user_data_too_long: String,
+}
+
+impl Default for Codes {
+    fn default() -> Self {
+        Self {
+            group_in_deletion: "ValidationError".to_owned(),
+            user_data_too_long: "InvalidUserData.Malformed".to_owned(),
+        }
+    }
 }
 
 /// What happens to a termination of an instance that is already Terminating **(A)**.
@@ -122,6 +190,12 @@ impl Default for Settings {
             rebalance_protection: ProtectionAgainst::Respected,
             max_lifetime_protection: ProtectionAgainst::Ignored,
             refresh_timeout: Duration::from_hours(1),
+            lifetime_percent: 10,
+            hook_order: HookOrder::Together,
+            batches: Batches::AllOrNothing,
+            all_protected: AllProtected::Cancelled,
+            suspended_terminate: SuspendedTerminate::CarriedOut,
+            codes: Codes::default(),
             replacement: Replacement::default(),
             repeated_termination: RepeatedTermination::default(),
             hooks_of_dead: HooksOf::default(),

@@ -75,7 +75,8 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
     }
 }
 
-/// The signature is not the one that the secret makes. EC2 gives the same code as for an unknown key **(A)**.
+/// The signature is not the one that the secret makes. EC2 gives the same code as for an unknown key (EC2
+/// API Reference, "Error codes": AuthFailure).
 pub(crate) fn wrong_signature(service: Service) -> AwsError {
     match service {
         Service::Ec2 => unknown_key(service),
@@ -88,7 +89,7 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
     }
 }
 
-/// The request was signed too long ago, or in the future. The text is an abbreviation of AWS's **(A)**.
+/// The request was signed too long ago, or in the future. The text is an abbreviation of AWS's.
 pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),

@@ -1,5 +1,6 @@
 //! Tests of the whole simulator. Each names the rule it checks; the rules come from AWS's documentation.
 
+mod assumptions;
 mod events;
 mod faults;
 mod fuzz;
@@ -15,6 +16,7 @@ mod mixed;
 mod properties;
 mod refreshes;
 mod replacing;
+mod rules;
 mod scale;
 mod scene;
 mod sim_cloud;

@@ -110,10 +110,12 @@ fn unknown_templates_have_codes_of_their_own() {
 fn user_data_is_limited_before_base64() {
     let with = |bytes: usize| {
         let text = STANDARD.encode(vec![b'x'; bytes]);
-        LaunchData::new(Document::map().with("userData", Some(Document::Text(text))))
+        let data =
+            LaunchData::new(Document::map().with("userData", Some(Document::Text(text)))).expect("base64");
+        data.check_size("TooLong")
     };
     assert!(with(USER_DATA_LIMIT).is_ok());
-    assert_eq!(refusal(with(USER_DATA_LIMIT + 1)).0, "InvalidUserData.Malformed");
+    assert_eq!(refusal(with(USER_DATA_LIMIT + 1)).0, "TooLong");
     let broken = LaunchData::new(Document::map().with("userData", Some(Document::text("not base64!"))));
     assert_eq!(refusal(broken).1, "Invalid BASE64 encoding of user data.");
     assert_eq!(refusal(LaunchData::new(Document::map())).0, "MissingParameter");

@@ -1,7 +1,8 @@
-//! The simulator as AWS's Python SDK, moto and a browser see it. What they need beside Python 3 is said by the test that misses
+//! The simulator as AWS's SDKs for Python and Rust, moto and a browser see it. What they need beside Python 3 is said by the test that misses
 //! it.
 
 mod boto3;
 mod judge;
 mod page;
 mod python;
+mod sdk;

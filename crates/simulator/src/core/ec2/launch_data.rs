@@ -19,22 +19,27 @@ pub struct LaunchData {
 }
 
 impl LaunchData {
-    /// Checks what EC2 checks when a version is made: that there is something, and user data's form and size.
+    /// Checks what EC2 checks when a version is made: that there is something, and user data's form.
     pub fn new(document: Document) -> AwsResult<Self> {
         if document.is_empty() {
             return Err(AwsError::missing("LaunchTemplateData"));
         }
         let data = Self { document };
         if let Some(text) = data.document.get_text(&["userData"]) {
-            // (A): EC2 documents the limit, not the code that a template beyond it gets.
-            let malformed = |message: &str| AwsError::new("InvalidUserData.Malformed", message);
-            let bytes =
-                STANDARD.decode(text).map_err(|_| malformed("Invalid BASE64 encoding of user data."))?;
-            if bytes.len() > USER_DATA_LIMIT {
-                return Err(malformed(&format!("User data is limited to {USER_DATA_LIMIT} bytes")));
-            }
+            let malformed =
+                |_| AwsError::new("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.");
+            STANDARD.decode(text).map_err(malformed)?;
         }
         Ok(data)
+    }
+
+    /// Checks the size of user data (EC2 User Guide, "Instance user data": 16 KB before it is encoded).
+    pub(crate) fn check_size(&self, code: &str) -> AwsResult<()> {
+        let size = self.document.get_text(&["userData"]).and_then(|text| STANDARD.decode(text).ok());
+        if size.is_some_and(|bytes| bytes.len() > USER_DATA_LIMIT) {
+            return Err(AwsError::new(code, format!("User data is limited to {USER_DATA_LIMIT} bytes")));
+        }
+        Ok(())
     }
 
     /// The image, if it names one.

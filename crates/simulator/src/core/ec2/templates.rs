@@ -279,7 +279,7 @@ impl Templates {
         let mut results = Vec::new();
         for text in versions {
             let failure = match template.version(text).map(|version| version.number) {
-                // (A): AWS documents that it cannot be deleted, not the code of the refusal.
+                // The one code of the enumeration that fits (API Reference, ResponseError).
                 Ok(number) if number == template.default => Some((
                     "unexpectedError",
                     format!("Version {number} is the default version and cannot be deleted."),
@@ -334,11 +334,13 @@ impl Templates {
 impl Region {
     /// CreateLaunchTemplate.
     pub fn create_template(&mut self, new: NewTemplate) -> AwsResult<&Template> {
+        new.data.check_size(&self.settings.codes.user_data_too_long)?;
         self.templates.create(self.now, &mut self.chance, new)
     }
 
     /// CreateLaunchTemplateVersion.
     pub fn create_template_version(&mut self, new: NewVersion) -> AwsResult<(&Template, Arc<Version>)> {
+        new.data.check_size(&self.settings.codes.user_data_too_long)?;
         self.templates.create_version(self.now, new)
     }
 }

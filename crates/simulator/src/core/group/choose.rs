@@ -130,7 +130,7 @@ impl Region {
     }
 
     /// Leaves out what costs more than SpotMaxPrice and orders the rest. How much room EC2 has for spot instances nobody is
-    /// told; here it is what the zone has room for **(A)**.
+    /// told; here it is what the zone has room for.
     fn order_spot(
         &self,
         policy: &MixedPolicy,

@@ -1,14 +1,14 @@
 //! Lifecycle hooks: waits that other programs ask for while a member launches or leaves (Auto Scaling User Guide,
 //! "Amazon EC2 Auto Scaling lifecycle hooks").
 //!
-//! All hooks of a transition begin their waits at the same moment **(A)**; the transition goes on when the last is over.
-//! One that is abandoned ends the others.
+//! The hooks of a transition begin their waits together or one after the other ([`HookOrder`]); the transition goes on when
+//! the last is over. One that is abandoned ends the others.
 
 use super::model::Member;
 use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::core::settings::HooksOf;
+use crate::core::settings::{HookOrder, HooksOf};
 use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -265,9 +265,24 @@ impl Region {
         }
         let hooks: Vec<Hook> =
             group.hooks.values().filter(|hook| hook.transition == transition).cloned().collect();
+        self.begin_waits_for(name, id, transition, hooks)
+    }
+
+    /// Begins the waits for these hooks, of which only the first comes now if they come one after the other.
+    fn begin_waits_for(
+        &mut self,
+        name: &GroupName,
+        id: &InstanceId,
+        transition: Transition,
+        hooks: Vec<Hook>,
+    ) -> bool {
+        let together = match self.settings.hook_order {
+            HookOrder::Together => hooks.len(),
+            HookOrder::OneByOne => 1,
+        };
         let now = self.now;
         let mut waits = BTreeMap::new();
-        for hook in hooks {
+        for hook in hooks.into_iter().take(together) {
             let action = LifecycleAction {
                 token: self.chance.uuid(),
                 expires: now.plus(hook.heartbeat),
@@ -313,6 +328,10 @@ impl Region {
             return;
         }
         let launching = member.lifecycle == LifecycleState::PendingWait;
+        if result == ActionResult::Continue && self.begin_next_wait(name, id, hook, launching) {
+            return;
+        }
+        let Some(member) = self.member_mut(name, id) else { return };
         match (launching, result) {
             (true, ActionResult::Continue) => {
                 member.lifecycle = LifecycleState::PendingProceed;
@@ -320,7 +339,7 @@ impl Region {
                 self.due.at(when, Event::Launched(id.clone()));
             }
             (true, ActionResult::Abandon) => {
-                // (A): the text and the status; AWS documents that the instance is terminated and replaced.
+                // AWS documents that the instance is terminated and replaced, but no text.
                 let message = format!(
                     "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token {} was abandoned: \
                      {why}",
@@ -335,6 +354,18 @@ impl Region {
             }
             (false, _) => self.proceed_leaving(name, id),
         }
+    }
+
+    /// Goes on with the hook behind one whose wait is over, if they come one after the other.
+    fn begin_next_wait(&mut self, name: &GroupName, id: &InstanceId, over: &str, launching: bool) -> bool {
+        if self.settings.hook_order == HookOrder::Together {
+            return false;
+        }
+        let transition = if launching { Transition::Launching } else { Transition::Terminating };
+        let Some(group) = self.groups.get(name) else { return false };
+        let behind = |hook: &&Hook| hook.transition == transition && hook.name.as_str() > over;
+        let hooks: Vec<Hook> = group.hooks.values().filter(behind).cloned().collect();
+        self.begin_waits_for(name, id, transition, hooks)
     }
 
     /// Whether instances whose terminating hook was abandoned are kept (API Reference, InstanceLifecyclePolicy:

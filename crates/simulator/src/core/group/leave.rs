@@ -58,7 +58,7 @@ impl Region {
         let what = if self.groups.get(name)?.warm.contains_key(id) {
             "Terminating EC2 instance from warm pool"
         } else if self.groups.get(name)?.member(id)?.returns {
-            // (A): AWS documents no text.
+            // AWS documents no text.
             "Moving EC2 instance to warm pool"
         } else {
             "Terminating EC2 instance"

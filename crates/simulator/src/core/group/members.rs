@@ -3,9 +3,9 @@
 use super::activity::Activity;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::core::settings::RepeatedTermination;
+use crate::core::settings::{Batches, RepeatedTermination, SuspendedTerminate};
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Protection};
+use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
 
 /// Ids that SetInstanceProtection takes (Auto Scaling API Reference).
 pub const PROTECTION_LIMIT: usize = 50;
@@ -20,12 +20,16 @@ pub enum GracePeriod {
 }
 
 impl Region {
-    /// TerminateInstanceInAutoScalingGroup: ends a member whether or not it is protected, and whether or not the
-    /// Terminate process is suspended **(A: the last)**.
+    /// TerminateInstanceInAutoScalingGroup: ends a member whether or not it is protected.
     pub fn terminate_member(&mut self, id: &InstanceId, decrement: Decrement) -> AwsResult<Activity> {
         let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
         let group = self.groups.get(&name).ok_or_else(|| AwsError::no_member(id))?;
         let member = group.members.get(id).ok_or_else(|| AwsError::no_member(id))?;
+        let suspended = group.is_suspended(Process::Terminate);
+        if suspended && self.settings.suspended_terminate == SuspendedTerminate::Refused {
+            let text = format!("The Terminate process of group {name} is suspended.");
+            return Err(AwsError::new("ScalingActivityInProgress", text));
+        }
         if member.lifecycle.is_leaving() {
             let activity =
                 member.activity.and_then(|serial| self.activities.get(&name)?.get(serial).cloned());
@@ -69,7 +73,7 @@ impl Region {
             .ok_or_else(|| AwsError::no_member(id))
     }
 
-    /// SetInstanceProtection. All or nothing: an id that is no member refuses the whole call.
+    /// SetInstanceProtection. An id that is no member refuses the call.
     pub fn set_protection(
         &mut self,
         name: &GroupName,
@@ -85,31 +89,26 @@ impl Region {
         if ids.is_empty() {
             return Err(AwsError::validation("At least one instance ID is required."));
         }
-        for id in ids {
-            match group.members.get(id).map(|member| &member.lifecycle) {
-                None => {
-                    return Err(AwsError::validation(format!(
-                        "The instance {id} is not part of Auto Scaling group {name}."
-                    )));
-                }
-                // (A): AWS documents that only instances in service or pending can be protected, not the text.
-                Some(lifecycle) if lifecycle.is_leaving() => {
-                    return Err(AwsError::validation(format!(
-                        "The instance {id} is not in InService or EnteringStandby or Standby."
-                    )));
-                }
-                Some(_) => {}
+        let refusal = |id: &InstanceId| match group.members.get(id).map(|member| &member.lifecycle) {
+            None => Some(format!("The instance {id} is not part of Auto Scaling group {name}.")),
+            Some(lifecycle) if lifecycle.is_leaving() => {
+                Some(format!("The instance {id} is not in InService or EnteringStandby or Standby."))
             }
-        }
-        if let Some(group) = self.groups.get_mut(name) {
-            for id in ids {
-                if let Some(member) = group.members.get_mut(id) {
-                    member.protection = wanted;
-                }
+            Some(_) => None,
+        };
+        let refused = ids.iter().enumerate().find_map(|(at, id)| Some((at, refusal(id)?)));
+        let done = match (&refused, self.settings.batches) {
+            (None, _) => ids,
+            (Some(_), Batches::AllOrNothing) => &[],
+            (Some((at, _)), Batches::UpToTheRefused) => ids.get(..*at).unwrap_or_default(),
+        };
+        for id in done {
+            if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {
+                member.protection = wanted;
             }
         }
         self.wake_soon(name);
-        Ok(())
+        refused.map_or(Ok(()), |(_, text)| Err(AwsError::validation(text)))
     }
 
     /// SetInstanceHealth. A report by hand counts even while the group's own checks are suspended (Auto Scaling User

@@ -233,7 +233,9 @@ impl Region {
 
     /// Makes an instance of no group belong to one, and says what kind of member it becomes.
     fn adopt(&mut self, name: &GroupName, id: &InstanceId) -> Option<Member> {
-        let protection = self.groups.get(name)?.new_instances;
+        let group = self.groups.get(name)?;
+        let weight = group.weight_of(&self.instances.get(id)?.instance_type);
+        let protection = group.new_instances;
         let instance = self.instances.get_mut(id)?;
         instance.group = Some(name.clone());
         instance.tags.insert("aws:autoscaling:groupName".to_owned(), name.to_string());
@@ -250,7 +252,7 @@ impl Region {
             protection,
             template,
             market: instance.market,
-            weight: 1,
+            weight,
             launched: instance.launched,
             serving_since: None,
             outgoing: None,
@@ -265,8 +267,11 @@ impl Region {
     /// Desired capacity after these instances have come in addition.
     fn raised(&self, name: &GroupName, ids: &[InstanceId]) -> AwsResult<u32> {
         let group = self.living_group(name)?;
-        // What comes from outside counts as one (A): a weight belongs to a launch.
-        let weight = |id: &InstanceId| group.members.get(id).map_or(1, |member| member.weight);
+        let weight = |id: &InstanceId| match (group.members.get(id), self.instances.get(id)) {
+            (Some(member), _) => member.weight,
+            (None, Some(instance)) => group.weight_of(&instance.instance_type),
+            (None, None) => 1,
+        };
         let more = ids.iter().fold(0_u32, |sum, id| sum.saturating_add(weight(id)));
         let after = group.sizes.desired.saturating_add(more);
         if after > group.sizes.max {

@@ -221,6 +221,13 @@ impl Group {
         units(self.members.values().filter(|member| member.lifecycle.is_capacity()))
     }
 
+    /// What an instance of a type counts.
+    pub(crate) fn weight_of(&self, instance_type: &InstanceType) -> u32 {
+        let LaunchSource::Mixed(policy) = &self.source else { return 1 };
+        let same = |choice: &&Override| choice.instance_type.as_ref() == Some(instance_type);
+        policy.overrides.iter().find(same).map_or(1, |choice| choice.weight)
+    }
+
     /// A member, of the warm pool too.
     pub fn member(&self, id: &InstanceId) -> Option<&Member> {
         self.members.get(id).or_else(|| self.warm.get(id))

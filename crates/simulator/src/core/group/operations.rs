@@ -320,8 +320,8 @@ impl Region {
     pub(crate) fn living_group(&self, name: &GroupName) -> AwsResult<&Group> {
         let group = self.groups.get(name).ok_or_else(|| AwsError::no_group(name))?;
         if group.is_deleting() {
-            // (A): AWS documents no code for changes of a group in deletion.
-            return Err(AwsError::validation(format!("AutoScalingGroup {name} is pending delete")));
+            let code = self.settings.codes.group_in_deletion.clone();
+            return Err(AwsError::new(code, format!("AutoScalingGroup {name} is pending delete")));
         }
         Ok(group)
     }

@@ -503,7 +503,7 @@ impl Region {
     /// It has not come forward for too long.
     fn fail_refresh(&mut self, name: &GroupName) {
         let Some(refresh) = self.groups.get_mut(name).and_then(Group::refresh_mut) else { return };
-        // (A): the text. AWS documents that a refresh fails after an hour without success.
+        // AWS documents that a refresh fails after an hour without success, but no text.
         let reason = "Replacements did not come into service in time.";
         refresh.reason = Some(reason.to_owned());
         match (refresh.status, refresh.preferences.auto_rollback) {

@@ -131,8 +131,7 @@ impl Region {
         }
     }
 
-    /// Ends members that have reached MaxInstanceLifetime, a tenth of the group at a time **(A)**: AWS documents only that
-    /// it replaces them gradually (Auto Scaling User Guide, "Replace Auto Scaling instances based on maximum instance
+    /// Ends members that have reached MaxInstanceLifetime, some of the group at a time (Auto Scaling User Guide, "Replace Auto Scaling instances based on maximum instance
     /// lifetime").
     pub(crate) fn replace_expired(&mut self, name: &GroupName) {
         let (now, protection) = (self.now, self.settings.max_lifetime_protection);
@@ -151,7 +150,8 @@ impl Region {
             .filter(|it| !is_spared(it))
             .map(|it| it.id.clone())
             .collect();
-        let gradually = HealthyRange { min: 90, max: 100 };
+        let gradually =
+            HealthyRange { min: 100_u32.saturating_sub(self.settings.lifetime_percent), max: 100 };
         let range = group.settings.policies.maintenance.unwrap_or(gradually);
         self.replace_within(name, &expired, range, Outgoing::Expired);
     }

@@ -5,6 +5,7 @@ use super::model::{Group, LaunchSource, Member, Override, units};
 use crate::core::catalogue::TypeInfo;
 use crate::core::ec2::instances::Market;
 use crate::core::region::{ActivityEntry, Region};
+use crate::core::settings::AllProtected;
 use crate::core::time::iso_seconds;
 use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, Protection, Zone};
 use std::collections::BTreeMap;
@@ -22,6 +23,10 @@ impl Region {
         let (mut capacity, desired) = (group.capacity(), group.target());
         let (change, start) = (group.change.clone(), capacity);
         let at = iso_seconds(self.now);
+        let status = match self.settings.all_protected {
+            AllProtected::Cancelled => ActivityStatus::Cancelled,
+            AllProtected::Failed => ActivityStatus::Failed,
+        };
         while capacity > desired {
             let excess = capacity - desired;
             let Some((victim, weight)) = self.pick(name, excess) else { break };
@@ -52,8 +57,7 @@ impl Region {
                 cause: format!(
                     "{change}  At {at} group reached equilibrium with all remaining instances protected from scale-in."
                 ),
-                // (A): users report this text with Cancelled and with Failed; AWS documents the text only.
-                status: ActivityStatus::Cancelled,
+                status,
                 message: Some(ALL_PROTECTED.to_owned()),
                 details: String::new(),
             };

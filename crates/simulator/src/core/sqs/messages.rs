@@ -73,7 +73,7 @@ impl Queue {
     }
 
     /// The number of the message that this handle was last given out for. A handle that another receipt has replaced holds
-    /// nothing, and is no error **(A)**.
+    /// nothing, and is no error (API Reference, DeleteMessage).
     fn holder(&self, receipt: &str) -> AwsResult<Option<u64>> {
         let decoded = STANDARD.decode(receipt).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let serial = decoded

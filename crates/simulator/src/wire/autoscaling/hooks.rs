@@ -88,7 +88,7 @@ fn result(params: &Params, name: &str) -> AwsResult<Option<ActionResult>> {
     }
 }
 
-/// The token wins over the instance id (A): AWS documents no order.
+/// The token, which is unique, wins over the instance id.
 fn key(params: &Params) -> AwsResult<ActionKey> {
     match (params.text("LifecycleActionToken"), params.text("InstanceId")) {
         (Some(token), _) => Ok(ActionKey::Token(token.to_owned())),

@@ -6,6 +6,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::Activity;
 use crate::core::group::members::GracePeriod;
 use crate::core::region::Region;
+use crate::core::settings::Batches;
 use crate::wire::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
@@ -32,9 +33,10 @@ pub(super) fn terminate(
     if many.len() > TERMINATE_LIMIT {
         return Err(AwsError::validation(format!("You can specify up to {TERMINATE_LIMIT} instances.")));
     }
-    // All or nothing (A): the documentation does not say what happens when one id of several is refused.
     let name = region.living_group(&group)?;
-    if let Some(stranger) = many.iter().find(|id| !name.members.contains_key(id)) {
+    if region.settings.batches == Batches::AllOrNothing
+        && let Some(stranger) = many.iter().find(|id| !name.members.contains_key(id))
+    {
         return Err(AwsError::no_member(stranger));
     }
     let activities =
