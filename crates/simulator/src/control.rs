@@ -23,6 +23,7 @@
 //! | GET `/_sim/regions/<r>/instances`, `/nodes` | all instances; those that run, as kubelets |
 //! | GET, PUT `/_sim/regions/<r>/event-rules` | which events reach which queue ([`EventRule`](crate::core::sqs::delivery::EventRule)s) |
 //! | GET `/_sim/regions/<r>/events`, `/events/<n>` | the latest events; those after number n |
+//! | POST `/_sim/regions/<r>/events` | `{"source","detail_type","resources","detail"}`: tell one that nothing here causes |
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
@@ -83,6 +84,17 @@ struct CapacityChange {
     zone: String,
     instance_type: String,
     limit: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewEvent {
+    source: String,
+    detail_type: String,
+    #[serde(default)]
+    resources: Vec<String>,
+    #[serde(default)]
+    detail: Value,
 }
 
 #[derive(Deserialize)]
@@ -241,6 +253,10 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("GET", ["nodes"]) => value_of(region.in_service_instances()),
         ("GET", ["event-rules"]) => value_of(region.event_rules()),
         ("PUT", ["event-rules"]) => done(region.set_event_rules(parse(body)?)),
+        ("POST", ["events"]) => {
+            let event: NewEvent = parse(body)?;
+            done(region.tell(&event.source, &event.detail_type, event.resources, event.detail))
+        }
         ("GET", ["events"]) => value_of(region.events_after(0)),
         ("GET", ["events", after]) => {
             value_of(region.events_after(after.parse().map_err(|_| Refusal::NotFound)?))

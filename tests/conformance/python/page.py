@@ -69,6 +69,16 @@ def main(chromium, endpoint, screenshot=None):
                 Path(f"{screenshot}-{scheme}.png").write_bytes(base64.b64decode(page.screenshot()))
         step(120)
         until("four are left", lambda: count("#zones .square") == 4 and count("#zones .square.serving") == 4)
+        assert text("#refresh") == ""
+        groups.put_warm_pool(AutoScalingGroupName="blue", MaxGroupPreparedCapacity=6)
+        step(120)
+        until("two wait in the warm pool", lambda: count("#zones .square.warmed") == 2)
+        groups.start_instance_refresh(AutoScalingGroupName="blue", Preferences={"MinHealthyPercentage": 50})
+        step(3)
+        until("the refresh is told of", lambda: text("#refresh").startswith("Instance refresh: InProgress, 0 %"))
+        step(400)
+        until("and its end", lambda: text("#refresh").startswith("Instance refresh: Successful, 100 %"))
+
         calls = page.value("[...document.querySelectorAll('#calls tr')].map((it) => it.children[0].textContent)")
         assert "autoscaling CreateAutoScalingGroup" in calls, calls
 

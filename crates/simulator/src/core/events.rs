@@ -12,6 +12,7 @@ use foo_cloud::InstanceState;
 use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// Events that are kept for reading.
@@ -28,8 +29,8 @@ pub struct CloudEvent {
     pub sequence: u64,
     /// Its id.
     pub id: String,
-    /// `aws.autoscaling` or `aws.ec2`.
-    pub source: &'static str,
+    /// `aws.autoscaling`, `aws.ec2`, or what somebody has put in.
+    pub source: Cow<'static, str>,
     /// EventBridge's name for its kind.
     pub detail_type: String,
     /// When it happened.
@@ -72,7 +73,7 @@ impl EventLog {
 
     fn add(
         &mut self,
-        source: &'static str,
+        source: impl Into<Cow<'static, str>>,
         detail_type: &str,
         time: Timestamp,
         resources: Vec<String>,
@@ -84,7 +85,7 @@ impl EventLog {
         self.events.push_back(CloudEvent {
             sequence: self.next,
             id: self.ids.uuid(),
-            source,
+            source: source.into(),
             detail_type: detail_type.to_owned(),
             time,
             resources,
@@ -103,6 +104,11 @@ impl Region {
     /// The latest events (at most [`EVENTS_KEPT`]) with a number above `sequence`, oldest first.
     pub fn events_after(&self, sequence: u64) -> impl Iterator<Item = &CloudEvent> {
         self.events.after(sequence)
+    }
+
+    /// Tells an event that nothing here causes (`aws.health`, "AWS Health Event").
+    pub fn tell(&mut self, source: String, detail_type: &str, resources: Vec<String>, detail: Value) {
+        self.events.add(source, detail_type, self.now, resources, detail);
     }
 
     /// An instance changed its state in EC2.

@@ -118,13 +118,20 @@ function drawGroup(group) {
       + (group.suspended.length ? `; suspended: ${group.suspended.join(", ")}` : "")
       + (group.deleting ? "; being deleted" : "")
     : "Groups appear here when somebody makes one.";
+  const refresh = group?.refresh;
+  $("refresh").textContent = refresh
+    ? `Instance refresh: ${refresh.status}, ${refresh.percentage} %, ${refresh.left} to update`
+      + (refresh.reason ? ` (${refresh.reason})` : "")
+    : "";
   const members = group ? group.members : [];
   const zones = [...new Set([...(group ? group.zones : []), ...members.map((member) => member.zone)])].sort();
   $("zones").replaceChildren(...zones.map((zone) => {
     const here = members.filter((member) => member.zone === zone);
     const squares = element("ul", { className: "squares" }, ...here.map(square));
     squares.setAttribute("aria-label", `${here.length} instances in ${zone}`);
-    return element("div", { className: "zone" }, element("h3", { textContent: `${zone} (${here.length})` }), squares);
+    const trouble = group.troubled[zone] ? `, ${group.troubled[zone]}` : "";
+    const title = element("h3", { textContent: `${zone} (${here.length}${trouble})` });
+    return element("div", { className: "zone" }, title, squares);
   }));
   const states = Object.entries(group ? group.states : {});
   $("legend").replaceChildren(...states.map(([state, count]) => element("li", {},

@@ -5,9 +5,11 @@
 
 use crate::core::group::activity::{Activity, status_name};
 use crate::core::group::model::{Group, Member};
+use crate::core::group::refresh::Refresh;
+use crate::core::mishaps::ZoneState;
 use crate::simulator::{RegionHandle, Simulator};
 use foo_cloud::InstanceState;
-use foo_cloud::model::{GroupName, Health, Protection, Timestamp};
+use foo_cloud::model::{GroupName, Health, Protection, Timestamp, Zone};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -56,13 +58,19 @@ pub(crate) fn group(region: &RegionHandle, name: &str) -> Option<Value> {
     region
         .with(|region| {
             let group = region.group(&name)?;
-            let members: Vec<Value> = group
-                .members
-                .values()
+            let all = group.members.values().chain(group.warm.values());
+            let members: Vec<Value> = all
                 .map(|member| {
                     let state = region.instance(&member.id).map(|instance| instance.state);
-                    square(member, state)
+                    square(group, member, state)
                 })
+                .collect();
+            let troubled: BTreeMap<&Zone, &str> = group
+                .zones
+                .iter()
+                .map(|zone| (zone, region.zone_state(zone)))
+                .filter(|(_, state)| *state != ZoneState::Available)
+                .map(|(zone, state)| (zone, state.name()))
                 .collect();
             let diary = region.activity_log(&name);
             let activities: Vec<Value> = diary
@@ -72,6 +80,8 @@ pub(crate) fn group(region: &RegionHandle, name: &str) -> Option<Value> {
             let mut whole = row(group);
             if let Some(whole) = whole.as_object_mut() {
                 whole.insert("zones".to_owned(), json!(group.zones));
+                whole.insert("troubled".to_owned(), json!(troubled));
+                whole.insert("refresh".to_owned(), json!(group.refreshes.last().map(refresh)));
                 whole.insert("suspended".to_owned(), json!(group.suspended));
                 whole.insert("members".to_owned(), json!(members));
                 whole.insert("activities".to_owned(), json!(activities));
@@ -84,8 +94,8 @@ pub(crate) fn group(region: &RegionHandle, name: &str) -> Option<Value> {
 
 fn row(group: &Group) -> Value {
     let mut states: BTreeMap<String, u32> = BTreeMap::new();
-    for member in group.members.values() {
-        *states.entry(member.lifecycle.name().to_owned()).or_default() += 1;
+    for member in group.members.values().chain(group.warm.values()) {
+        *states.entry(group.state_name(member)).or_default() += 1;
     }
     json!({
         "name": group.name,
@@ -97,11 +107,22 @@ fn row(group: &Group) -> Value {
     })
 }
 
-fn square(member: &Member, state: Option<InstanceState>) -> Value {
+/// How far an instance refresh is.
+fn refresh(refresh: &Refresh) -> Value {
+    let status: &'static str = refresh.status.into();
+    json!({
+        "status": status,
+        "reason": refresh.reason,
+        "percentage": refresh.percentage(),
+        "left": refresh.to_update(),
+    })
+}
+
+fn square(group: &Group, member: &Member, state: Option<InstanceState>) -> Value {
     json!({
         "id": member.id,
         "zone": member.zone,
-        "state": member.lifecycle.name().to_owned(),
+        "state": group.state_name(member),
         "ec2": state.map(|state| format!("{state:?}")),
         "healthy": member.health == Health::Healthy,
         "protected": member.protection == Protection::Protected,

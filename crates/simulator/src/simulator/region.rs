@@ -96,6 +96,20 @@ impl RegionHandle {
         })
     }
 
+    /// Tells an event that nothing here causes, for queues and readers ([`Region::tell`]).
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn tell(
+        &self,
+        source: &str,
+        detail_type: &str,
+        resources: Vec<String>,
+        detail: Value,
+    ) -> AwsResult<()> {
+        self.with(|region| region.tell(source.to_owned(), detail_type, resources, detail))
+    }
+
     /// All instances that EC2 shows as running: a test bed's kubelets.
     pub fn in_service_instances(&self) -> Vec<NodeInstance> {
         self.read(|region| {

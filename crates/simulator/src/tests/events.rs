@@ -72,3 +72,13 @@ fn a_launch_that_fails_is_told_without_an_instance() {
     assert_eq!(events[0]["detail"]["EC2InstanceId"], json!(""));
     assert!(events[0]["detail"]["StatusMessage"].as_str().is_some_and(|text| text.contains("capacity")));
 }
+
+/// "`aws.health`: AWS Health Event with affectedEntities": nothing here causes one, but it can be told.
+#[test]
+fn an_event_from_outside_is_told_like_any_other() {
+    let scene = scene();
+    let detail = json!({ "affectedEntities": [{ "entityValue": "i-1" }] });
+    scene.region.tell("aws.health", "AWS Health Event", Vec::new(), detail.clone()).expect("told");
+    let (_, event) = scene.region.events_after(0).pop().expect("an event");
+    assert_eq!((event["source"].clone(), event["detail"].clone()), (json!("aws.health"), detail));
+}

@@ -53,7 +53,7 @@ impl EventRule {
 
     fn takes(&self, event: &CloudEvent) -> bool {
         let among = |names: &[String], name: &str| names.is_empty() || names.iter().any(|it| it == name);
-        among(&self.sources, event.source) && among(&self.detail_types, &event.detail_type)
+        among(&self.sources, &event.source) && among(&self.detail_types, &event.detail_type)
     }
 }
 
