@@ -142,8 +142,8 @@ impl World {
         let again = self.cloud.create_template("pool", &content, &description(9), &tags, "other").await;
         self.note("create the template again", again.map(|(_, version)| version.to_string()));
         let second =
-            async |_: ()| self.cloud.create_template_version(&id, &content, &description(2), "second").await;
-        let (one, two) = (second(()).await, second(()).await);
+            async || self.cloud.create_template_version(&id, &content, &description(2), "second").await;
+        let (one, two) = (second().await, second().await);
         self.note("second version", one.and_then(|one| two.map(|two| format!("{one} {two}"))));
         let unknown = self.cloud.describe_template("nobody").await;
         self.note("unknown template", unknown.map(|found| found.is_some().to_string()));
