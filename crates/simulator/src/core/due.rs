@@ -13,7 +13,7 @@ pub(crate) enum Event {
     /// EC2: stopping → stopped.
     Stopped(InstanceId),
     /// Auto Scaling: the launch is over; Pending → InService, if it went well.
-    Launched(InstanceId),
+    Launched(InstanceId, Option<u64>),
     /// EC2: shutting-down → terminated.
     Ended(InstanceId),
     /// Auto Scaling: the termination is over; the instance leaves its group.

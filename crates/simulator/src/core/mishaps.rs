@@ -4,6 +4,7 @@
 use super::ec2::instances::Market;
 use super::error::{AwsError, AwsResult};
 use super::region::Region;
+use foo_cloud::InstanceState;
 use foo_cloud::model::{GroupName, InstanceId, InstanceType, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,6 +142,13 @@ impl Region {
                 self.check_health_soon(&id);
             }
         }
+        if state == ZoneState::Available {
+            let there = self.groups.iter().filter(|(_, group)| group.zones.contains(zone));
+            let names: Vec<GroupName> = there.map(|(name, _)| name.clone()).collect();
+            for name in names {
+                self.wake_soon(&name);
+            }
+        }
         Ok(())
     }
 
@@ -217,10 +225,12 @@ impl Region {
     pub(crate) fn check_quota(&self, instance_type: &InstanceType, market: Market) -> AwsResult<()> {
         let class = QuotaClass::of(instance_type, market);
         let Some(quota) = self.mishaps.quotas.get(&class).copied() else { return Ok(()) };
+        // Stopped instances do not count (EC2 User Guide, "Amazon EC2 service quotas": running instances).
+        let counts = |state| matches!(state, InstanceState::Pending | InstanceState::Running);
         let vcpus = |name: &InstanceType| self.types.get(name).map_or(0, |info| info.vcpus);
         let used = self
             .instances()
-            .filter(|it| it.state.is_alive() && QuotaClass::of(&it.instance_type, it.market) == class)
+            .filter(|it| counts(it.state) && QuotaClass::of(&it.instance_type, it.market) == class)
             .fold(0_u32, |sum, it| sum.saturating_add(vcpus(&it.instance_type)));
         if used.saturating_add(vcpus(instance_type)) <= quota {
             return Ok(());

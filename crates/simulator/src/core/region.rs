@@ -125,7 +125,7 @@ impl Region {
     fn happen(&mut self, event: Event) {
         match event {
             Event::Running(id) => self.start_running(&id),
-            Event::Launched(id) => self.finish_launch(&id),
+            Event::Launched(id, activity) => self.finish_launch(&id, activity),
             Event::Ended(id) => self.end_instance(&id),
             Event::Left(id) => self.finish_termination(&id),
             Event::Forgotten(id) => self.forget_instance(&id),
@@ -333,7 +333,8 @@ impl Region {
 
     /// Zones in which an instance type is to be had at this moment.
     pub(crate) fn zones_with_room(&self, instance_type: &InstanceType) -> BTreeSet<Zone> {
-        self.network.zones.keys().filter(|zone| self.has_room(zone, instance_type)).cloned().collect()
+        let zones = self.network.zones.keys();
+        zones.filter(|zone| self.is_available(zone) && self.has_room(zone, instance_type)).cloned().collect()
     }
 
     pub(crate) fn has_room(&self, zone: &Zone, instance_type: &InstanceType) -> bool {

@@ -134,12 +134,11 @@ impl Region {
     /// `ParameterNotFound`, `ParameterVersionNotFound`.
     pub fn parameter(&self, name: &str) -> AwsResult<ParameterVersion<'_>> {
         let not_found = || AwsError::new("ParameterNotFound", "");
-        let name = match name.split_once(":parameter") {
-            Some((arn, name)) if arn.starts_with("arn:aws:ssm:") => name,
-            _ => name,
-        };
-        let (name, selector) = name.split_once(':').unwrap_or((name, ""));
-        let parameter = self.parameters.by_name.get(name).ok_or_else(not_found)?;
+        let (name, selector) = Self::parameter_name(name);
+        // An ARN does not tell whether the name of the parameter begins with a slash.
+        let found = self.parameters.by_name.get(name);
+        let found = found.or_else(|| self.parameters.by_name.get(name.strip_prefix('/')?));
+        let parameter = found.ok_or_else(not_found)?;
         let number = if selector.is_empty() { Some(parameter.latest) } else { selector.parse().ok() };
         number.and_then(|number| parameter.version(number)).ok_or_else(|| {
             AwsError::new(
@@ -149,6 +148,15 @@ impl Region {
                 ),
             )
         })
+    }
+
+    /// The name and the selector of a parameter that is given by its name or ARN.
+    pub(crate) fn parameter_name(given: &str) -> (&str, &str) {
+        let name = match given.split_once(":parameter") {
+            Some((arn, name)) if arn.starts_with("arn:aws:ssm:") => name,
+            _ => given,
+        };
+        name.split_once(':').unwrap_or((name, ""))
     }
 
     /// Parameters below a path, behind a name.

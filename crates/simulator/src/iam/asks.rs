@@ -59,7 +59,7 @@ fn of_auto_scaling(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
         return vec![ask(full, "*")];
     }
     let tags: BTreeMap<String, String> = tags_of(params.list("Tags"));
-    let mut asks: Vec<Ask> = groups_of(region, params)
+    let mut asks: Vec<Ask> = groups_of(region, action, params)
         .into_iter()
         .map(|name| {
             let Some(group) = region.group(&name) else {
@@ -81,12 +81,17 @@ fn of_auto_scaling(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
 }
 
 /// The groups that a call is about.
-fn groups_of(region: &Region, params: &Params) -> Vec<GroupName> {
+fn groups_of(region: &Region, action: &str, params: &Params) -> Vec<GroupName> {
     let member = |id: &str| region.instance(&InstanceId::new(id)).and_then(|instance| instance.group.clone());
     let named = params.text("AutoScalingGroupName").map(GroupName::new);
     let of_tags =
         params.list("Tags").into_iter().filter_map(|tag| tag.text("ResourceId").map(GroupName::new));
     let of_instance = params.text("InstanceId").and_then(member);
+    // Calls for one instance act on the instance's group, whatever else they name.
+    let of_one = matches!(action, "TerminateInstanceInAutoScalingGroup" | "SetInstanceHealth");
+    if let (true, Some(group)) = (of_one, &of_instance) {
+        return vec![group.clone()];
+    }
     match named {
         Some(name) => vec![name],
         None => of_tags.chain(of_instance).collect(),

@@ -45,7 +45,7 @@ pub(crate) struct Keys {
     roles: BTreeMap<String, Role>,
 }
 
-/// Sessions that are kept: ended ones are forgotten first.
+/// Sessions that are kept: ended ones are forgotten first, then those that end soonest.
 const SESSIONS: usize = 10_000;
 
 impl Keys {
@@ -96,6 +96,11 @@ impl Keys {
     pub(crate) fn put_session(&mut self, id: String, credentials: Credentials, now: Timestamp) {
         if self.sessions.len() >= SESSIONS {
             self.sessions.retain(|_, it| it.session.as_ref().is_some_and(|session| session.expires > now));
+        }
+        if self.sessions.len() >= SESSIONS {
+            let expires = |it: &Arc<Credentials>| it.session.as_ref().map(|session| session.expires);
+            let first = self.sessions.iter().min_by_key(|(_, it)| expires(it)).map(|(id, _)| id.clone());
+            first.and_then(|first| self.sessions.remove(&first));
         }
         self.sessions.insert(id, Arc::new(credentials));
     }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 
 /// Good requests, with everything in them that a parameter can be.
-const GOOD: [(&str, &str); 16] = [
+const GOOD: [(&str, &str); 17] = [
     (
         "ec2",
         "Action=CreateLaunchTemplate&LaunchTemplateName=lt-a&ClientToken=t&LaunchTemplateData.ImageId=ami-0a000000000000001\
@@ -92,6 +92,7 @@ const GOOD: [(&str, &str); 16] = [
          &WebIdentityToken=e30.eyJpc3MiOiJhIiwic3ViIjoiYiIsImF1ZCI6ImMifQ.x",
     ),
     ("sts", "Action=GetCallerIdentity"),
+    ("sts", "Action=AssumeRoleWithWebIdentity&Action=GetCallerIdentity"),
 ];
 
 /// All names of parameters in the good requests.

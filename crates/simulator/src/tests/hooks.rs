@@ -224,3 +224,29 @@ fn hooks_are_bounded_and_an_update_keeps_what_it_does_not_name() {
     assert_eq!((hook.heartbeat.as_secs(), hook.longest_wait().as_secs()), (60, 6_000));
     assert_eq!(hook.default_result, ActionResult::Continue);
 }
+
+#[test]
+fn a_retained_instance_that_is_killed_in_ec2_leaves() {
+    let scene = scene();
+    scene.settled_pool((0, 1, 8));
+    scene.put(drain());
+    let retain = Document::map().with(
+        "RetentionTriggers",
+        Some(Document::map().with("TerminateHookAbandon", Some(Document::text("retain")))),
+    );
+    let settings = SettingsChange {
+        stored: [("InstanceLifecyclePolicy".to_owned(), retain)].into(),
+        ..SettingsChange::default()
+    };
+    let update = GroupUpdate { settings, ..GroupUpdate::default() };
+    scene.with(|region| region.update_group(&name("pool"), update)).expect("updated");
+    let id = scene.in_service()[0].clone();
+    scene.end(&id, Decrement::Shrink);
+    scene.complete("drain", &id, ActionResult::Abandon);
+    scene.wait(10);
+    assert_eq!(scene.waiting(&LifecycleState::TerminatingRetained), std::slice::from_ref(&id));
+    scene.with(|region| region.terminate_in_ec2(&id, ("Client", "user")));
+    scene.wait(300);
+    assert!(scene.group().members.is_empty());
+    assert_eq!(scene.count_activities(ActivityStatus::InProgress, ""), 0);
+}

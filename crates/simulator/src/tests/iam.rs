@@ -198,3 +198,28 @@ fn secrets_are_never_given_out() {
     let shown = serde_json::to_string(&sim.keys()).expect("JSON");
     assert!(shown.contains("manager") && !shown.contains("secret"), "{shown}");
 }
+
+/// A group's name beside an instance's id does not lend its permissions to another group's instance.
+#[tokio::test]
+async fn ending_an_instance_asks_for_the_instances_own_group() {
+    let sim = sim(r#"{"Statement":{"Effect":"Allow","Action":"autoscaling:*",
+            "Resource":"arn:aws:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/mine"}}"#);
+    for name in ["mine", "theirs"] {
+        let template = format!("{CREATE_TEMPLATE}&LaunchTemplateName={name}");
+        assert_eq!(ask(&sim, "stranger", "ec2", &template).await.0, 200);
+        let group = create_group(name, "").replace("Name=own", &format!("Name={name}"));
+        let (status, body) = ask(&sim, "stranger", "autoscaling", &group).await;
+        assert_eq!(status, 200, "{body}");
+    }
+    Scene { sim: sim.clone(), region: sim.region(REGION) }.wait(60);
+    let end = |of: &str, named: &str| {
+        let group = sim.region(REGION).group(of).expect("a group");
+        let id = group.members.into_keys().next().expect("a member");
+        format!(
+            "Action=TerminateInstanceInAutoScalingGroup&InstanceId={id}&AutoScalingGroupName={named}\
+             &ShouldDecrementDesiredCapacity=true"
+        )
+    };
+    assert_eq!(ask(&sim, "manager", "autoscaling", &end("theirs", "mine")).await.0, 403);
+    assert_eq!(ask(&sim, "manager", "autoscaling", &end("mine", "mine")).await.0, 200);
+}

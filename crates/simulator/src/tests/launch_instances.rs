@@ -3,6 +3,7 @@
 use super::scene::{Scene, name, refusal, scene};
 use crate::core::error::AwsResult;
 use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest, Launched};
+use crate::core::network::PRIVATE_SUBNETS;
 use foo_cloud::model::{SubnetId, Zone};
 
 fn request(capacity: u32, token: &str) -> LaunchRequest {
@@ -71,4 +72,20 @@ fn a_place_must_be_the_groups_and_the_maximum_holds() {
         assert_eq!(refusal(scene.launch(request)).0, "ValidationError");
     }
     assert_eq!(refusal(scene.launch(request(2, "t"))).0, "ValidationError");
+}
+
+#[test]
+fn a_subnet_without_addresses_is_an_error_of_the_answer() {
+    let scene = scene();
+    scene.settled_pool((0, 0, 9));
+    let subnet = SubnetId::from(PRIVATE_SUBNETS[0]);
+    scene.with(|region| {
+        let subnet = region.network.subnets.get_mut(&subnet).expect("a subnet");
+        while subnet.take_address().is_some() {}
+    });
+    let launched = scene
+        .launch(LaunchRequest { place: Some(LaunchPlace::Subnet(subnet)), ..request(2, "t") })
+        .expect("an answer");
+    assert_eq!((launched.instances.len(), launched.errors.len()), (0, 1));
+    assert_eq!(launched.errors[0].code, "InsufficientFreeAddressesInSubnet");
 }

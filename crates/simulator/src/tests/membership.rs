@@ -1,8 +1,9 @@
 //! Standby, detach, attach.
 
 use super::scene::{name, refusal, scene};
+use crate::core::group::operations::Deletion;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{Decrement, LifecycleState};
+use foo_cloud::model::{ActivityStatus, Decrement, LifecycleState};
 
 /// EnterStandby with decrement: the member stays, no longer counts, comes back with ExitStandby.
 #[test]
@@ -59,4 +60,33 @@ fn detach_and_attach() {
     scene.wait(5);
     assert_eq!((scene.in_service().len(), scene.group().sizes.desired), (2, 2));
     assert!(scene.in_service().contains(&id));
+}
+
+/// An activity ends with what it is about: none is left in progress to keep the group from being deleted.
+#[test]
+fn what_leaves_in_the_middle_of_a_move_ends_the_move() {
+    let scene = scene();
+    scene.settled_pool((0, 2, 8));
+    let id = scene.in_service()[0].clone();
+    scene
+        .with(|region| region.enter_standby(&name("pool"), std::slice::from_ref(&id), Decrement::Shrink))
+        .expect("entering");
+    scene.with(|region| region.terminate_member(&id, Decrement::Shrink)).expect("terminated");
+    scene.set_desired(0).expect("set");
+    scene.wait(120);
+    assert_eq!(scene.count_activities(ActivityStatus::InProgress, ""), 0);
+    scene.with(|region| region.delete_group(&name("pool"), Deletion::IfEmpty)).expect("deleted");
+}
+
+#[test]
+fn an_instance_that_is_named_twice_moves_once() {
+    let scene = scene();
+    scene.settled_pool((0, 3, 8));
+    let id = scene.in_service()[0].clone();
+    let twice = [id.clone(), id];
+    let moves = scene.with(|region| region.enter_standby(&name("pool"), &twice, Decrement::Shrink));
+    assert_eq!(moves.map(|it| it.len()).expect("entering"), 1);
+    assert_eq!(scene.group().sizes.desired, 2);
+    scene.wait(30);
+    assert_eq!(scene.count_activities(ActivityStatus::InProgress, ""), 0);
 }

@@ -1,8 +1,11 @@
 //! What tests make go wrong: zones, launches, quotas.
 
 use super::scene::{Scene, name, scene};
+use crate::core::ec2::instances::Market;
+use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use crate::core::group::warm_pool::WarmPoolChange;
 use crate::core::mishaps::{LaunchMishap, Mishap, QuotaClass, ZoneState};
-use foo_cloud::model::{ActivityStatus, LifecycleState};
+use foo_cloud::model::{ActivityStatus, Decrement, InstanceId, InstanceType, LifecycleState};
 
 fn mishap(skip: u32, mishap: Mishap) -> LaunchMishap {
     LaunchMishap { group: Some(name("pool")), zone: None, skip, times: Some(1), mishap }
@@ -77,4 +80,63 @@ fn an_unavailable_zone_is_left() {
     assert_eq!(serving.clone().count(), 6);
     assert!(serving.into_iter().all(|it| it.zone.as_str() != "eu-central-1a"));
     assert!(scene.region.set_zone_state("nowhere-1z", ZoneState::Impaired).is_err());
+}
+
+/// What enters service in a zone that is gone is found by the next health check, however it comes.
+#[test]
+fn nothing_stays_in_service_in_an_unavailable_zone() {
+    let in_a = |scene: &Scene| {
+        let members = scene.group().members.into_values();
+        members
+            .filter(|it| it.zone.as_str() == "eu-central-1a" && it.lifecycle == LifecycleState::InService)
+            .count()
+    };
+    let launching = scene();
+    launching.create(launching.pool((0, 3, 4))).expect("a group");
+    let hook = HookChange {
+        name: "boot".to_owned(),
+        transition: Some(Transition::Launching),
+        heartbeat: Some(7200),
+        ..HookChange::default()
+    };
+    launching.with(|region| region.put_hook(&name("pool"), hook)).expect("a hook");
+    launching.wait(25);
+    launching.region.set_zone_state("eu-central-1a", ZoneState::Unavailable).expect("a zone");
+    let ids: Vec<InstanceId> = launching.group().members.into_keys().collect();
+    for id in ids {
+        let key = ActionKey::Instance(id);
+        launching
+            .with(|region| region.complete_action(&name("pool"), "boot", &key, ActionResult::Continue))
+            .expect("completed");
+    }
+    launching.wait(300);
+    assert_eq!(in_a(&launching), 0);
+
+    let standby = scene();
+    standby.settled_pool((0, 3, 8));
+    let ids = standby.in_service();
+    standby.with(|region| region.enter_standby(&name("pool"), &ids, Decrement::Shrink)).expect("in standby");
+    standby.wait(5);
+    standby.region.set_zone_state("eu-central-1a", ZoneState::Unavailable).expect("a zone");
+    standby.wait(100);
+    standby.with(|region| region.exit_standby(&name("pool"), &ids)).expect("back");
+    standby.wait(300);
+    assert_eq!(in_a(&standby), 0);
+}
+
+/// "current vCPU limit": running instances count, stopped ones do not.
+#[test]
+fn stopped_instances_do_not_count_for_the_quota() {
+    let scene = scene();
+    scene.settled_pool((0, 1, 8));
+    let prepared = WarmPoolChange { max_prepared: Some(Some(4)), ..WarmPoolChange::default() };
+    scene.with(|region| region.put_warm_pool(&name("pool"), prepared)).expect("a warm pool");
+    scene.wait(100);
+    scene.region.set_vcpu_quota(QuotaClass::Standard, Some(4)).expect("a quota");
+    let check = || {
+        scene.with(|region| region.check_quota(&InstanceType::from("m7i.large"), Market::OnDemand).is_ok())
+    };
+    assert!(check());
+    scene.region.set_vcpu_quota(QuotaClass::Standard, Some(3)).expect("a quota");
+    assert!(!check());
 }

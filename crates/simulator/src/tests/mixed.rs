@@ -1,21 +1,25 @@
 //! Mixed instances policies: markets, weights, allocation strategies, requirements, termination policies (Auto Scaling User
 //! Guide, "Auto Scaling groups with multiple instance types and purchase options").
 
-use super::scene::{Scene, refusal, scene};
+use super::scene::{Scene, name, refusal, scene};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::templates::TemplateKey;
 use crate::core::error::AwsResult;
+use crate::core::group::launch_instances::LaunchRequest;
 use crate::core::group::operations::NewGroup;
+use crate::core::group::refresh::{PreferencesSpec, RefreshStatus};
 use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
+use crate::core::group::warm_pool::WarmPoolChange;
+use crate::core::mishaps::ZoneState;
 use crate::core::network::PRIVATE_SUBNETS;
 use foo_cloud::model::SubnetId;
 
-fn types(names: &[&str]) -> Vec<Document> {
+pub(super) fn types(names: &[&str]) -> Vec<Document> {
     names.iter().map(|name| Document::map().with("InstanceType", Some(Document::text(name)))).collect()
 }
 
-fn weighted(choices: &[(&str, u32)]) -> Vec<Document> {
+pub(super) fn weighted(choices: &[(&str, u32)]) -> Vec<Document> {
     let weighted = |(name, weight): &(&str, u32)| {
         Document::map()
             .with("InstanceType", Some(Document::text(name)))
@@ -24,28 +28,30 @@ fn weighted(choices: &[(&str, u32)]) -> Vec<Document> {
     choices.iter().map(weighted).collect()
 }
 
+/// Launches what the overrides say from the latest version of a template.
+pub(super) fn mix(template: &str, overrides: Vec<Document>, distribution: &[(&str, &str)]) -> SourceSpec {
+    let distribution = distribution
+        .iter()
+        .fold(Document::map(), |document, (name, value)| document.with(name, Some(Document::text(value))));
+    SourceSpec::Mixed {
+        template: Some(TemplateSpec { key: TemplateKey::Name(template.to_owned()), version: None }),
+        overrides: Some(
+            overrides.into_iter().map(|document| OverrideSpec { template: None, document }).collect(),
+        ),
+        distribution: Some(distribution),
+    }
+}
+
 impl Scene {
     /// A group in zone a only, so that the choice of a type is all there is to choose.
-    fn mixed(
+    pub(super) fn mixed(
         &self,
         sizes: (u32, u32, u32),
         overrides: Vec<Document>,
         distribution: &[(&str, &str)],
     ) -> NewGroup {
         let mut new = self.pool(sizes);
-        let distribution = distribution.iter().fold(Document::map(), |document, (name, value)| {
-            document.with(name, Some(Document::text(value)))
-        });
-        new.source = Some(SourceSpec::Mixed {
-            template: Some(TemplateSpec {
-                key: TemplateKey::Name("pool-template".to_owned()),
-                version: None,
-            }),
-            overrides: Some(
-                overrides.into_iter().map(|document| OverrideSpec { template: None, document }).collect(),
-            ),
-            distribution: Some(distribution),
-        });
+        new.source = Some(mix("pool-template", overrides, distribution));
         new.subnets = vec![SubnetId::from(PRIVATE_SUBNETS[0])];
         new
     }
@@ -189,4 +195,93 @@ fn scale_in_of_a_mixed_group_ends_the_market_of_which_there_is_too_much() {
     scene.wait(60);
     let left: Vec<Market> = scene.group().members.values().map(|it| it.market).collect();
     assert_eq!(left, [Market::OnDemand]);
+}
+
+/// A base or percentage of 100 % is on demand, also while instances are replaced or launched beyond the desired capacity.
+#[test]
+fn nothing_of_a_group_that_is_all_on_demand_is_spot() {
+    let scene = scene();
+    let on_demand = [("OnDemandPercentageAboveBaseCapacity", "100")];
+    scene.create(scene.mixed((0, 2, 8), types(&["m7i.large", "m7i.xlarge"]), &on_demand)).expect("a group");
+    scene.wait(60);
+    let above =
+        PreferencesSpec { min_healthy: Some(100), max_healthy: Some(150), ..PreferencesSpec::default() };
+    scene.with(|region| region.start_refresh(&name("pool"), None, above)).expect("started");
+    scene.wait(600);
+    let refreshed = scene.group().refreshes.last().map(|it| it.status);
+    assert_eq!(refreshed, Some(RefreshStatus::Successful));
+    let prepared = WarmPoolChange { max_prepared: Some(Some(5)), ..WarmPoolChange::default() };
+    scene.with(|region| region.put_warm_pool(&name("pool"), prepared)).expect("a warm pool");
+    scene.wait(60);
+    let request = LaunchRequest {
+        group: name("pool"),
+        capacity: 1,
+        token: "t".to_owned(),
+        place: None,
+        retries: false,
+    };
+    scene.with(|region| region.launch_instances(request)).expect("launched");
+    let group = scene.group();
+    assert_eq!((group.members.len(), group.warm.len()), (3, 3));
+    let markets = group.members.values().chain(group.warm.values()).map(|it| it.market);
+    assert!(markets.into_iter().all(|market| market == Market::OnDemand));
+}
+
+/// "you might end up with more capacity than you need": what exceeds the size by less than an instance stays.
+#[test]
+fn a_warm_pool_of_weighted_instances_comes_to_rest() {
+    let scene = scene();
+    let weights = weighted(&[("m7i.large", 4), ("m7i.xlarge", 4)]);
+    let on_demand = [("OnDemandPercentageAboveBaseCapacity", "100")];
+    scene.create(scene.mixed((0, 4, 40), weights, &on_demand)).expect("a group");
+    let prepared = WarmPoolChange { max_prepared: Some(Some(14)), ..WarmPoolChange::default() };
+    scene.with(|region| region.put_warm_pool(&name("pool"), prepared)).expect("a warm pool");
+    scene.wait(600);
+    let launched = scene.with(|region| region.instance_count());
+    assert_eq!((launched, scene.group().warm.len()), (4, 3), "10 units need three instances of 4");
+    scene.wait(600);
+    assert_eq!(scene.with(|region| region.instance_count()), launched);
+}
+
+#[test]
+fn a_refresh_counts_instances_whatever_they_weigh() {
+    for (sizes, preferences, seconds) in [
+        (
+            (0, 16, 40),
+            PreferencesSpec {
+                checkpoints: vec![50, 100],
+                min_healthy: Some(50),
+                ..PreferencesSpec::default()
+            },
+            9000,
+        ),
+        ((0, 400, 400), PreferencesSpec { min_healthy: Some(99), ..PreferencesSpec::default() }, 20_000),
+    ] {
+        let scene = scene();
+        let on_demand = [("OnDemandPercentageAboveBaseCapacity", "100")];
+        scene.create(scene.mixed(sizes, weighted(&[("m7i.large", 4)]), &on_demand)).expect("a group");
+        scene.wait(60);
+        scene.with(|region| region.start_refresh(&name("pool"), None, preferences)).expect("started");
+        scene.wait(seconds);
+        let refresh = scene.group().refreshes.last().cloned().expect("a refresh");
+        assert_eq!(refresh.status, RefreshStatus::Successful, "{:?}", refresh.reason);
+    }
+}
+
+/// A group goes above its maximum "by at least one instance" to rebalance, whatever the instance weighs.
+#[test]
+fn rebalancing_makes_room_for_a_whole_instance() {
+    let scene = scene();
+    let on_demand = [("OnDemandPercentageAboveBaseCapacity", "100")];
+    let mut new = scene.mixed((0, 7, 7), weighted(&[("m7i.large", 2)]), &on_demand);
+    new.subnets = PRIVATE_SUBNETS[..2].iter().map(|it| SubnetId::from(*it)).collect();
+    scene.region.set_zone_state("eu-central-1b", ZoneState::Impaired).expect("a zone");
+    scene.create(new).expect("a group");
+    scene.wait(60);
+    scene.region.set_zone_state("eu-central-1b", ZoneState::Available).expect("a zone");
+    scene.wait(600);
+    let group = scene.group();
+    assert_eq!(group.members.len(), 4);
+    assert_eq!(group.members.values().filter(|it| it.zone.as_str() == "eu-central-1b").count(), 2);
+    assert!(group.members.values().all(|it| it.outgoing.is_none()));
 }

@@ -321,3 +321,51 @@ fn a_suspended_refresh_rests() {
     scene.wait(200);
     assert_eq!(scene.status(), RefreshStatus::Successful);
 }
+
+#[test]
+fn cancelling_ends_when_what_goes_on_cannot() {
+    let scene = scene();
+    let template = scene.with_newer_version((0, 4, 4));
+    for zone in ["a", "b", "c"] {
+        let zone = format!("eu-central-1{zone}");
+        scene.region.set_capacity_limit(&zone, "m7i.xlarge", Some(0)).expect("a limit");
+    }
+    scene.start(Some(source(&template, Some("2"))), PreferencesSpec::default()).expect("started");
+    scene.wait(120);
+    scene.with(|region| region.cancel_refresh(&name("pool"), true)).expect("cancelling");
+    scene.wait(7200);
+    assert_eq!(scene.status(), RefreshStatus::Cancelled);
+    assert_eq!(scene.types(), ["m7i.large"; 4], "the group makes up with what it launched before");
+}
+
+#[test]
+fn a_rollback_goes_all_the_way_past_the_checkpoints() {
+    let scene = scene();
+    let template = scene.with_newer_version((0, 10, 12));
+    let halfway =
+        PreferencesSpec { checkpoints: vec![20, 50], min_healthy: Some(90), ..PreferencesSpec::default() };
+    scene.start(Some(source(&template, Some("2"))), halfway).expect("started");
+    scene.wait(600);
+    assert_eq!(scene.types().iter().filter(|it| *it == "m7i.xlarge").count(), 2);
+    scene.with(|region| region.rollback_refresh(&name("pool"))).expect("rolling back");
+    scene.wait(3000);
+    assert_eq!(scene.status(), RefreshStatus::RollbackSuccessful);
+    assert_eq!(scene.types(), ["m7i.large"; 10]);
+}
+
+#[test]
+fn a_rollback_that_is_cancelled_launches_nothing_new() {
+    let scene = scene();
+    let template = scene.with_newer_version((0, 4, 12));
+    scene.start(Some(source(&template, Some("2"))), PreferencesSpec::default()).expect("started");
+    scene.wait(45);
+    scene.with(|region| region.rollback_refresh(&name("pool"))).expect("rolling back");
+    scene.wait(1);
+    scene.with(|region| region.cancel_refresh(&name("pool"), true)).expect("cancelling");
+    let newer = |scene: &Scene| scene.types().iter().filter(|it| *it == "m7i.xlarge").count();
+    let before = newer(&scene);
+    scene.set_desired(8).expect("set");
+    scene.wait(300);
+    assert_eq!(scene.in_service().len(), 8);
+    assert!(newer(&scene) <= before, "{:?}", scene.types());
+}

@@ -8,7 +8,7 @@ use crate::core::group::operations::{GroupUpdate, NewGroup, SettingsChange};
 use crate::core::mishaps::ZoneState;
 use crate::core::network::PRIVATE_SUBNETS;
 use crate::core::settings::ProtectionAgainst;
-use foo_cloud::model::{Health, InstanceId, LifecycleState, Process, Protection, SubnetId};
+use foo_cloud::model::{Decrement, Health, InstanceId, LifecycleState, Process, Protection, SubnetId};
 use std::collections::BTreeMap;
 
 impl Scene {
@@ -221,4 +221,41 @@ fn a_maintenance_policy_needs_both_percentages_within_their_limits() {
         );
         assert_eq!(refusal(scene.create(new)).0, "ValidationError", "{min} {max}");
     }
+}
+
+#[test]
+fn two_instances_move_to_a_zone_that_recovers_late() {
+    let scene = scene();
+    let mut new = scene.pool((0, 2, 4));
+    new.subnets.truncate(2);
+    scene.region.set_capacity_limit("eu-central-1b", "m7i.large", Some(0)).expect("a limit");
+    scene.create(new).expect("a group");
+    scene.wait(600);
+    assert_eq!(scene.by_zone(), [2, 0, 0]);
+    scene.region.set_capacity_limit("eu-central-1b", "m7i.large", None).expect("lifted");
+    scene.wait(3600);
+    assert_eq!(scene.by_zone(), [1, 1, 0]);
+}
+
+#[test]
+fn an_instance_in_standby_does_not_hold_up_the_rebalancing_of_the_others() {
+    let scene = scene();
+    let mut new = scene.pool((0, 4, 8));
+    new.subnets.truncate(2);
+    scene.region.set_zone_state("eu-central-1b", ZoneState::Impaired).expect("a zone");
+    scene.create(new).expect("a group");
+    scene.wait(30);
+    let oldest = scene.group().members.into_values().min_by_key(|it| (it.launched, it.id.clone()));
+    let id = oldest.expect("a member").id;
+    scene
+        .with(|region| region.enter_standby(&name("pool"), std::slice::from_ref(&id), Decrement::Shrink))
+        .expect("in standby");
+    scene.wait(20);
+    scene.region.set_zone_state("eu-central-1b", ZoneState::Available).expect("a zone");
+    scene.wait(3600);
+    let group = scene.group();
+    let serving = group.members.values().filter(|it| it.lifecycle == LifecycleState::InService);
+    let in_b = serving.filter(|it| it.zone.as_str() == "eu-central-1b").count();
+    assert!((1..=2).contains(&in_b), "{in_b}");
+    assert_eq!(group.members[&id].lifecycle, LifecycleState::Standby);
 }

@@ -125,3 +125,12 @@ async fn paths_are_paged() {
     }
     assert_eq!(names.len(), 25, "two versions, two architectures, six parameters each, and the region");
 }
+
+/// "ARN": the name of a parameter without a path has no slash of its own.
+#[tokio::test]
+async fn an_arn_names_a_parameter_without_a_path() {
+    let scene = scene();
+    let put = json!({ "Name": "own", "Value": "v", "Type": "String" });
+    assert_eq!(scene.ssm("PutParameter", put).await.0, 200);
+    assert_eq!(scene.value(&format!("arn:aws:ssm:{REGION}:123456789012:parameter/own")).await, "v");
+}

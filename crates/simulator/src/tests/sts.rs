@@ -2,11 +2,13 @@
 
 use super::scene::REGION;
 use crate::iam::roles::{Role, WebIdentityTrust};
-use crate::wire::{WireAnswer, WireRequest, answer};
+use crate::wire::sigv4::SignedRequest;
+use crate::wire::{WireAnswer, WireRequest, answer, answer_verified};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_cloud::model::Timestamp;
+use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/pools";
@@ -33,6 +35,28 @@ async fn ask(sim: &Simulator, caller: Option<&str>, form: &str) -> (u16, String)
         received: Timestamp(1_767_225_600_000),
     };
     match answer(&sim.world, request).await {
+        WireAnswer::Xml { status, body, .. } => (status, body),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The same with its signature judged; it is never a good one.
+async fn verified(sim: &Simulator, caller: Option<&str>, form: &str) -> (u16, String) {
+    let mut headers = HeaderMap::new();
+    if let Some(caller) = caller {
+        let scope = format!("Credential={caller}/20260101/{REGION}/sts/aws4_request");
+        let text = format!("AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0");
+        headers.insert("authorization", HeaderValue::from_str(&text).expect("a header"));
+    }
+    let request = SignedRequest {
+        method: &Method::POST,
+        path: "/",
+        query: "",
+        headers: &headers,
+        body: form.as_bytes(),
+        received: Timestamp(1_767_225_600_000),
+    };
+    match answer_verified(&sim.world, request).await {
         WireAnswer::Xml { status, body, .. } => (status, body),
         other => panic!("{other:?}"),
     }
@@ -173,4 +197,38 @@ async fn without_keys_there_is_any_role() {
         token(&json!({ "iss": "a", "sub": "b", "aud": "c" }))
     );
     assert_eq!(ask(&sim, None, &form).await.0, 200);
+}
+
+/// The action that needs no signature is the one that is done, also when a form names two.
+#[tokio::test]
+async fn naming_an_unsigned_action_beside_another_signs_nothing() {
+    let sim = strict();
+    sim.put_role(role(&["*"]));
+    let forms = [
+        "Action=AssumeRoleWithWebIdentity&Action=GetCallerIdentity".to_owned(),
+        format!("Action=AssumeRoleWithWebIdentity&{}", assume("")),
+        format!("{}&Action=AssumeRoleWithWebIdentity", assume("")),
+    ];
+    for form in forms {
+        let answer = verified(&sim, None, &form).await;
+        assert_ne!(answer.0, 200, "{form}: {}", answer.1);
+    }
+}
+
+/// Ids of temporary credentials are the simulator's own: one it does not know is nobody's, even where no key is known.
+#[tokio::test]
+async fn an_unknown_session_is_refused_where_anybody_may_ask() {
+    let sim = Simulator::new(SimulatorConfig::stepped());
+    assert_eq!(verified(&sim, Some("AKIDANY"), "Action=GetCallerIdentity").await.0, 200);
+    assert_eq!(verified(&sim, Some("ASIAFORGOTTEN"), "Action=GetCallerIdentity").await.0, 403);
+}
+
+#[tokio::test]
+async fn a_session_name_can_hold_a_plus() {
+    let sim = strict();
+    sim.put_role(role(&["*"]));
+    let form = assume("").replace("SessionName=foo", "SessionName=foo%2Bbar");
+    let (status, body) = ask(&sim, Some("AKIDMANAGER"), &form).await;
+    assert_eq!(status, 200, "{body}");
+    assert!(body.contains("assumed-role/pools/foo+bar"));
 }

@@ -6,7 +6,7 @@ use crate::core::group::operations::Deletion;
 use crate::core::group::refresh::{PreferencesSpec, RefreshStatus};
 use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
 use foo_cloud::InstanceState;
-use foo_cloud::model::{Decrement, InstanceId};
+use foo_cloud::model::{Decrement, InstanceId, LifecycleState};
 
 impl Scene {
     fn put_pool(&self, change: WarmPoolChange) -> &Self {
@@ -223,4 +223,69 @@ fn an_instance_refresh_renews_the_pool_too() {
     assert_eq!(scene.warm(), ["Warmed:Stopped"; 2]);
     let status = scene.group().refreshes.last().map(|refresh| refresh.status);
     assert_eq!(status, Some(RefreshStatus::Successful));
+}
+
+/// Nothing returns into a pool that is being deleted: it would stay for ever.
+#[test]
+fn a_return_into_a_pool_that_is_gone_ends_instead() {
+    let scene = scene();
+    scene.settled_pool((0, 2, 8));
+    let hook = HookChange {
+        name: "drain".to_owned(),
+        transition: Some(Transition::Terminating),
+        ..HookChange::default()
+    };
+    scene.with(|region| region.put_hook(&name("pool"), hook)).expect("a hook");
+    scene.put_pool(WarmPoolChange { reuse: Some(true), max_prepared: Some(Some(2)), ..three_at_most() });
+    scene.set_desired(1).expect("set");
+    scene.wait(1);
+    let members = scene.group().members.into_values();
+    let waiting: Vec<InstanceId> =
+        members.filter(|it| it.lifecycle == LifecycleState::TerminatingWait).map(|it| it.id).collect();
+    assert_eq!(waiting.len(), 1);
+    scene.with(|region| region.delete_warm_pool(&name("pool"), true)).expect("deleting");
+    scene.wait(60);
+    for id in waiting {
+        let key = ActionKey::Instance(id);
+        scene
+            .with(|region| region.complete_action(&name("pool"), "drain", &key, ActionResult::Continue))
+            .expect("completed");
+    }
+    scene.wait(60);
+    let group = scene.group();
+    assert_eq!((group.warm_pool, group.warm.len(), group.members.len()), (None, 0, 1));
+}
+
+/// A launch that comes back while its first activity's end is still due belongs to the newer activity.
+#[test]
+fn the_end_of_an_earlier_launch_does_not_touch_an_instance_that_came_back() {
+    let scene = scene();
+    scene.settled_pool((0, 1, 8));
+    let reused = WarmPoolChange { reuse: Some(true), max_prepared: Some(Some(1)), ..three_at_most() };
+    scene.put_pool(reused).wait(60);
+    scene.set_desired(8).expect("set");
+    scene.wait(1);
+    scene.put_pool(WarmPoolChange { max_prepared: Some(Some(8)), ..WarmPoolChange::default() });
+    scene.wait(11);
+    scene.set_desired(1).expect("set");
+    scene.wait(120);
+    assert_eq!(scene.warm(), ["Warmed:Stopped"; 7]);
+    for id in scene.warm_ids() {
+        assert_eq!(scene.state_of(&id), Some(InstanceState::Stopped));
+    }
+}
+
+#[test]
+fn nothing_is_started_in_a_zone_that_cannot() {
+    let scene = scene();
+    scene.settled_pool((0, 0, 8)).put_pool(three_at_most()).wait(60);
+    for zone in ["a", "b", "c"] {
+        scene
+            .region
+            .set_zone_state(&format!("eu-central-1{zone}"), crate::core::mishaps::ZoneState::Impaired)
+            .expect("a zone");
+    }
+    scene.set_desired(2).expect("set");
+    scene.wait(100);
+    assert!(scene.in_service().is_empty());
 }

@@ -22,10 +22,24 @@ pub(super) const ACTIONS: [(&str, Operation); 6] = [
     ("DeleteParameters", delete_many),
 ];
 
-/// The parameter that a request is about, as IAM names it.
-pub(super) fn resource_of(body: &Value) -> String {
-    let name = ["Name", "Path"].iter().find_map(|name| body.get(name)).and_then(Value::as_str).unwrap_or("*");
-    format!("parameter/{}", name.trim_start_matches('/'))
+/// The parameters that a request is about, as IAM names them (Systems Manager User Guide, "Restricting access to Parameter
+/// Store parameters using IAM policies"); public ones belong to no account.
+pub(super) fn resources_of(region: &Region, action: &str, body: &Value) -> Vec<String> {
+    let named: Vec<&str> = match action {
+        "GetParametersByPath" => body.get("Path").and_then(Value::as_str).into_iter().collect(),
+        "GetParameters" | "DeleteParameters" => {
+            let names = body.get("Names").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            names.iter().filter_map(Value::as_str).collect()
+        }
+        _ => body.get("Name").and_then(Value::as_str).into_iter().collect(),
+    };
+    let arn = |name: &str| {
+        let (name, _) = Region::parameter_name(name);
+        let account = if name.starts_with("/aws/") { "" } else { region.account.as_str() };
+        format!("arn:aws:ssm:{}:{account}:parameter/{}", region.name, name.trim_start_matches('/'))
+    };
+    let named: Vec<String> = named.into_iter().map(arn).collect();
+    if named.is_empty() { vec![arn("*")] } else { named }
 }
 
 fn get(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
@@ -121,4 +135,35 @@ fn show(region: &Region, version: ParameterVersion<'_>) -> Value {
         "ARN": format!("arn:aws:ssm:{}:{account}:parameter{slash}{}", region.name, parameter.name),
         "DataType": "text",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resources_of;
+    use crate::{Simulator, SimulatorConfig};
+    use serde_json::{Value, json};
+
+    /// Service Authorization Reference, "Resource types defined by AWS Systems Manager": parameter. AWS's own parameters
+    /// have no account.
+    #[test]
+    fn a_call_is_about_each_parameter_by_its_name() {
+        let region = Simulator::new(SimulatorConfig::stepped()).region("eu-central-1");
+        let about = |action: &str, body: Value| {
+            region.with(|region| resources_of(region, action, &body)).expect("the region exists")
+        };
+        let own = |name: &str| format!("arn:aws:ssm:eu-central-1:123456789012:parameter/{name}");
+        for name in ["own/secret", "/own/secret", "/own/secret:1", &own("own/secret")] {
+            assert_eq!(about("GetParameter", json!({ "Name": name })), [own("own/secret")], "{name}");
+        }
+        assert_eq!(
+            about("GetParameters", json!({ "Name": "/a", "Names": ["/b", "/c/d"] })),
+            [own("b"), own("c/d")]
+        );
+        assert_eq!(about("GetParametersByPath", json!({ "Name": "/a", "Path": "/b" })), [own("b")]);
+        assert_eq!(
+            about("GetParameter", json!({ "Name": "/aws/service/x" })),
+            ["arn:aws:ssm:eu-central-1::parameter/aws/service/x"]
+        );
+        assert_eq!(about("DescribeParameters", json!({})), [own("*")]);
+    }
 }

@@ -1,6 +1,7 @@
 //! STS (AWS STS API Reference): who calls, and sessions of roles.
 
 use super::Caller;
+use super::authentication::TEMPORARY;
 use super::params::Params;
 use super::xml::Xml;
 use crate::core::error::{AwsError, AwsResult};
@@ -18,7 +19,7 @@ use serde_json::Value;
 pub(super) type Operation = fn(&mut Inner, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
 
 /// The action that nobody signs: its token says who calls.
-const UNSIGNED: &[u8] = b"Action=AssumeRoleWithWebIdentity";
+const UNSIGNED: &str = "AssumeRoleWithWebIdentity";
 
 /// All actions.
 pub(super) const ACTIONS: [(&str, Operation); 3] = [
@@ -29,7 +30,8 @@ pub(super) const ACTIONS: [(&str, Operation); 3] = [
 
 /// Whether a request is one that nobody signs.
 pub(super) fn is_unsigned(form: &[u8]) -> bool {
-    form.split(|byte| *byte == b'&').any(|field| field == UNSIGNED)
+    // Read as the action itself is: a form can name two.
+    Params::parse(form).is_ok_and(|params| params.text("Action") == Some(UNSIGNED))
 }
 
 /// Any signed caller may ask.
@@ -109,7 +111,7 @@ fn begin_session(
 ) -> AwsResult<()> {
     let name = params.required("RoleSessionName")?;
     let fits = (2..=64).contains(&name.len())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_=,.@-".contains(c));
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+=,.@-".contains(c));
     if !fits {
         return Err(AwsError::validation(format!(
             "1 validation error detected: Value '{name}' at 'roleSessionName' failed to satisfy constraint: Member must \
@@ -125,7 +127,7 @@ fn begin_session(
         })
         .transpose()?;
     let chance = &mut inner.request_ids;
-    let id = format!("ASIA{:016X}", chance.bits());
+    let id = format!("{TEMPORARY}{:016X}", chance.bits());
     let secret = format!("{:016x}{:016x}{:08x}", chance.bits(), chance.bits(), chance.bits() >> 32);
     let token = format!("{}{}{}", chance.uuid(), chance.uuid(), chance.uuid());
     let expires = caller.received.plus(lasts);

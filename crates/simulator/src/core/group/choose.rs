@@ -1,6 +1,7 @@
 //! What a launch takes: on demand or spot, and which of the types that a mixed instances policy names (Auto Scaling User
 //! Guide, "Allocation strategies for multiple instance types").
 
+use super::launch::Place;
 use super::model::{Group, LaunchSource, Member, MixedPolicy, Override, TemplateRef, units};
 use crate::core::catalogue::TypeInfo;
 use crate::core::ec2::instances::Market;
@@ -47,6 +48,7 @@ impl Region {
         source: &LaunchSource,
         group: &Group,
         zone: &Zone,
+        place: Place,
     ) -> AwsResult<(Market, Vec<Choice>)> {
         match source {
             LaunchSource::Template(template) => {
@@ -56,8 +58,7 @@ impl Region {
             }
             LaunchSource::Mixed(policy) => {
                 let base = self.template_version(&policy.template)?;
-                let on_demand = units(group.members.values().filter(|member| is_on_demand(member)));
-                let market = market_of_next(policy, on_demand, group.sizes.desired);
+                let market = market_of_next(policy, group, place);
                 if policy.overrides.is_empty() {
                     return Ok((market, vec![Choice::of(&policy.template, &base)?]));
                 }
@@ -219,8 +220,16 @@ pub(super) fn is_on_demand(member: &Member) -> bool {
     member.market == Market::OnDemand && member.lifecycle.is_capacity()
 }
 
-fn market_of_next(policy: &MixedPolicy, on_demand: u32, desired: u32) -> Market {
-    if u64::from(on_demand) < policy.on_demand_units(desired) { Market::OnDemand } else { Market::Spot }
+/// On demand while what stays has less of it than it shall have. What is to be replaced does not count, and a launch
+/// beyond desired capacity counts for itself.
+fn market_of_next(policy: &MixedPolicy, group: &Group, place: Place) -> Market {
+    let stays = |it: &&Member| it.lifecycle.is_capacity() && !Group::is_outgoing(it);
+    let warm = group.warm.values().filter(|it| place == Place::WarmPool && !it.lifecycle.is_leaving());
+    let counted: Vec<&Member> = group.members.values().filter(stays).chain(warm).collect();
+    let there = units(counted.iter().copied());
+    let on_demand = units(counted.iter().copied().filter(|it| it.market == Market::OnDemand));
+    let total = group.sizes.desired.max(there.saturating_add(1));
+    if u64::from(on_demand) < policy.on_demand_units(total) { Market::OnDemand } else { Market::Spot }
 }
 
 fn dollars(micro: u64) -> String {

@@ -45,7 +45,9 @@ impl Region {
         let timeout = self.settings.refresh_timeout;
         let next = self.groups.get(name).and_then(|group| {
             let refresh = group.refresh().and_then(|refresh| refresh.next_step(timeout));
-            group.next_replacement(now).into_iter().chain(refresh.filter(|when| *when > now)).min()
+            let troubles = group.troubles.values().map(|trouble| trouble.until);
+            let others = refresh.into_iter().chain(troubles).filter(|when| *when > now);
+            group.next_replacement(now).into_iter().chain(others).min()
         });
         if let Some(next) = next {
             self.wake(name, next);
@@ -104,6 +106,11 @@ impl Region {
             return;
         }
         let Some(member) = group.member_mut(id) else { return };
+        if member.lifecycle == LifecycleState::TerminatingRetained && !rests {
+            // Nothing is left to retain.
+            member.lifecycle = LifecycleState::Terminating;
+            return self.due.at(self.now, Event::Left(id.clone()));
+        }
         // A launching member is looked at when its launch is over; one in standby when it returns.
         let broken = match member.lifecycle {
             LifecycleState::InService => !serves,

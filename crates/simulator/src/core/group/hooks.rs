@@ -335,8 +335,9 @@ impl Region {
         match (launching, result) {
             (true, ActionResult::Continue) => {
                 member.lifecycle = LifecycleState::PendingProceed;
+                let activity = member.activity;
                 let when = self.now.plus(PROCEEDING);
-                self.due.at(when, Event::Launched(id.clone()));
+                self.due.at(when, Event::Launched(id.clone(), activity));
             }
             (true, ActionResult::Abandon) => {
                 // AWS documents that the instance is terminated and replaced, but no text.
@@ -346,6 +347,11 @@ impl Region {
                     action.token
                 );
                 self.abandon_launch(name, id, message);
+            }
+            (false, ActionResult::Abandon) if member.returns => {
+                // Only what went through its hooks comes back to the warm pool.
+                member.returns = false;
+                self.proceed_leaving(name, id);
             }
             (false, ActionResult::Abandon) if self.retains(name) => {
                 if let Some(member) = self.member_mut(name, id) {

@@ -102,7 +102,7 @@ impl Region {
             let Some(zone) = self.pick_zone(name) else {
                 return self.wake_after_trouble(name);
             };
-            match self.recipe(name, &round.source, &zone, None) {
+            match self.recipe(name, &round.source, &zone, None, place) {
                 Ok(recipe) => {
                     left = left.saturating_sub(recipe.choice.weight);
                     self.launch(name, recipe, round.cause(self.now), place);
@@ -158,11 +158,12 @@ impl Region {
         source: &LaunchSource,
         zone: &Zone,
         subnet: Option<&SubnetId>,
+        place: Place,
     ) -> Result<Recipe, Failure> {
         let everywhere = |error: AwsError| Failure { zone: None, error };
         let here = |error: AwsError| Failure { zone: Some(zone.clone()), error };
         let group = self.groups.get(name).ok_or_else(|| everywhere(AwsError::no_group(name)))?;
-        let (market, choices) = self.choices(source, group, zone).map_err(everywhere)?;
+        let (market, choices) = self.choices(source, group, zone, place).map_err(everywhere)?;
         if let Some(error) = self.launch_fault(name, zone) {
             return Err(here(error));
         }
@@ -180,22 +181,20 @@ impl Region {
                 refused.get_or_insert_with(|| everywhere(error));
                 continue;
             }
-            let subnet = match subnet {
-                Some(subnet) => subnet.clone(),
-                None => self.pick_subnet(name, zone).map_err(here)?,
-            };
+            let subnet = self.pick_subnet(name, zone, subnet).map_err(here)?;
             return Ok(Recipe { choice, market, zone: zone.clone(), subnet });
         }
         Err(refused.unwrap_or_else(|| everywhere(AwsError::missing("InstanceType"))))
     }
 
-    fn pick_subnet(&mut self, name: &GroupName, zone: &Zone) -> AwsResult<SubnetId> {
+    fn pick_subnet(&mut self, name: &GroupName, zone: &Zone, only: Option<&SubnetId>) -> AwsResult<SubnetId> {
         let free: Vec<SubnetId> = self
             .groups
             .get(name)
             .into_iter()
             .flat_map(|group| &group.subnets)
             .filter_map(|id| self.network.subnets.get(id))
+            .filter(|subnet| only.is_none_or(|only| &subnet.id == only))
             .filter(|subnet| &subnet.zone == zone && subnet.free() > 0)
             .map(|subnet| subnet.id.clone())
             .collect();
@@ -332,7 +331,7 @@ impl Region {
             Some(Fate::Dies) => self.due.at(now.plus(boot), Event::Broke(id.clone())),
             Some(Fate::NeverJoins) | None => self.due.at(now.plus(boot), Event::Running(id.clone())),
         }
-        self.due.at(now.plus(took), Event::Launched(id.clone()));
+        self.due.at(now.plus(took), Event::Launched(id.clone(), Some(activity)));
         Some(id)
     }
 
@@ -390,8 +389,13 @@ impl Region {
     }
 
     /// The launch is over: the member waits for its hooks, then is in service, unless its instance died meanwhile.
-    pub(crate) fn finish_launch(&mut self, id: &InstanceId) {
+    /// `activity` is the one that launches it: an event of an earlier launch means nothing.
+    pub(crate) fn finish_launch(&mut self, id: &InstanceId, activity: Option<u64>) {
         let Some(name) = self.group_of(id) else { return };
+        let current = self.groups.get(&name).and_then(|group| group.member(id)).map(|it| it.activity);
+        if current != Some(activity) {
+            return;
+        }
         let alive = self.instances.get(id).is_some_and(|instance| instance.state == InstanceState::Running);
         let lifecycle = self.groups.get(&name).and_then(|group| Some(group.member(id)?.lifecycle.clone()));
         match lifecycle {
@@ -413,6 +417,9 @@ impl Region {
             member.lifecycle = LifecycleState::InService;
             member.serving_since = Some(now);
             self.end_activity(&name, activity, ActivityStatus::Successful, None);
+            if self.instances.get(id).is_some_and(|instance| self.is_unavailable(&instance.zone)) {
+                self.check_health_soon(id);
+            }
             self.wake_soon(&name);
         } else {
             self.call_off_launch(&name, id, activity);

@@ -123,7 +123,7 @@ impl Region {
         let mut launched = Launched::default();
         let mut left = request.capacity;
         while left > 0 {
-            match self.recipe(&request.group, &source, &zone, subnet.as_ref()) {
+            match self.recipe(&request.group, &source, &zone, subnet.as_ref(), Place::Group) {
                 Ok(recipe) => {
                     let (market, subnet) = (recipe.market, recipe.subnet.clone());
                     let (weight, instance_type) = (recipe.choice.weight, recipe.choice.instance_type.clone());

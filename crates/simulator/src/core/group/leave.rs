@@ -50,10 +50,14 @@ impl Region {
         if member.lifecycle.is_leaving() {
             return None;
         }
-        let (launching, details) = (member.activity, self.details_of(id));
-        if member.lifecycle.is_capacity() && member.lifecycle != LifecycleState::InService {
-            let message = "The instance was terminated before it was in service.".to_owned();
-            self.end_activity(name, launching, ActivityStatus::Cancelled, Some(message));
+        let (before, details) = (member.activity, self.details_of(id));
+        if before.is_some() {
+            let message = if member.lifecycle.is_capacity() {
+                "The instance was terminated before it was in service."
+            } else {
+                "The instance was terminated."
+            };
+            self.end_activity(name, before, ActivityStatus::Cancelled, Some(message.to_owned()));
         }
         let what = if self.groups.get(name)?.warm.contains_key(id) {
             "Terminating EC2 instance from warm pool"
@@ -84,7 +88,9 @@ impl Region {
     /// The last part of the transition: the instance is shut down, and leaves its group when it has ended.
     fn end_member(&mut self, name: &GroupName, id: &InstanceId) {
         let alive = self.instances.get(id).is_some_and(|it| it.state == foo_cloud::InstanceState::Running);
-        if alive && self.member_mut(name, id).is_some_and(|member| member.returns) {
+        let pool = self.groups.get(name).and_then(|group| group.warm_pool);
+        let takes_back = alive && pool.is_some_and(|pool| !pool.deleting);
+        if takes_back && self.member_mut(name, id).is_some_and(|member| member.returns) {
             return self.return_to_warm_pool(name, id);
         }
         let reason =

@@ -51,7 +51,7 @@ impl Region {
         decrement: Decrement,
         to: Move,
     ) -> AwsResult<Vec<Activity>> {
-        check_count(ids)?;
+        let ids = &each_once(ids)?;
         let group = self.living_group(name)?;
         let mut counted = 0_u32;
         for id in ids {
@@ -132,6 +132,7 @@ impl Region {
         member.lifecycle = LifecycleState::Standby;
         let activity = member.activity.take();
         self.end_activity(&name, activity, ActivityStatus::Successful, None);
+        self.wake(&name, self.now);
     }
 
     pub(crate) fn finish_detach(&mut self, id: &InstanceId) {
@@ -151,7 +152,7 @@ impl Region {
 
     /// ExitStandby: desired capacity rises by the number of instances.
     pub fn exit_standby(&mut self, name: &GroupName, ids: &[InstanceId]) -> AwsResult<Vec<Activity>> {
-        check_count(ids)?;
+        let ids = &each_once(ids)?;
         let group = self.living_group(name)?;
         for id in ids {
             match group.members.get(id).map(|member| &member.lifecycle) {
@@ -191,7 +192,7 @@ impl Region {
 
     /// AttachInstances: running instances of no group become members; desired capacity rises by their number.
     pub fn attach_instances(&mut self, name: &GroupName, ids: &[InstanceId]) -> AwsResult<()> {
-        check_count(ids)?;
+        let ids = &each_once(ids)?;
         self.living_group(name)?;
         for id in ids {
             let fits = self
@@ -288,17 +289,24 @@ impl Region {
             member.lifecycle = LifecycleState::Pending;
             member.activity = Some(activity);
         }
-        self.due.at(self.now.plus(MOVE_TIME), Event::Launched(id.clone()));
+        self.due.at(self.now.plus(MOVE_TIME), Event::Launched(id.clone(), Some(activity)));
     }
 }
 
-fn check_count(ids: &[InstanceId]) -> AwsResult<()> {
+/// The ids of a call without repetitions.
+fn each_once(ids: &[InstanceId]) -> AwsResult<Vec<InstanceId>> {
     if ids.is_empty() || ids.len() > MOVE_LIMIT {
         return Err(AwsError::validation(format!(
             "You must specify between 1 and {MOVE_LIMIT} instance IDs."
         )));
     }
-    Ok(())
+    let mut once: Vec<InstanceId> = Vec::new();
+    for id in ids {
+        if !once.contains(id) {
+            once.push(id.clone());
+        }
+    }
+    Ok(once)
 }
 
 fn not_part(id: &InstanceId, name: &GroupName) -> AwsError {

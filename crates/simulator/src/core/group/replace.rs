@@ -74,10 +74,12 @@ impl Group {
     /// above its maximum by a tenth of it, for capacity rebalancing by a tenth of desired capacity; in both cases by at
     /// least one instance (Auto Scaling User Guide, "Instance maintenance policy", default behaviour).
     pub(crate) fn target(&self) -> u32 {
-        let outgoing = |fits: fn(Outgoing) -> bool| {
-            units(self.members.values().filter(|it| Self::is_outgoing(it) && it.outgoing.is_some_and(fits)))
+        let members = |fits: fn(Outgoing) -> bool| {
+            self.members.values().filter(move |it| Self::is_outgoing(it) && it.outgoing.is_some_and(fits))
         };
-        let above_max = |of: u32| self.sizes.max.saturating_add(percent(of, 10).max(1));
+        let outgoing = |fits| units(members(fits));
+        let largest = members(|_| true).map(|it| it.weight).max().unwrap_or(1);
+        let above_max = |of: u32| self.sizes.max.saturating_add(percent(of, 10).max(largest));
         let desired = self.sizes.desired;
         let at_risk = desired
             .saturating_add(outgoing(|why| why == Outgoing::AtRisk))
@@ -203,14 +205,14 @@ impl Region {
         let suspended = [Process::AZRebalance, Process::Launch, Process::Terminate];
         let rests = |member: &Member| member.lifecycle == LifecycleState::Standby;
         let settled = group.members.values().all(|member| group.serves(member, now) || rests(member));
-        if group.capacity() <= group.sizes.desired {
-            // Nothing was launched in their place yet: whether it can be is decided anew.
+        if group.capacity() < group.target() {
+            // Nothing could be launched in their place: whether it can be is decided anew.
             for member in group.members.values_mut().filter(|it| it.outgoing == Some(Outgoing::Unbalanced)) {
                 member.outgoing = None;
             }
         }
-        let excess = group.capacity() != group.sizes.desired;
-        if suspended.into_iter().any(|process| group.is_suspended(process)) || !settled || excess {
+        let busy = group.capacity() < group.sizes.desired || group.members.values().any(Group::is_outgoing);
+        if suspended.into_iter().any(|process| group.is_suspended(process)) || !settled || busy {
             return;
         }
         let Some(id) = unbalanced(group, now, protection) else {
@@ -247,6 +249,7 @@ impl Region {
         let serving = units(group.members.values().filter(there));
         let mut needed = group.sizes.desired.saturating_sub(serving);
         let at = iso_seconds(now);
+        let mut ended = false;
         for (id, weight, why) in outgoing {
             if needed > 0 {
                 needed = needed.saturating_sub(weight);
@@ -255,6 +258,11 @@ impl Region {
             let cause =
                 format!("At {at} an instance was taken out of service in response to {}.", why.because());
             self.begin_leaving(name, &id, &cause);
+            ended = true;
+        }
+        if ended {
+            // A refresh counts what was replaced, and goes on.
+            self.wake(name, now);
         }
     }
 }
@@ -277,7 +285,8 @@ fn unbalanced(group: &Group, now: Timestamp, protection: ProtectionAgainst) -> O
     };
     let stray = |member: &&Member| !group.zones.contains(&member.zone);
     let count = |member: &Member| zones.get(&member.zone).copied().unwrap_or(0);
-    let candidates = || group.members.values().filter(may_go);
+    let serves = |it: &&Member| it.lifecycle == LifecycleState::InService;
+    let candidates = || group.members.values().filter(serves).filter(may_go);
     let from_fullest = || {
         let fullest = candidates().max_by_key(|it| (count(it), std::cmp::Reverse((it.launched, &it.id))))?;
         (count(fullest) >= fewest.saturating_add(2)).then_some(fullest)

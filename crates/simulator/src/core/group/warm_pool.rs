@@ -154,7 +154,8 @@ impl Region {
                 *zones.entry(&member.zone).or_default() += member.weight;
             }
             let size = |member: &Member| zones.get(&member.zone).copied().unwrap_or(0);
-            let next = group.warm.values().filter(rests).min_by_key(|it| (size(it), it.launched, &it.id));
+            let startable = |it: &&Member| rests(it) && self.is_available(&it.zone);
+            let next = group.warm.values().filter(startable).min_by_key(|it| (size(it), it.launched, &it.id));
             let Some((id, weight)) = next.map(|member| (member.id.clone(), member.weight)) else { break };
             self.move_into_group(name, &id);
             drawn = drawn.saturating_add(weight);
@@ -201,7 +202,7 @@ impl Region {
             self.tell_state(id, InstanceState::Pending);
             self.due.at(now.plus(took / 2), Event::Running(id.clone()));
         }
-        self.due.at(now.plus(took), Event::Launched(id.clone()));
+        self.due.at(now.plus(took), Event::Launched(id.clone(), Some(activity)));
     }
 
     /// An instance of the warm pool is ready: it is put to rest.
@@ -239,10 +240,9 @@ impl Region {
         self.wake_soon(&name);
     }
 
-    /// A member that scale-in picked goes back to the warm pool instead of ending (ReuseOnScaleIn).
+    /// A member that scale-in picked goes back to the warm pool instead of ending (ReuseOnScaleIn). Its activity ends when
+    /// it rests.
     pub(crate) fn return_to_warm_pool(&mut self, name: &GroupName, id: &InstanceId) {
-        let activity = self.member_mut(name, id).and_then(|member| member.activity.take());
-        self.end_activity(name, activity, ActivityStatus::Successful, None);
         let Some(group) = self.groups.get_mut(name) else { return };
         let Some(mut member) = group.members.remove(id) else { return };
         member.returns = false;
@@ -281,12 +281,18 @@ impl Region {
         if there < wanted && !group.is_suspended(Process::Launch) {
             self.launch_into(name, wanted - there, Place::WarmPool);
         } else if there > wanted && !group.is_suspended(Process::Terminate) {
-            let excess = usize::try_from(there - wanted).unwrap_or(usize::MAX);
+            let mut excess = there - wanted;
             let ready = |it: &Member| it.lifecycle == LifecycleState::Warmed;
             let mut leaving: Vec<&Member> = group.warm.values().filter(stays).collect();
             leaving.sort_by_key(|it| (ready(it), std::cmp::Reverse(it.launched), it.id.clone()));
-            let leaving: Vec<InstanceId> = leaving.into_iter().take(excess).map(|it| it.id.clone()).collect();
-            for id in leaving {
+            let mut chosen = Vec::new();
+            for member in leaving {
+                if member.weight <= excess {
+                    excess -= member.weight;
+                    chosen.push(member.id.clone());
+                }
+            }
+            for id in chosen {
                 let cause =
                     format!("At {at} an instance was taken out of the warm pool, which is too large.");
                 self.begin_leaving(name, &id, &cause);

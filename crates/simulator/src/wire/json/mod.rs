@@ -132,16 +132,19 @@ async fn carry_out(
     let arn = world.arn_of(&scope.caller);
     let first = world.carry_out(&call, ending, |region| {
         if let Some(key) = &key {
-            let resource = match service {
-                Service::Ssm => ssm::resource_of(&body),
-                _ => sqs::queue_of(&body).unwrap_or("*").to_owned(),
+            let resources = if service == Service::Ssm {
+                ssm::resources_of(region, action, &body)
+            } else {
+                let queue = sqs::queue_of(&body).unwrap_or("*");
+                vec![format!("arn:aws:sqs:{}:{}:{queue}", region.name, region.account)]
             };
-            let ask = Ask {
+            let ask = |resource| Ask {
                 action: format!("{}:{action}", service.name()),
-                resource: format!("arn:aws:{}:{}:{}:{resource}", service.name(), region.name, region.account),
+                resource,
                 context: BTreeMap::new(),
             };
-            refusals::check(key, &[ask], service, &arn)?;
+            let asks: Vec<Ask> = resources.into_iter().map(ask).collect();
+            refusals::check(key, &asks, service, &arn)?;
         }
         operation(region, &body, host).map(|value| {
             let until = (service == Service::Sqs).then(|| sqs::poll_until(region, action, &body)).flatten();

@@ -186,7 +186,9 @@ impl Refresh {
 
     /// How many members it replaces in all: up to its last checkpoint (API Reference, RefreshPreferences).
     fn goal(&self) -> u32 {
-        let last = self.preferences.checkpoints.last().copied().unwrap_or(100);
+        // What is taken back is taken back whole.
+        let last = self.preferences.checkpoints.last().copied().filter(|_| self.rollback.is_none());
+        let last = last.unwrap_or(100);
         u32::try_from((u64::from(self.total) * u64::from(last)).div_ceil(100)).unwrap_or(u32::MAX)
     }
 
@@ -205,9 +207,10 @@ impl Group {
         self.refreshes.last_mut().filter(|refresh| refresh.status.is_active())
     }
 
-    /// What is launched now: a refresh's desired configuration unless it is on its way back.
+    /// What is launched now: a refresh's desired configuration unless it is on its way back or given up.
     pub(crate) fn launches(&self) -> &LaunchSource {
-        let onward = |refresh: &&Refresh| refresh.status != RefreshStatus::RollbackInProgress;
+        let onward =
+            |refresh: &&Refresh| refresh.rollback.is_none() && refresh.status != RefreshStatus::Cancelling;
         self.refresh().filter(onward).and_then(|refresh| refresh.desired.as_ref()).unwrap_or(&self.source)
     }
 }

@@ -1,12 +1,22 @@
 //! What a refresh does whenever its group is evaluated: count, wait, replace, end.
 
 use super::{RefreshStatus, Rollback, Treatment, count};
-use crate::core::group::model::{Group, LaunchSource, Member, TemplateRef};
+use crate::core::group::model::{Group, LaunchSource, Member, TemplateRef, units};
 use crate::core::group::replace::Outgoing;
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
 use foo_cloud::model::{GroupName, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeSet;
+
+/// Whether a member is parked outside of what is replaced.
+fn rests(member: &Member) -> bool {
+    matches!(member.lifecycle, LifecycleState::Standby | LifecycleState::TerminatingRetained)
+}
+
+/// Whether a member stays until its replacement serves.
+fn is_replaced_first(member: &Member) -> bool {
+    member.outgoing == Some(Outgoing::Refreshed) && Group::is_outgoing(member)
+}
 
 impl Region {
     /// Whether a member is what a source would launch.
@@ -44,19 +54,27 @@ impl Region {
         let Some(group) = self.groups.get(name) else { return };
         let Some(refresh) = group.refresh() else { return };
         let waits = refresh.waits_until.is_some_and(|until| until > now);
-        let settled =
-            group.members.values().all(|it| group.serves(it, now) || it.lifecycle == LifecycleState::Standby)
-                && group.capacity() >= group.sizes.desired
-                && !group.members.values().any(Group::is_outgoing);
+        // What is only waited for to leave has been replaced already.
+        let mut members = group.members.values().filter(|it| !it.lifecycle.is_leaving());
+        let replacing = group.members.values().any(Group::is_outgoing);
+        let settled = members.all(|it| group.serves(it, now) || rests(it))
+            && group.capacity() >= group.sizes.desired
+            && !replacing;
+        let moving = |it: &Member| {
+            it.lifecycle.is_leaving()
+                || (it.lifecycle.is_capacity() && it.lifecycle != LifecycleState::InService)
+        };
+        let quiet = !replacing && !group.members.values().any(moving);
+        let late = refresh.progressed.plus(timeout) <= now;
         match refresh.status {
-            RefreshStatus::Cancelling if settled => self.end_refresh(name, RefreshStatus::Cancelled),
+            RefreshStatus::Cancelling if quiet || late => self.end_refresh(name, RefreshStatus::Cancelled),
             RefreshStatus::Baking if !waits => self.succeed(name),
             RefreshStatus::InProgress | RefreshStatus::RollbackInProgress if waits => {}
             RefreshStatus::InProgress | RefreshStatus::RollbackInProgress => {
                 let done = refresh.replaced() >= refresh.goal() && refresh.warm_remaining.is_empty();
                 if done && settled {
                     self.complete(name);
-                } else if refresh.progressed.plus(timeout) <= now {
+                } else if late {
                     self.fail_refresh(name);
                 } else if !self.reach_checkpoint(name) {
                     self.replace_next(name);
@@ -70,14 +88,16 @@ impl Region {
     fn count_replaced(&mut self, name: &GroupName) {
         let now = self.now;
         let Some(group) = self.groups.get_mut(name) else { return };
-        let serving = count(group.members.values().filter(|it| group.serves(it, now)).count());
+        let serving = units(group.members.values().filter(|it| group.serves(it, now)));
+        let largest = group.members.values().map(|it| it.weight).max().unwrap_or(1).max(1);
         let stays = |member: Option<&Member>| member.is_some_and(|it| !it.lifecycle.is_leaving());
         let Some(refresh) = group.refresh() else { return };
         let gone: Vec<InstanceId> =
             refresh.remaining.iter().filter(|id| !stays(group.members.get(*id))).cloned().collect();
         let warm_gone: Vec<InstanceId> =
             refresh.warm_remaining.iter().filter(|id| !stays(group.warm.get(*id))).cloned().collect();
-        let missing = group.sizes.desired.saturating_sub(serving);
+        // In members, not in units of capacity.
+        let missing = group.sizes.desired.saturating_sub(serving).div_ceil(largest);
         let Some(refresh) = group.refresh_mut() else { return };
         for id in gone {
             refresh.remaining.remove(&id);
@@ -118,8 +138,8 @@ impl Region {
         let Some(group) = self.groups.get(name) else { return };
         let Some(refresh) = group.refresh() else { return };
         let (range, preferences) = (refresh.preferences.range, refresh.preferences.clone());
-        let touched = refresh.replaced()
-            + count(group.members.values().filter(|it| it.outgoing == Some(Outgoing::Refreshed)).count());
+        let touched =
+            refresh.replaced() + count(group.members.values().filter(|it| is_replaced_first(it)).count());
         let allowed = usize::try_from(refresh.limit().saturating_sub(touched)).unwrap_or(usize::MAX);
         let (mut passed_over, mut parked, mut next) = (Vec::new(), Vec::new(), Vec::new());
         for id in &refresh.remaining {
