@@ -1,7 +1,7 @@
 //! FooMachine: one instance of a pool. The provider makes and removes it; nobody else needs to.
 
 use crate::shared::Initialization;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,10 +85,22 @@ pub struct FooMachineStatus {
     /// Hash of the wanted content that version was made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_hash: Option<String>,
+    /// The instance is being ended and waits for our lifecycle hook, so that its Node is drained first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_hook: Option<DrainHookStatus>,
     /// `Ready` and `Paused`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
+}
+
+/// An instance that waits for our lifecycle hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DrainHookStatus {
+    /// When it was first seen waiting.
+    pub since: Time,
+    /// When AWS ends it whether or not it is drained: 48 hours later.
+    pub deadline: Time,
 }
 
 /// One address of a machine.

@@ -1,5 +1,6 @@
 //! A shared cloud is a cloud.
 
+use crate::model::hook::HookTerms;
 use crate::model::{
     Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
@@ -46,6 +47,18 @@ impl<T: Groups + ?Sized> Groups for Arc<T> {
     }
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
         T::terminate_instance(self, id, decrement).await
+    }
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+        T::drain_hook(self, name).await
+    }
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+        T::put_drain_hook(self, name, terms).await
+    }
+    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        T::beat_drain_hook(self, name, id).await
+    }
+    async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        T::complete_drain_hook(self, name, id).await
     }
     async fn delete_group(&self, name: &GroupName) -> Result<()> {
         T::delete_group(self, name).await

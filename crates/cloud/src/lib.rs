@@ -32,6 +32,7 @@ pub use requests::{
 };
 
 use async_trait::async_trait;
+use model::hook::HookTerms;
 use model::{
     Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
@@ -69,6 +70,14 @@ pub trait Groups: Send + Sync {
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
     /// Ends one member, protected or not. `Invalid` when a decrement would go below the minimum size, or for an unknown id.
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()>;
+    /// The terms of our lifecycle hook, if the group has it.
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>>;
+    /// Makes our lifecycle hook or gives it other terms. Waits that have begun keep theirs.
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()>;
+    /// Keeps an instance alive that waits for our hook. `Invalid` if it does not.
+    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
+    /// Lets an instance go that waits for our hook. `Invalid` if it does not.
+    async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
     /// Deletes an empty group; never with ForceDelete. `InUse` while it has instances or activities.
     async fn delete_group(&self, name: &GroupName) -> Result<()>;
     /// The newest scaling activities of a group, newest first, at most `limit` (1–100).

@@ -18,6 +18,10 @@ pub enum Operation {
     ResumeProcesses,
     SetInstanceProtection,
     TerminateInstanceInAutoScalingGroup,
+    DescribeLifecycleHooks,
+    PutLifecycleHook,
+    RecordLifecycleActionHeartbeat,
+    CompleteLifecycleAction,
     DeleteAutoScalingGroup,
     DescribeScalingActivities,
     CreateLaunchTemplate,
@@ -79,6 +83,10 @@ impl Operation {
             | Self::ResumeProcesses
             | Self::SetInstanceProtection
             | Self::TerminateInstanceInAutoScalingGroup
+            | Self::DescribeLifecycleHooks
+            | Self::PutLifecycleHook
+            | Self::RecordLifecycleActionHeartbeat
+            | Self::CompleteLifecycleAction
             | Self::DeleteAutoScalingGroup
             | Self::DescribeScalingActivities => Service::AutoScaling,
             Self::CreateLaunchTemplate

@@ -100,6 +100,7 @@ fn observed(desired: &Desired) -> Observed {
                 zone: instance.zone.clone(),
                 deletion: Deletion::Alive,
                 held: true,
+                held_since: None,
                 spec_hash: Some(SpecHash::new("v1")),
             })
             .collect(),
@@ -120,6 +121,7 @@ fn observed(desired: &Desired) -> Observed {
             .collect(),
         group: Look::At { at: NOW, seen: Some(group(desired, instances)) },
         template: Look::At { at: NOW, seen: Some(template(desired)) },
+        hook: Look::At { at: NOW, seen: Some(foo_planner::model::hook::HookTerms::OURS) },
         strays: BTreeMap::new(),
         finalizer: Finalizer::Present,
         recorded_arn: Some("arn:aws:autoscaling".to_owned()),

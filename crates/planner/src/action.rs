@@ -1,5 +1,6 @@
 //! What can be done about a pool. Each action is complete: the one who carries it out has no choice left.
 
+use crate::model::hook::HookTerms;
 use crate::model::{
     Decrement, DeletionTimeouts, GroupName, InstanceId, InstancesMix, LaunchTemplateId, MachineName, Process,
     SpecHash, SubnetId, TemplateContent, TemplateVersion, Uid, Zone,
@@ -22,7 +23,7 @@ pub enum Action {
 
     /// Read the launch template with its versions, then plan again.
     LookAtTemplate,
-    /// Ask EC2 about instances that are not in the group, then plan again.
+    /// Ask EC2 whether instances live that are not in the group or wait in it for their end, then plan again.
     LookAtStrays {
         /// Their ids.
         ids: Vec<InstanceId>,
@@ -104,6 +105,34 @@ pub enum Action {
         id: InstanceId,
         /// What happens to desired capacity.
         decrement: Decrement,
+        /// Why, for events and logs.
+        why: String,
+    },
+    /// Read our lifecycle hook, then plan again.
+    LookAtHook {
+        /// Group.
+        group: GroupName,
+    },
+    /// Make our terminating hook, or give it other terms.
+    PutHook {
+        /// Group.
+        group: GroupName,
+        /// Its terms.
+        terms: HookTerms,
+    },
+    /// Keep an instance alive that waits for our hook.
+    BeatHook {
+        /// Group.
+        group: GroupName,
+        /// Instance.
+        id: InstanceId,
+    },
+    /// Let an instance go that waits for our hook. Just before, its Machine is read live, as before a termination.
+    CompleteHook {
+        /// Group.
+        group: GroupName,
+        /// Instance.
+        id: InstanceId,
         /// Why, for events and logs.
         why: String,
     },
@@ -242,6 +271,7 @@ impl Action {
                 | Self::SuspendProcesses { .. }
                 | Self::ProtectInstances { .. }
                 | Self::TerminateInstance { .. }
+                | Self::CompleteHook { .. }
                 | Self::DeleteGroup { .. }
         )
     }

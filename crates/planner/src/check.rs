@@ -51,13 +51,16 @@ pub enum Rule {
     SettledFirst,
     /// Desired capacity that somebody else manages is not written.
     ExternalSize,
+    /// I5: our hook is completed for instances that wait for it, once, and not before Cluster API released them, unless
+    /// there is no Machine or AWS waits no longer.
+    CompletesOnlyDrained,
     /// Our finalizer stays on a FooMachine while its instance may be alive, and on the pool while anything is left.
     FinalizersLast,
 }
 
 impl Rule {
     /// All rules, for metrics.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::EndsOnlyReleased,
         Self::DeletesOnlyWithCause,
         Self::DesiredCoversExisting,
@@ -68,6 +71,7 @@ impl Rule {
         Self::FinalizerFirst,
         Self::SettledFirst,
         Self::ExternalSize,
+        Self::CompletesOnlyDrained,
         Self::FinalizersLast,
     ];
 
@@ -84,6 +88,7 @@ impl Rule {
             Self::FinalizerFirst => "finalizer-first",
             Self::SettledFirst => "settled-first",
             Self::ExternalSize => "external-size",
+            Self::CompletesOnlyDrained => "completes-only-drained",
             Self::FinalizersLast => "finalizers-last",
         }
     }
@@ -105,6 +110,8 @@ pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan:
     finalizer_first(&facts, &mut found);
     ends_only_released(&facts, &mut found);
     deletes_only_with_cause(&facts, &mut found);
+    completes_only_drained(&facts, &mut found);
+    drains_the_living(&facts, &mut found);
     finalizers_last(&facts, &mut found);
     sizes::check(&facts, &mut found);
     found.0
@@ -208,6 +215,27 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
             OnlyIf::WishAtMost { .. } => true,
         };
         found.check(caused, rule, || format!("Machine {name} is deleted without a cause"));
+    }
+}
+
+fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
+    let mut completed: BTreeSet<&InstanceId> = BTreeSet::new();
+    for action in facts.actions {
+        let Action::CompleteHook { id, .. } = action else { continue };
+        let rule = Rule::CompletesOnlyDrained;
+        found
+            .check(completed.insert(id), rule, || format!("the hook of {id} is completed twice in one plan"));
+        found.check(facts.waits(id), rule, || format!("{id} does not wait for a hook"));
+        found.check(facts.may_complete(id), rule, || format!("{id} is let go undrained"));
+    }
+}
+
+fn drains_the_living(facts: &Facts<'_>, found: &mut Found) {
+    for action in facts.actions {
+        let Action::ExcludeFromDraining { name, .. } = action else { continue };
+        found.check(facts.is_dead(name), Rule::EndsOnlyReleased, || {
+            format!("Machine {name} is excluded from draining although its instance may live")
+        });
     }
 }
 

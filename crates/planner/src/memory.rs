@@ -4,7 +4,8 @@
 //! when a newer observation shows the effect or when its deadline has passed.
 
 use crate::action::Action;
-use crate::model::{Decrement, InstanceId, MachineName, Timestamp};
+use crate::model::hook::Hold;
+use crate::model::{Decrement, InstanceId, LifecycleState, MachineName, Timestamp};
 use crate::observed::{Look, Observed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub struct Memory {
     pub deleted_machines: BTreeMap<MachineName, Timestamp>,
     /// FooMachines we made and whose Machines have not been seen yet.
     pub created_machines: BTreeMap<MachineName, Timestamp>,
+    /// Instances that wait for our terminating hook.
+    #[serde(default)]
+    pub holds: BTreeMap<InstanceId, Hold>,
 }
 
 /// Expected effects of our own calls on the group, until they are seen or a deadline passes.
@@ -91,6 +95,16 @@ impl Memory {
                         .expect_desired(self.ledger.base.map(|desired| desired.saturating_sub(1)), now);
                 }
             }
+            Action::BeatHook { id, .. } => {
+                if let Some(hold) = self.holds.get_mut(id) {
+                    hold.beaten = Some(now);
+                }
+            }
+            Action::CompleteHook { id, .. } => {
+                if let Some(hold) = self.holds.get_mut(id) {
+                    hold.completed = Some(now);
+                }
+            }
             Action::CreateFooMachine { name, .. } => {
                 self.created_machines.insert(name.clone(), now);
             }
@@ -102,6 +116,8 @@ impl Memory {
             | Action::RecordArn { .. }
             | Action::LookAtTemplate
             | Action::LookAtStrays { .. }
+            | Action::LookAtHook { .. }
+            | Action::PutHook { .. }
             | Action::CreateTemplate { .. }
             | Action::CreateTemplateVersion { .. }
             | Action::DeleteTemplateVersions { .. }
@@ -122,6 +138,13 @@ impl Memory {
     pub(crate) fn absorbed(&self, observed: &Observed) -> Self {
         let mut memory = self.clone();
         memory.ledger.absorb(observed);
+        if let Some(seen) = observed.group.seen() {
+            let waits = |id: &InstanceId| {
+                let instance = seen.as_ref().and_then(|group| group.instance(id));
+                instance.is_some_and(|it| it.lifecycle == LifecycleState::TerminatingWait)
+            };
+            memory.holds.retain(|id, _| waits(id));
+        }
         let machines: BTreeMap<_, _> =
             observed.machines.iter().map(|machine| (&machine.name, machine.deletion)).collect();
         memory.deleted_machines.retain(|name, at| {

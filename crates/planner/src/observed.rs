@@ -1,5 +1,6 @@
 //! What is known of one pool, how old it is, and what is not known.
 
+use crate::model::hook::HookTerms;
 use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +14,9 @@ pub struct Observed {
     pub group: Look<Option<Group>>,
     /// The launch template. `Unknown` asks for a look only when a decision needs it.
     pub template: Look<Option<LaunchTemplate>>,
-    /// EC2's own word on instances that are not in the group although a FooMachine stands for them.
+    /// The terms of our terminating hook; `None` where there is none.
+    pub hook: Look<Option<HookTerms>>,
+    /// EC2's own word on instances for which a FooMachine stands, and that are not in the group or wait in it for their end.
     pub strays: BTreeMap<InstanceId, Stray>,
     /// Our FooMachines, by name.
     pub foo_machines: Vec<FooMachine>,
@@ -52,7 +55,7 @@ pub enum Look<T> {
     },
 }
 
-/// EC2's word on an instance outside the group.
+/// EC2's word on an instance outside the group, or on its way out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stray {
     /// Terminated, shutting down, or unknown to EC2: gone.

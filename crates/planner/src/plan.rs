@@ -5,7 +5,7 @@ use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::situation::Situation;
-use crate::steps::{ends, group, machines, own, remove, size, template, victims};
+use crate::steps::{ends, group, hooks, machines, own, remove, size, template, victims};
 use crate::summary;
 use crate::{Plan, report};
 
@@ -31,14 +31,19 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
         Goal::Run => {
             own::take_hold(situation, draft);
             machines::tend(situation, draft);
+            hooks::serve(situation, draft);
             group::create_or_repair(situation, draft);
             victims::choose(situation, draft);
             size::adjust(situation, draft);
             ends::end_released(situation, draft);
+            hooks::provide(situation, draft);
             template::provide(situation, draft);
             template::prune(situation, draft);
         }
-        Goal::Remove => remove::remove(situation, draft),
+        Goal::Remove => {
+            remove::remove(situation, draft);
+            hooks::serve(situation, draft);
+        }
         Goal::LetGo => own::let_go(situation, draft),
     }
 }
@@ -48,13 +53,14 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
     let conditions = summary::conditions(situation, &draft);
     let next = summary::next_look(situation, &draft);
     let memory = draft.memory.clone();
+    let machines = summary::machines(situation, &draft);
     let actions = draft.into_actions(&situation.desired.identity.group);
     let report = report::Report {
         conditions,
         provisioned: summary::provisioned(situation),
         counts: summary::counts(situation),
         provider_ids: summary::provider_ids(situation),
-        machines: summary::machines(situation),
+        machines,
         template: summary::template(situation),
         events,
         next,

@@ -2,7 +2,7 @@
 //! from here, so that status, logs and the plugin say the same.
 
 use crate::action::Action;
-use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Zone};
+use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -115,6 +115,8 @@ pub struct MachineReport {
     pub template_version: Option<TemplateVersion>,
     /// Spec hash of that version.
     pub spec_hash: Option<SpecHash>,
+    /// Since when it waits for our terminating hook, and until when AWS lets it.
+    pub held: Option<(Timestamp, Timestamp)>,
 }
 
 /// Launch template in use.
@@ -146,10 +148,12 @@ pub struct Event {
 pub enum About {
     /// None: it is true anyway.
     Nothing,
-    /// The deletion of that Machine.
+    /// The deletion of that Machine, or its exclusion from draining.
     Machine(MachineName),
     /// The end of that instance.
     Instance(InstanceId),
+    /// The completion of our hook for that instance.
+    Hook(InstanceId),
     /// The group's creation.
     NewGroup,
     /// The change of the group.
@@ -162,8 +166,12 @@ impl About {
     /// Whether it is that action.
     pub fn is(&self, action: &Action) -> bool {
         match (self, action) {
-            (Self::Machine(machine), Action::DeleteMachine { name, .. }) => machine == name,
-            (Self::Instance(instance), Action::TerminateInstance { id, .. }) => instance == id,
+            (
+                Self::Machine(machine),
+                Action::DeleteMachine { name, .. } | Action::ExcludeFromDraining { name, .. },
+            ) => machine == name,
+            (Self::Instance(instance), Action::TerminateInstance { id, .. })
+            | (Self::Hook(instance), Action::CompleteHook { id, .. }) => instance == id,
             (Self::NewGroup, Action::CreateGroup(_))
             | (Self::Group, Action::UpdateGroup { .. })
             | (Self::TemplateVersion, Action::CreateTemplateVersion { .. }) => true,

@@ -51,6 +51,8 @@ pub(crate) struct Member<'a> {
     pub(crate) instance: &'a Instance,
     pub(crate) foo_machine: Option<&'a FooMachine>,
     pub(crate) machine: Option<&'a Machine>,
+    /// EC2's word on it; `None` when nobody asked, and when it has no FooMachine.
+    pub(crate) word: Option<Stray>,
     pub(crate) name: MachineName,
     pub(crate) standing: Standing,
     pub(crate) generation: Generation,
@@ -281,6 +283,7 @@ impl<'a> Situation<'a> {
             instance,
             foo_machine,
             machine,
+            word: foo_machine.and_then(|_| self.observed.strays.get(&instance.id).copied()),
             name,
         }
     }
@@ -381,7 +384,10 @@ impl Member<'_> {
             // Put aside by a person, yet it runs, with a Node and maybe pods: taken off the list, core would delete its
             // Node at once. What never was a Machine of ours (the warm pool) is not listed.
             Standing::Aside => self.foo_machine.is_some(),
-            Standing::Leaving => self.instance.lifecycle != LifecycleState::Terminated,
+            // The group keeps a dead instance for our hook, too.
+            Standing::Leaving => {
+                self.instance.lifecycle != LifecycleState::Terminated && self.word != Some(Stray::Gone)
+            }
             Standing::New
             | Standing::Unclaimed
             | Standing::Kept

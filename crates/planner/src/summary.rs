@@ -89,7 +89,7 @@ fn reference_hash<'a>(situation: &Situation<'a>) -> Option<&'a SpecHash> {
 }
 
 /// What each FooMachine's status shall say.
-pub(crate) fn machines(situation: &Situation<'_>) -> Vec<MachineReport> {
+pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineReport> {
     let mut reports: Vec<MachineReport> = situation
         .members
         .iter()
@@ -104,6 +104,7 @@ pub(crate) fn machines(situation: &Situation<'_>) -> Vec<MachineReport> {
                 lifecycle: instance.lifecycle.clone(),
                 template_version: instance.template.as_ref().map(|(_, version)| *version),
                 spec_hash: situation.spec_hash(instance, Some(foo_machine)).cloned(),
+                held: draft.memory.holds.get(&instance.id).map(|hold| (hold.since, hold.deadline())),
             })
         })
         .collect();

@@ -6,6 +6,7 @@ use crate::numbers::signed;
 use crate::{AwsCloud, error};
 use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{Filter, Tag};
+use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
 use foo_cloud::model::{Activity, Decrement, Group, GroupName, InstanceId, Process};
 use foo_cloud::{CloudError, ErrorKind, GroupChange, GroupSpec, Groups, Operation, Result};
 use shapes::{Launch, Purpose};
@@ -153,6 +154,43 @@ impl Groups for AwsCloud {
         call.send()
             .await
             .map_err(|failed| error::of(Operation::TerminateInstanceInAutoScalingGroup, &failed))?;
+        Ok(())
+    }
+
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+        const OPERATION: Operation = Operation::DescribeLifecycleHooks;
+        let call = self.autoscaling.repeating.describe_lifecycle_hooks();
+        let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_names(DRAIN_HOOK);
+        let found = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+        let ours = found.lifecycle_hooks().iter().find(|hook| hook.lifecycle_hook_name() == Some(DRAIN_HOOK));
+        ours.map(|hook| shapes::terms(hook).map_err(|gap| gap.during(OPERATION))).transpose()
+    }
+
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+        let call = self.autoscaling.once.put_lifecycle_hook().auto_scaling_group_name(name.as_str());
+        let call = call
+            .lifecycle_hook_name(DRAIN_HOOK)
+            .lifecycle_transition(shapes::transition(terms))
+            .heartbeat_timeout(signed(terms.heartbeat.0))
+            .default_result(shapes::result(terms.result));
+        call.send().await.map_err(|failed| error::of(Operation::PutLifecycleHook, &failed))?;
+        Ok(())
+    }
+
+    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        let call = self.autoscaling.once.record_lifecycle_action_heartbeat();
+        let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_name(DRAIN_HOOK);
+        let call = call.instance_id(id.as_str());
+        call.send().await.map_err(|failed| error::of(Operation::RecordLifecycleActionHeartbeat, &failed))?;
+        Ok(())
+    }
+
+    async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        let call = self.autoscaling.once.complete_lifecycle_action();
+        let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_name(DRAIN_HOOK);
+        let call =
+            call.instance_id(id.as_str()).lifecycle_action_result(shapes::result(HookResult::Continue));
+        call.send().await.map_err(|failed| error::of(Operation::CompleteLifecycleAction, &failed))?;
         Ok(())
     }
 

@@ -3,10 +3,11 @@
 use crate::error::Gap;
 use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
+use foo_cloud::model::hook::{HookResult, HookTerms};
 use foo_cloud::model::{
     Activity, ActivityStatus, Group, GroupStatus, Health, Instance, InstancesMix, LaunchTemplateId,
-    LifecycleState, MixOverride, Process, Protection, Sizes, SpotStrategy, SubnetId, TemplateVersion,
-    Timestamp, group::TemplateChoice,
+    LifecycleState, MixOverride, Process, Protection, Seconds, Sizes, SpotStrategy, SubnetId,
+    TemplateVersion, Timestamp, group::TemplateChoice,
 };
 use std::collections::BTreeSet;
 
@@ -187,6 +188,32 @@ pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
         description: activity.description().unwrap_or_default().to_owned(),
         status_message: activity.status_message().unwrap_or_default().to_owned(),
         started: Timestamp(started),
+    })
+}
+
+const TERMINATING: &str = "autoscaling:EC2_INSTANCE_TERMINATING";
+const LAUNCHING: &str = "autoscaling:EC2_INSTANCE_LAUNCHING";
+
+pub(super) fn transition(terms: HookTerms) -> &'static str {
+    if terms.terminating { TERMINATING } else { LAUNCHING }
+}
+
+pub(super) fn result(result: HookResult) -> &'static str {
+    match result {
+        HookResult::Continue => "CONTINUE",
+        HookResult::Abandon => "ABANDON",
+    }
+}
+
+pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookTerms, Gap> {
+    Ok(HookTerms {
+        terminating: hook.lifecycle_transition().ok_or(Gap("LifecycleTransition"))? == TERMINATING,
+        heartbeat: Seconds(count(hook.heartbeat_timeout(), "HeartbeatTimeout")?),
+        // What is neither is not ours, and is put right.
+        result: match hook.default_result() {
+            Some("CONTINUE") => HookResult::Continue,
+            _ => HookResult::Abandon,
+        },
     })
 }
 

@@ -5,8 +5,9 @@ use crate::canned::settings;
 use crate::shapes::{content, tags};
 use foo_cloud::model::{
     ActivityStatus, Decrement, Group, GroupName, InstanceId, InstancesMix, LifecycleState, MixOverride,
-    Process, Protection, SpotStrategy, TemplateContent, TemplateRecord, TemplateVersion,
+    Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateRecord, TemplateVersion,
     group::TemplateChoice,
+    hook::{HookResult, HookTerms},
 };
 use foo_cloud::{Compute, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, NetworkQuery};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
@@ -208,6 +209,32 @@ async fn instances_end_with_and_without_a_replacement_and_the_group_goes_when_it
     world.wire.delete_group(&pool()).await.unwrap();
     world.step(10);
     assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), vec![]);
+}
+
+#[tokio::test]
+async fn our_hook_is_made_read_kept_alive_and_completed() {
+    let world = World::with_group(1).await;
+    assert_eq!(world.wire.drain_hook(&pool()).await, Ok(None));
+    let others = HookTerms { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookTerms::OURS };
+    for terms in [others, HookTerms::OURS] {
+        world.wire.put_drain_hook(&pool(), terms).await.unwrap();
+        assert_eq!(world.wire.drain_hook(&pool()).await, Ok(Some(terms)));
+        assert_eq!(world.direct.drain_hook(&pool()).await, Ok(Some(terms)));
+    }
+    let id = world.group().await.instances[0].id.clone();
+    let early = world.wire.beat_drain_hook(&pool(), &id).await.unwrap_err();
+    assert_eq!(early.kind, ErrorKind::Invalid, "{early}");
+    world.wire.terminate_instance(&id, Decrement::Shrink).await.unwrap();
+    for _ in 0..3 {
+        world.step(3_500);
+        world.wire.beat_drain_hook(&pool(), &id).await.unwrap();
+    }
+    assert_eq!(world.group().await.instances[0].lifecycle, LifecycleState::TerminatingWait);
+    world.wire.complete_drain_hook(&pool(), &id).await.unwrap();
+    let twice = world.wire.complete_drain_hook(&pool(), &id).await.unwrap_err();
+    assert_eq!(twice.kind, ErrorKind::Invalid, "{twice}");
+    world.step(120);
+    assert!(world.group().await.instances.is_empty());
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ pub use bucket::Rate;
 
 use crate::error::{CloudError, ErrorKind};
 use crate::metrics::{Code, Metrics};
+use crate::model::hook::HookTerms;
 use crate::model::{
     Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
@@ -164,6 +165,18 @@ impl<C: Groups> Groups for Metered<C> {
             self.inner.terminate_instance(id, decrement),
         )
         .await
+    }
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+        self.around(Operation::DescribeLifecycleHooks, self.inner.drain_hook(name)).await
+    }
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+        self.around(Operation::PutLifecycleHook, self.inner.put_drain_hook(name, terms)).await
+    }
+    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        self.around(Operation::RecordLifecycleActionHeartbeat, self.inner.beat_drain_hook(name, id)).await
+    }
+    async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        self.around(Operation::CompleteLifecycleAction, self.inner.complete_drain_hook(name, id)).await
     }
     async fn delete_group(&self, name: &GroupName) -> Result<()> {
         self.around(Operation::DeleteAutoScalingGroup, self.inner.delete_group(name)).await

@@ -1,6 +1,7 @@
 //! A cloud that plays a script and counts its calls, and the wall clock of paused tokio time.
 
 use async_trait::async_trait;
+use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::*;
 use foo_cloud::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,6 +134,18 @@ impl Groups for Scripted {
         unreachable!()
     }
     async fn terminate_instance(&self, _: &InstanceId, _: Decrement) -> Result<()> {
+        unreachable!()
+    }
+    async fn drain_hook(&self, _: &GroupName) -> Result<Option<HookTerms>> {
+        unreachable!()
+    }
+    async fn put_drain_hook(&self, _: &GroupName, _: HookTerms) -> Result<()> {
+        unreachable!()
+    }
+    async fn beat_drain_hook(&self, _: &GroupName, _: &InstanceId) -> Result<()> {
+        unreachable!()
+    }
+    async fn complete_drain_hook(&self, _: &GroupName, _: &InstanceId) -> Result<()> {
         unreachable!()
     }
     async fn delete_group(&self, _: &GroupName) -> Result<()> {

@@ -6,12 +6,13 @@
 
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
+use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{
     DeletionTimeouts, InstanceId, LaunchTemplate, MachineName, Protection, TemplateRecord, Timestamp, Uid,
     Zone,
 };
 use foo_cloud::observer::Observer;
-use foo_cloud::{Cloud, CloudError, GroupChange, GroupSpec};
+use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec};
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
 use foo_planner::model::Process;
@@ -46,6 +47,8 @@ pub(super) enum Done {
     Carried,
     /// The launch template was read.
     Template(Option<LaunchTemplate>),
+    /// The lifecycle hook was read or made.
+    Hook(Option<HookTerms>),
     /// What the action requires does not hold any more; nothing was done.
     Overtaken(&'static str),
 }
@@ -98,6 +101,20 @@ impl Hands<'_> {
             Action::RecordArn { arn } => self.record_arn(arn).await?,
             Action::LookAtTemplate => {
                 return Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?));
+            }
+            Action::LookAtHook { group } => return Ok(Done::Hook(self.cloud.drain_hook(group).await?)),
+            Action::PutHook { group, terms } => {
+                self.cloud.put_drain_hook(group, *terms).await?;
+                return Ok(Done::Hook(Some(*terms)));
+            }
+            Action::BeatHook { group, id } => {
+                still_waited(self.cloud.beat_drain_hook(group, id).await)?;
+            }
+            Action::CompleteHook { group, id, .. } => {
+                if self.has_living_machine(id).await? {
+                    return Ok(Done::Overtaken("its Machine is not being deleted"));
+                }
+                still_waited(self.cloud.complete_drain_hook(group, id).await)?;
             }
             Action::LookAtStrays { ids } => self.observer.want_details(&self.identity.group, ids, Some(now)),
             Action::CreateTemplate { .. }
@@ -411,6 +428,18 @@ fn group_change(change: &foo_planner::GroupSettings) -> GroupChange {
         mix,
         subnets: change.subnets.clone(),
         new_instances: change.protect_new_instances.then_some(Protection::Protected),
+    }
+}
+
+/// An instance that does not wait for our hook, because it has just gone on or waits for somebody else's, needs nothing of
+/// us: the next look at the group says so.
+fn still_waited(result: Result<(), CloudError>) -> Result<(), CloudError> {
+    match result {
+        Err(error) if error.kind == ErrorKind::Invalid => {
+            tracing::debug!(%error, "the instance does not wait for our hook");
+            Ok(())
+        }
+        other => other,
     }
 }
 

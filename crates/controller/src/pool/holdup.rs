@@ -66,8 +66,14 @@ impl HoldUps {
 
     /// Whether an action is held up.
     pub(super) fn hold(&self, action: &Action) -> bool {
-        let aws =
-            action.changes_group() || action.changes_template() || matches!(action, Action::LookAtTemplate);
+        let other_call = matches!(
+            action,
+            Action::LookAtTemplate
+                | Action::LookAtHook { .. }
+                | Action::PutHook { .. }
+                | Action::BeatHook { .. }
+        );
+        let aws = action.changes_group() || action.changes_template() || other_call;
         let own = match action {
             Action::UpdateGroup { .. } => Some(HoldUp::GroupChange),
             Action::TerminateInstance { decrement: Decrement::Shrink, .. } => Some(HoldUp::Shrinking),
@@ -101,6 +107,10 @@ impl HoldUps {
             | Action::DeleteTemplateVersions { .. }
             | Action::SetMachineTimeouts { .. }
             | Action::PublishReplicas { .. }
+            | Action::LookAtHook { .. }
+            | Action::PutHook { .. }
+            | Action::BeatHook { .. }
+            | Action::CompleteHook { .. }
             | Action::LookAtStrays { .. } => {}
             // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
             Action::ProtectInstances { .. } => self.add(HoldUp::GroupChange),

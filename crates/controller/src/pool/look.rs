@@ -88,7 +88,8 @@ pub(super) fn template(
     if differs { Look::Unknown } else { Look::At { at: *at, seen: read.clone() } }
 }
 
-/// EC2's word on instances that are not in the group, as far as it was asked after the group was looked at.
+/// EC2's word on instances that are not in the group or wait in it for their end, as far as it was asked after the
+/// group was looked at.
 pub(super) fn strays(
     observer: &Observer,
     group: &Look<Option<Group>>,
@@ -98,7 +99,10 @@ pub(super) fn strays(
     let group = group.seen().and_then(Option::as_ref);
     machines
         .iter()
-        .filter(|machine| group.is_none_or(|group| group.instance(&machine.instance).is_none()))
+        .filter(|machine| {
+            let member = group.and_then(|group| group.instance(&machine.instance));
+            member.is_none_or(|member| member.lifecycle.is_leaving())
+        })
         .filter_map(|machine| {
             let (at, details) = observer.details(&machine.instance)?;
             let stray = match details {
@@ -123,6 +127,11 @@ pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
             zone: zone_of(&machine.spec.provider_id),
             deletion: deletion(machine.metadata.deletion_timestamp.as_ref()),
             held: machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER),
+            held_since: machine
+                .status
+                .as_ref()
+                .and_then(|status| status.drain_hook.as_ref())
+                .map(|hook| timestamp(&hook.since)),
             spec_hash: machine
                 .status
                 .as_ref()

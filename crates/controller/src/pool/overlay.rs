@@ -65,7 +65,9 @@ pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metri
 fn concerned(action: &Action) -> Option<ConditionKind> {
     if action.changes_template() || matches!(action, Action::LookAtTemplate) {
         Some(ConditionKind::LaunchTemplateReady)
-    } else if action.changes_group() {
+    } else if action.changes_group()
+        || matches!(action, Action::LookAtHook { .. } | Action::PutHook { .. } | Action::BeatHook { .. })
+    {
         Some(ConditionKind::AutoScalingGroupReady)
     } else {
         None
@@ -89,6 +91,7 @@ fn invariant(violation: &Violation) -> Invariant {
         Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
         Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
         Rule::RaisesWithinWish => Invariant::I4,
+        Rule::CompletesOnlyDrained => Invariant::I5,
         Rule::VictimsWithinExcess => Invariant::I7,
         Rule::SettledFirst => Invariant::I8,
         Rule::FinalizerFirst | Rule::FinalizersLast => Invariant::I11,

@@ -2,15 +2,15 @@
 
 use super::gather::Gathered;
 use foo_api::capi::Cluster;
-use foo_api::machine::{FooMachineStatus, MachineAddress};
+use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
-use foo_cloud::model::LifecycleState;
+use foo_cloud::model::{LifecycleState, Timestamp};
 use foo_planner::Report;
 use foo_planner::report::{Condition, MachineReport, Status};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
@@ -215,8 +215,15 @@ pub(super) fn machine_status(
         instance_type: Some(report.instance_type.clone()),
         launch_template_version: report.template_version.map(|version| version.0),
         spec_hash: report.spec_hash.as_ref().map(|hash| hash.as_str().to_owned()).or(old.spec_hash),
+        drain_hook: report.held.and_then(drain_hook),
         conditions: conditions::merge(&old.conditions, &wanted, machine.metadata.generation, now),
     })
+}
+
+/// Whole seconds, as Kubernetes writes times: what is written equals what is read.
+fn drain_hook((since, deadline): (Timestamp, Timestamp)) -> Option<DrainHookStatus> {
+    let time = |at: Timestamp| jiff::Timestamp::from_second(at.0 / 1000).ok().map(Time);
+    Some(DrainHookStatus { since: time(since)?, deadline: time(deadline)? })
 }
 
 fn paused_condition(paused: bool) -> conditions::Wanted {

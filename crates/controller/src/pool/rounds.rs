@@ -184,8 +184,18 @@ impl Pools {
             }
             None => look::template(&region.observer, &desired.identity.group, state.template.as_ref()),
         };
+        if matches!(group, Look::At { seen: None, .. }) {
+            // A group that comes later comes without our hook.
+            state.hook = None;
+        }
+        let hook = match (stranger, &state.hook) {
+            (Some(doubt), _) => look::doubted(doubt),
+            (None, Some((at, terms))) => Look::At { at: *at, seen: *terms },
+            (None, None) => Look::Unknown,
+        };
         Observed {
             now,
+            hook,
             template,
             strays: look::strays(&region.observer, &group, &foo_machines),
             machines: look::machines(gathered),
@@ -219,6 +229,7 @@ impl Pools {
         };
         let observed = Observed {
             now,
+            hook: Look::Unknown,
             group,
             template,
             strays: std::collections::BTreeMap::new(),
@@ -291,7 +302,7 @@ impl Pools {
             // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
             let (outcome, counted) = match &done {
-                Ok(Done::Carried | Done::Template(_)) => (Outcome::Done, ActionOutcome::Done),
+                Ok(Done::Carried | Done::Template(_) | Done::Hook(_)) => (Outcome::Done, ActionOutcome::Done),
                 Ok(Done::Overtaken(why)) => {
                     tracing::info!(action = ?action, why, "not done");
                     (Outcome::Refused, ActionOutcome::Refused)
@@ -307,7 +318,14 @@ impl Pools {
             }
             match done {
                 Ok(Done::Template(template)) => state.template = Some((sent, template)),
+                Ok(Done::Hook(terms)) => {
+                    state.hook = Some((sent, terms));
+                    carried.push(action);
+                }
                 Ok(Done::Carried) => {
+                    if matches!(action, Action::CreateGroup(_)) {
+                        state.hook = Some((sent, None));
+                    }
                     state.held |= *action == Action::AddFinalizer;
                     carried.push(action);
                     tracing::debug!(pool = %desired.identity.pool, ?action, "done");
@@ -421,7 +439,7 @@ pub(super) fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
 
 /// Whether the action brought about something the next plan needs and no watch will announce.
 fn brings_news(action: &Action) -> bool {
-    matches!(action, Action::LookAtTemplate) || action.changes_template()
+    matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. }) || action.changes_template()
 }
 
 /// How closely to look: a pool that fails is left alone until its next try.

@@ -4,6 +4,7 @@ use super::execute::Failure;
 use crate::clouds::CloudKey;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
+use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::ObjectRef;
@@ -19,6 +20,8 @@ pub(super) struct PoolState {
     pub(super) held: bool,
     /// The launch template as last read, and when.
     pub(super) template: Option<(Timestamp, Option<LaunchTemplate>)>,
+    /// The terms of the group's lifecycle hook as last read or made.
+    pub(super) hook: Option<(Timestamp, Option<HookTerms>)>,
     /// The bootstrap Secret as last read.
     pub(super) secret: Option<ReadSecret>,
     /// Generation of the spec for which AWS was asked about images, types and network.

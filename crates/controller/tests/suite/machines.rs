@@ -69,8 +69,13 @@ async fn an_instance_that_vanished_takes_its_machine_along_and_is_replaced() {
             left.is_none_or(|left| left.metadata.deletion_timestamp.is_some())
         })
         .await;
-    let excluded = world.server.requests().client(MANAGER).writes().name(&machine.name_any());
-    assert!(excluded.iter().any(|one| one.body.contains(EXCLUDE_DRAINING_ANNOTATION)), "{excluded:?}");
+    // AWS holds it for our hook; EC2 says that it is dead.
+    world
+        .until("it is excluded from draining", || {
+            let writes = world.server.requests().client(MANAGER).writes().name(&machine.name_any());
+            writes.iter().any(|one| one.body.contains(EXCLUDE_DRAINING_ANNOTATION))
+        })
+        .await;
     world.settles().await;
     pool.is_of(3);
     assert_eq!(world.core.drains()[0].outcome, DrainOutcome::Skipped(SkipReason::Excluded));

@@ -23,4 +23,5 @@ mod order;
 mod pause;
 mod settled;
 mod support;
+mod taken;
 mod templates;

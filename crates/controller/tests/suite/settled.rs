@@ -58,7 +58,7 @@ async fn a_manager_that_starts_again_at_a_settled_pool_writes_nothing() {
     let calls = world.aws.call_counts();
     assert_eq!(world.requests().writes().count(), 0, "{:?}", world.requests().writes());
     assert_eq!(world.server.resource_version(), version);
-    assert!(world.aws.total_calls() <= 5, "{calls:?}");
+    assert!(world.aws.total_calls() <= 6, "{calls:?}");
     world.settles().await;
     assert_eq!(world.server.resource_version(), version);
 }

@@ -4,7 +4,8 @@ use super::{
     Action, BTreeMap, Decrement, Desired, Finalizer, Goal, Group, InstanceId, MachineName, Memory, Observed,
     Plan, RemovalMark, Stray, names,
 };
-use crate::model::{FooMachine, GroupName, Instance, Machine};
+use crate::model::hook::{LAST_MOMENTS, LONGEST_WAIT};
+use crate::model::{FooMachine, GroupName, Instance, LifecycleState, Machine};
 
 /// Inputs and outputs, indexed.
 pub(super) struct Facts<'a> {
@@ -91,6 +92,28 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// It waits for a terminating hook.
+    pub(super) fn waits(&self, id: &InstanceId) -> bool {
+        let lifecycle = self.instances.get(id).map(|instance| &instance.lifecycle);
+        lifecycle == Some(&LifecycleState::TerminatingWait)
+    }
+
+    /// Nothing is lost when it goes on: it was drained, there is nothing to drain, or AWS goes on by itself.
+    pub(super) fn may_complete(&self, id: &InstanceId) -> bool {
+        let claim = self.claims.get(id);
+        let name = claim
+            .map_or_else(|| names::machine_name(&self.desired.identity.pool, id), |claim| claim.name.clone());
+        let no_machine = !self.machines.contains_key(&name) && !self.claimed_lately(&name);
+        let drained = claim.is_some_and(|claim| {
+            claim.deletion.is_deleting() && self.machines.get(&name).is_none_or(|machine| machine.lets_go())
+        });
+        let since =
+            claim.and_then(|claim| claim.held_since).or_else(|| Some(self.memory.holds.get(id)?.since));
+        let out_of_time = since
+            .is_some_and(|since| since.until(self.observed.now) >= LONGEST_WAIT.saturating_sub(LAST_MOMENTS));
+        no_machine || drained || out_of_time
+    }
+
     /// The Machine's instance is leaving or gone, or a person deleted its FooMachine.
     pub(super) fn is_lost(&self, name: &MachineName) -> bool {
         let Some(foo_machine) = self.foo_machines.get(name) else {
@@ -103,6 +126,13 @@ impl<'a> Facts<'a> {
         let instance = self.instances.get(&foo_machine.instance);
         let leaving = instance.is_some_and(|instance| instance.lifecycle.is_leaving());
         leaving || foo_machine.deletion.is_deleting() || self.is_gone(foo_machine)
+    }
+
+    /// EC2 says that the Machine's instance is gone.
+    pub(super) fn is_dead(&self, name: &MachineName) -> bool {
+        self.foo_machines
+            .get(name)
+            .is_some_and(|claim| self.observed.strays.get(&claim.instance) == Some(&Stray::Gone))
     }
 
     fn is_gone(&self, foo_machine: &FooMachine) -> bool {
@@ -160,7 +190,11 @@ pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
         | Action::SuspendProcesses { name, .. }
         | Action::ProtectInstances { name, .. }
         | Action::DeleteGroup { name } => Some(name),
-        Action::TerminateInstance { group, .. } => Some(group),
+        Action::TerminateInstance { group, .. }
+        | Action::LookAtHook { group }
+        | Action::PutHook { group, .. }
+        | Action::BeatHook { group, .. }
+        | Action::CompleteHook { group, .. } => Some(group),
         Action::AddFinalizer
         | Action::RemoveFinalizer
         | Action::RecordArn { .. }

@@ -21,6 +21,8 @@ pub struct FooMachine {
     pub held: bool,
     /// The spec hash recorded when the instance was first seen.
     pub spec_hash: Option<SpecHash>,
+    /// Since when its instance waits for our terminating hook, as recorded in its status.
+    pub held_since: Option<Timestamp>,
 }
 
 /// Whether a Kubernetes object is on its way out.

@@ -4,6 +4,7 @@
 //! these types too, so that nothing is translated between looking and deciding.
 
 pub mod group;
+pub mod hook;
 pub mod ids;
 pub mod machine;
 pub mod template;

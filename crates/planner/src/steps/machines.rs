@@ -10,6 +10,7 @@ use crate::model::{DeletionTimeouts, InstanceId, Machine};
 use crate::observed::Stray;
 use crate::report::{About, Severity};
 use crate::situation::{Absentee, Member, Situation, Standing, View};
+use crate::steps::hooks;
 use std::time::Duration;
 
 /// How long EC2's word that a stray is alive stays good: such an instance was detached by somebody or is about to
@@ -25,7 +26,7 @@ pub(crate) fn tend(situation: &Situation<'_>, draft: &mut Draft) {
     for member in &situation.members {
         tend_member(situation, member, draft);
     }
-    tend_absentees(situation, draft);
+    tend_the_lost(situation, draft);
 }
 
 /// The group is known freshly, and is ours or is certainly not there.
@@ -70,6 +71,19 @@ fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     );
 }
 
+/// Nothing is left to drain.
+fn exclude(machine: &Machine, draft: &mut Draft) {
+    let (name, uid) = (machine.name.clone(), machine.uid.clone());
+    draft.act(Stage::Machines, Action::ExcludeFromDraining { name, uid });
+}
+
+fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
+    if situation.desired.goal == Goal::Run {
+        let message = format!("instance {instance} is gone; Machine {} goes too", machine.name);
+        draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "InstanceVanished", message);
+    }
+}
+
 /// Deletes a Machine unless that is under way already.
 pub(crate) fn delete_machine(
     situation: &Situation<'_>,
@@ -93,16 +107,25 @@ pub(crate) fn delete_machine(
     );
 }
 
-/// FooMachines whose instance is not in the group: EC2 has the last word on whether it is gone.
-pub(crate) fn tend_absentees(situation: &Situation<'_>, draft: &mut Draft) {
+/// FooMachines whose instance is not in the group, or waits in it for our hook: EC2 has the last word on whether it is
+/// gone. One that waits may be dead because it was ended in EC2, or because a spot interruption came before the end of
+/// its drain; a dead Node cannot be drained.
+pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
     let unknown: Vec<InstanceId> = situation
         .absentees
         .iter()
         .filter(|absentee| absentee.word.is_none())
         .map(|absentee| absentee.foo_machine.instance.clone())
+        .chain(waiting(situation).filter(|it| it.word.is_none()).map(|it| it.instance.id.clone()))
         .collect();
     if !unknown.is_empty() {
         draft.act(Stage::Look, Action::LookAtStrays { ids: unknown });
+    }
+    for member in waiting(situation).filter(|member| member.word == Some(Stray::Gone)) {
+        if let Some(machine) = member.machine.filter(|machine| !machine.drain_excluded) {
+            exclude(machine, draft);
+            tell_vanished(situation, machine, &member.instance.id, draft);
+        }
     }
     for absentee in &situation.absentees {
         match absentee.word {
@@ -114,21 +137,24 @@ pub(crate) fn tend_absentees(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
+/// Instances that wait for a hook and are still being drained.
+fn waiting<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Member<'a>> {
+    situation.members_that_are(Standing::Leaving).filter(|member| {
+        let undrained = member.machine.is_some_and(|machine| !machine.lets_go());
+        hooks::waits(member) && member.foo_machine.is_some() && undrained
+    })
+}
+
 /// The instance is gone: so go its Machine, undrained because there is nothing left to drain, and its FooMachine.
 fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
     let foo_machine = absentee.foo_machine;
     if let Some(machine) = absentee.machine {
         if !foo_machine.deletion.is_deleting() && !machine.drain_excluded {
-            let (name, uid) = (machine.name.clone(), machine.uid.clone());
-            draft.act(Stage::Machines, Action::ExcludeFromDraining { name, uid });
+            exclude(machine, draft);
         }
-        if !machine.deletion.is_deleting() && situation.desired.goal == Goal::Run {
-            let message =
-                format!("instance {} is gone; Machine {} goes too", foo_machine.instance, machine.name);
-            if !situation.memory.deleted_machines.contains_key(&machine.name) {
-                let about = About::Machine(machine.name.clone());
-                draft.tell(Severity::Warning, about, "InstanceVanished", message);
-            }
+        let noted = situation.memory.deleted_machines.contains_key(&machine.name);
+        if !machine.deletion.is_deleting() && !noted {
+            tell_vanished(situation, machine, &foo_machine.instance, draft);
         }
         delete_machine(situation, Some(machine), "its instance is gone", draft);
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod ends;
 pub(crate) mod group;
+pub(crate) mod hooks;
 pub(crate) mod machines;
 pub(crate) mod own;
 pub(crate) mod remove;

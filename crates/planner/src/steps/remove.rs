@@ -22,7 +22,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     machines::set_timeouts(situation, draft);
     if machines::is_known(situation) {
         // Before the Machines' deletion: what is gone is excluded from draining first.
-        machines::tend_absentees(situation, draft);
+        machines::tend_the_lost(situation, draft);
     }
     delete_machines(situation, draft);
     delete_ownerless(situation, draft);

@@ -16,8 +16,13 @@ use proptest::prelude::*;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Wait(u64),
-    Look { lag: u64 },
-    Pass { at: usize, fault: Happening },
+    Look {
+        lag: u64,
+    },
+    Pass {
+        at: usize,
+        fault: Happening,
+    },
     AwsLaunches,
     AwsServes,
     AwsEnds,
@@ -27,10 +32,16 @@ enum Step {
     NodesJoin,
     Capacity(Launches),
     Scale(u32),
-    AutoscalerShrinks { pick: usize, half: Half },
+    AutoscalerShrinks {
+        pick: usize,
+        half: Half,
+    },
     DesiredByHand(u32),
     MinByHand(u32),
     Kill(usize),
+    /// AWS ends an instance for a reason of its own.
+    Take(usize),
+    Strike(usize),
     DeleteMachine(usize),
     DeleteFooMachine(usize),
     HoldDrain(usize),
@@ -93,6 +104,8 @@ fn peaceful_step() -> impl Strategy<Value = Step> {
         1 => prop_oneof![Just(Launches::Work), Just(Launches::Fail)].prop_map(Step::Capacity),
         3 => (0_u32..6).prop_map(Step::Scale),
         3 => (0_usize..6, half()).prop_map(|(pick, half)| Step::AutoscalerShrinks { pick, half }),
+        2 => (0_usize..6).prop_map(Step::Take),
+        2 => (0_usize..6).prop_map(Step::Strike),
         1 => (0_usize..6).prop_map(Step::HoldDrain),
         1 => any::<bool>().prop_map(Step::FreezeCaches),
         1 => Just(Step::Restart),
@@ -146,6 +159,18 @@ fn happen(world: &mut World, step: Step) {
         Step::Kill(pick) => {
             if let Some(id) = picked(&world.instances(), pick) {
                 world.kill(&id);
+            }
+        }
+        Step::Take(pick) => {
+            if let Some(id) = picked(&world.instances(), pick) {
+                world.tell(format!("AWS ends {id}"));
+                world.cloud.take(&id, world.now);
+            }
+        }
+        Step::Strike(pick) => {
+            if let Some(id) = picked(&world.instances(), pick) {
+                world.tell(format!("{id} dies, and AWS ends it"));
+                world.cloud.strike(&id, world.now);
             }
         }
         Step::DeleteMachine(pick) => {

@@ -58,7 +58,7 @@ fn a_manager_that_just_started_decides_nothing_about_size_until_it_has_settled()
     world.restart(0);
     world.scale_to(1);
     let plan = world.look_and_pass();
-    assert_eq!(words(&plan), ["look at template"]);
+    assert_eq!(words(&plan), ["look at hook", "look at template"]);
     assert_eq!(plan.report.next.after.map(|after| after.as_secs()), Some(14));
     world.wait(14);
     assert_eq!(deletions(&world.look_and_pass()), 2);

@@ -1,10 +1,11 @@
-//! The races of the planner's specification, each a named test. What is not here by number (R9, R14, R17) needs
-//! lifecycle hooks and comes with them.
+//! The races of the planner's specification, each a named test. R17 (standby, detached, attached) is played on the
+//! simulated AWS, in the controller's tests.
 
 mod autoscaler;
 mod aws;
 mod managers;
 mod people;
+mod taken;
 
 use crate::world::short;
 use foo_planner::model::Decrement;

@@ -18,7 +18,7 @@ fn it_is_looked_at_once_per_start_and_made_when_it_is_not_there() {
     world.settle();
     assert_eq!(world.wants(), NOTHING, "what is known is not asked for again");
     world.restart(0);
-    assert_eq!(world.wants(), ["look at template"]);
+    assert_eq!(world.wants(), ["look at hook", "look at template"]);
 }
 
 #[test]

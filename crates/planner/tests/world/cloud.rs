@@ -3,6 +3,7 @@
 use foo_planner::action::{GroupSettings, NewGroup};
 use foo_planner::desired::{TAG_CLUSTER, TAG_POOL};
 use foo_planner::model::group::GroupStatus;
+use foo_planner::model::hook::HookTerms;
 use foo_planner::model::{
     Decrement, Group, GroupName, Health, Instance, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, LifecycleState, Process, Protection, Sizes, SpecHash, TemplateChoice, TemplateRecord,
@@ -27,8 +28,12 @@ pub(crate) struct Cloud {
     pub(crate) group: Option<Group>,
     pub(crate) template: Option<LaunchTemplate>,
     pub(crate) launches: Launches,
+    /// Our terminating hook.
+    pub(crate) hook: Option<HookTerms>,
     /// Instances outside the group that live: detached.
     pub(crate) detached: BTreeSet<InstanceId>,
+    /// Members that are dead in EC2: the group holds them for their hook all the same.
+    pub(crate) dead: BTreeSet<InstanceId>,
     /// Instances that AWS's scale-in took: nothing may ever appear here while all are protected.
     pub(crate) scaled_in: Vec<InstanceId>,
     /// How many calls that write were answered.
@@ -45,7 +50,9 @@ impl Cloud {
             group: None,
             template: None,
             launches: Launches::Work,
+            hook: None,
             detached: BTreeSet::new(),
+            dead: BTreeSet::new(),
             scaled_in: Vec::new(),
             writes: 0,
             launched: 0,
@@ -71,7 +78,7 @@ impl Cloud {
     pub(crate) fn alive(&self) -> BTreeSet<InstanceId> {
         let members =
             self.group.iter().flat_map(|group| &group.instances).map(|instance| instance.id.clone());
-        members.chain(self.detached.iter().cloned()).collect()
+        members.chain(self.detached.iter().cloned()).filter(|id| !self.dead.contains(id)).collect()
     }
 
     pub(crate) fn sizes(&self) -> Sizes {
@@ -107,7 +114,7 @@ impl Cloud {
         let Some(group) = &self.group else { return false };
         let lacking = capacity(group) < group.sizes.desired && self.launches == Launches::Work;
         let on_the_way = |instance: &Instance| {
-            instance.lifecycle.is_leaving() || instance.lifecycle == LifecycleState::Pending
+            matches!(instance.lifecycle, LifecycleState::Pending | LifecycleState::Terminating)
         };
         lacking || group.status == GroupStatus::Deleting || group.instances.iter().any(on_the_way)
     }
@@ -150,7 +157,7 @@ impl Cloud {
 
     pub(crate) fn end_leaving(&mut self, now: Timestamp) {
         if let Some(group) = &mut self.group {
-            group.instances.retain(|instance| !instance.lifecycle.is_leaving());
+            group.instances.retain(|instance| instance.lifecycle != LifecycleState::Terminating);
         }
         self.record(now);
     }
@@ -164,7 +171,7 @@ impl Cloud {
                 instance.lifecycle.is_capacity() && instance.protection == Protection::Unprotected
             });
             if let Some(victim) = victim {
-                victim.lifecycle = LifecycleState::Terminating;
+                victim.lifecycle = leaving(self.hook);
                 self.scaled_in.push(victim.id.clone());
             }
         }
@@ -180,6 +187,12 @@ impl Cloud {
         self.record(now);
     }
 
+    /// An instance dies in EC2 and the group notices: it ends what is dead already, through the hook.
+    pub(crate) fn strike(&mut self, id: &InstanceId, now: Timestamp) {
+        self.dead.insert(id.clone());
+        self.take(id, now);
+    }
+
     /// Somebody deletes the group with all its instances.
     pub(crate) fn delete_by_force(&mut self, now: Timestamp) {
         self.group = None;
@@ -192,6 +205,7 @@ impl Cloud {
         }
         self.generation += 1;
         let desired = new.desired.unwrap_or(new.min);
+        self.hook = None;
         self.group = Some(Group {
             name: new.name.clone(),
             arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{}", self.generation, new.name),
@@ -257,9 +271,33 @@ impl Cloud {
             }
             group.sizes.desired = desired - 1;
         }
+        instance.lifecycle = leaving(self.hook);
+        self.record(now);
+        Ok(())
+    }
+
+    /// AWS ends an instance for a reason of its own and, since it has the right to, launches another.
+    pub(crate) fn take(&mut self, id: &InstanceId, now: Timestamp) {
+        let next = leaving(self.hook);
+        if let Some(instance) = self.instance_mut(id).filter(|instance| !instance.lifecycle.is_leaving()) {
+            instance.lifecycle = next;
+        }
+        self.record(now);
+    }
+
+    pub(crate) fn complete_hook(&mut self, id: &InstanceId, now: Timestamp) -> Result<(), Refusal> {
+        let instance = self.instance_mut(id).ok_or("ValidationError: not found")?;
+        if instance.lifecycle != LifecycleState::TerminatingWait {
+            return Err("ValidationError: no active lifecycle action");
+        }
         instance.lifecycle = LifecycleState::Terminating;
         self.record(now);
         Ok(())
+    }
+
+    pub(crate) fn beat(&self, id: &InstanceId) -> Result<(), Refusal> {
+        let waits = self.lifecycle(id) == Some(LifecycleState::TerminatingWait);
+        if waits { Ok(()) } else { Err("ValidationError: no active lifecycle action") }
     }
 
     pub(crate) fn protect(&mut self, ids: &[InstanceId], now: Timestamp) -> Result<(), Refusal> {
@@ -351,6 +389,11 @@ pub(crate) fn somebody_elses(now: Timestamp, cloud: &mut Cloud, namespace: &str)
         instances: Vec::new(),
     });
     cloud.record(now);
+}
+
+/// Where an instance goes that is ended.
+fn leaving(hook: Option<HookTerms>) -> LifecycleState {
+    if hook.is_some() { LifecycleState::TerminatingWait } else { LifecycleState::Terminating }
 }
 
 fn capacity(group: &Group) -> u32 {

@@ -208,6 +208,7 @@ impl Kube {
             deletion: Deletion::Alive,
             held: true,
             spec_hash: spec_hash.cloned(),
+            held_since: None,
         });
     }
 

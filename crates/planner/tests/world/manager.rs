@@ -3,6 +3,7 @@
 use super::{SETTLE, World};
 use foo_planner::action::OnlyIf;
 use foo_planner::desired::Size;
+use foo_planner::model::hook::HookTerms;
 use foo_planner::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Timestamp};
 use foo_planner::observed::{Finalizer, Stray};
 use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
@@ -15,6 +16,7 @@ pub(crate) struct Manager {
     pub(crate) memory: Memory,
     pub(crate) view: Look<Option<Group>>,
     pub(crate) template: Look<Option<LaunchTemplate>>,
+    pub(crate) hook: Look<Option<HookTerms>>,
     pub(crate) settled_from: Timestamp,
     strays: BTreeMap<InstanceId, (Stray, Timestamp)>,
     /// How far in history its reads have come: a later read never shows an older group.
@@ -47,6 +49,7 @@ impl Manager {
             memory: Memory::default(),
             view: Look::Unknown,
             template: Look::Unknown,
+            hook: Look::Unknown,
             settled_from: now.plus(SETTLE),
             strays: BTreeMap::new(),
             read_upto: 0,
@@ -100,6 +103,7 @@ impl World {
             now,
             group: manager.view.clone(),
             template: manager.template.clone(),
+            hook: manager.hook.clone(),
             strays: manager.strays.iter().map(|(id, (word, _))| (id.clone(), *word)).collect(),
             foo_machines,
             machines,
@@ -135,7 +139,18 @@ impl World {
     ) -> Plan {
         let plan = self.plan_of(index);
         self.carry_out_plan(index, &plan, before);
+        self.publish(&plan);
         plan
+    }
+
+    /// What a pass writes into the status of FooMachines.
+    fn publish(&mut self, plan: &Plan) {
+        for report in &plan.report.machines {
+            let machine = self.kube.foo_machines.iter_mut().find(|machine| machine.name == report.name);
+            if let Some(machine) = machine {
+                machine.held_since = report.held.map(|(since, _)| since);
+            }
+        }
     }
 
     pub(crate) fn carry_out_plan(
@@ -170,6 +185,14 @@ impl World {
             if action.changes_template() {
                 manager.template = Look::Unknown;
             }
+            match (action, outcome) {
+                (Action::PutHook { terms, .. }, Outcome::Done) => {
+                    manager.hook = Look::At { at: now, seen: Some(*terms) };
+                }
+                (Action::CreateGroup(_), Outcome::Done) => manager.hook = Look::At { at: now, seen: None },
+                (Action::PutHook { .. } | Action::CreateGroup(_), _) => manager.hook = Look::Unknown,
+                _ => {}
+            }
             if outcome != Outcome::Done {
                 return;
             }
@@ -178,6 +201,13 @@ impl World {
 
     fn carry_out(&mut self, index: usize, action: &Action) -> Result<(), &'static str> {
         let now = self.now;
+        // Read live just before, as the controller does it: caches may not know of the Machine yet.
+        if let Action::CompleteHook { id, .. } = action {
+            let machine = self.kube.machine(&self.name_of(id));
+            if machine.is_some_and(|machine| !machine.deletion.is_deleting()) {
+                return Err("its Machine is not being deleted");
+            }
+        }
         self.watch(action);
         if action.changes_group() || action.changes_template() {
             self.cloud.writes += 1;
@@ -194,6 +224,16 @@ impl World {
                 self.managers[index].strays.extend(words);
                 Ok(())
             }
+            Action::LookAtHook { .. } => {
+                self.managers[index].hook = Look::At { at: now, seen: self.cloud.hook };
+                Ok(())
+            }
+            Action::PutHook { terms, .. } => {
+                self.cloud.hook = Some(*terms);
+                self.cloud.writes += 1;
+                Ok(())
+            }
+            Action::BeatHook { id, .. } => self.cloud.beat(id),
             action if action.changes_group() => self.change_group(action),
             action if action.changes_template() => self.change_template(action),
             action => self.change_objects(action),
@@ -209,6 +249,7 @@ impl World {
             Action::SuspendProcesses { processes, .. } => self.cloud.suspend(processes, now),
             Action::ProtectInstances { ids, .. } => self.cloud.protect(ids, now),
             Action::TerminateInstance { id, decrement, .. } => self.cloud.terminate(id, *decrement, now),
+            Action::CompleteHook { id, .. } => self.cloud.complete_hook(id, now),
             Action::DeleteGroup { .. } => self.cloud.delete_group(now),
             other => panic!("{other:?} does not change the group"),
         }
@@ -330,6 +371,10 @@ pub(crate) fn short(action: &Action) -> String {
         }
         Action::ProtectInstances { ids, .. } => format!("protect {}", list(ids)),
         Action::TerminateInstance { id, decrement, .. } => format!("end {id} ({decrement:?})"),
+        Action::LookAtHook { .. } => "look at hook".to_owned(),
+        Action::PutHook { .. } => "put hook".to_owned(),
+        Action::BeatHook { id, .. } => format!("keep {id} alive"),
+        Action::CompleteHook { id, why, .. } => format!("let {id} go: {why}"),
         Action::DeleteGroup { .. } => "delete group".to_owned(),
         Action::CreateFooMachine { name, .. } => format!("create FooMachine {name}"),
         Action::DeleteFooMachine { name, .. } => format!("delete FooMachine {name}"),

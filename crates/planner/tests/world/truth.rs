@@ -1,6 +1,7 @@
 //! What must hold in the truth, whatever the planner saw: checked at every call that it makes and every report.
 
 use super::World;
+use foo_planner::model::hook::{LAST_MOMENTS, LONGEST_WAIT};
 use foo_planner::model::{InstanceId, NodeState};
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Goal, Plan};
@@ -11,12 +12,26 @@ impl World {
     pub(crate) fn watch(&self, action: &Action) {
         match action {
             Action::TerminateInstance { id, .. } => self.watch_end(id),
+            Action::CompleteHook { id, .. } => self.watch_completion(id),
             Action::ReleaseFooMachine { name, .. } if self.desired.goal == Goal::Run => {
                 let foo_machine = self.kube.foo_machine(name);
                 let alive = foo_machine.is_some_and(|it| self.cloud.alive().contains(&it.instance));
                 assert!(!alive, "{name} is released while its instance lives\n{}", self.story());
             }
             _ => {}
+        }
+    }
+
+    /// I5: nothing that AWS ends is let go under a living or undrained Machine.
+    fn watch_completion(&self, id: &InstanceId) {
+        let story = || format!("letting {id} go\n{}", self.story());
+        if let Some(machine) = self.kube.machine(&self.name_of(id)) {
+            assert!(machine.deletion.is_deleting(), "its Machine is alive: {}", story());
+            let drained = machine.node == NodeState::None || self.kube.drained.contains(&machine.name);
+            let undercut = self.kube.undercut.contains(&machine.name);
+            let held = self.kube.foo_machine(&machine.name).and_then(|it| it.held_since);
+            let over = held.is_some_and(|since| since.plus(LONGEST_WAIT).minus(LAST_MOMENTS) <= self.now);
+            assert!(drained || undercut || over, "it was not drained: {}", story());
         }
     }
 

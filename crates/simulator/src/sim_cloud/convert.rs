@@ -4,11 +4,14 @@ use crate::core::document::Document;
 use crate::core::ec2::instances::{Ec2Instance, Market};
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::group::activity::Activity;
+use crate::core::group::hooks::{ActionResult, Hook, HookChange, Transition};
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy};
 use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_cloud::InstanceDetails;
+use foo_cloud::model::Seconds;
+use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
 use foo_cloud::model::{
     self, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, SpotStrategy, TemplateContent,
     TemplateRecord, TemplateVersion,
@@ -211,5 +214,31 @@ pub(super) fn details_of(instance: &Ec2Instance) -> InstanceDetails {
         public_dns: public.map(|(_, name)| name.clone()),
         public_ip: public.map(|(address, _)| address.to_string()),
         spot: instance.market == Market::Spot,
+    }
+}
+
+/// Our hook in the planner's words.
+pub(super) fn terms_of(hook: &Hook) -> HookTerms {
+    HookTerms {
+        terminating: hook.transition == Transition::Terminating,
+        heartbeat: Seconds(u32::try_from(hook.heartbeat.as_secs()).unwrap_or(u32::MAX)),
+        result: match hook.default_result {
+            ActionResult::Continue => HookResult::Continue,
+            ActionResult::Abandon => HookResult::Abandon,
+        },
+    }
+}
+
+/// Our hook as AWS takes it.
+pub(super) fn hook_of(terms: HookTerms) -> HookChange {
+    HookChange {
+        name: DRAIN_HOOK.to_owned(),
+        transition: Some(if terms.terminating { Transition::Terminating } else { Transition::Launching }),
+        heartbeat: Some(terms.heartbeat.0),
+        default_result: Some(match terms.result {
+            HookResult::Continue => ActionResult::Continue,
+            HookResult::Abandon => ActionResult::Abandon,
+        }),
+        ..HookChange::default()
     }
 }

@@ -4,9 +4,11 @@
 use super::{SimCloud, convert};
 use crate::core::error::AwsError;
 use crate::core::group::activity::ActivityLog;
+use crate::core::group::hooks::{ActionKey, ActionResult};
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
 use async_trait::async_trait;
+use foo_cloud::model::hook::{DRAIN_HOOK, HookTerms};
 use foo_cloud::model::{self, Activity, Decrement, GroupName, InstanceId, Process, Protection};
 use foo_cloud::{GroupChange, GroupSpec, Groups, Operation, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,6 +151,36 @@ impl Groups for SimCloud {
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
         self.call(Operation::TerminateInstanceInAutoScalingGroup, format!("{id} {decrement:?}"), |region| {
             region.terminate_member(id, decrement).map(drop)
+        })
+        .await
+    }
+
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+        self.call(Operation::DescribeLifecycleHooks, name.to_string(), |region| {
+            let group = region.group_seen(name).ok_or_else(|| AwsError::no_group(name))?;
+            Ok(group.hooks.get(DRAIN_HOOK).map(convert::terms_of))
+        })
+        .await
+    }
+
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+        self.call(Operation::PutLifecycleHook, format!("{name} {terms:?}"), |region| {
+            region.put_hook(name, convert::hook_of(terms))
+        })
+        .await
+    }
+
+    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        self.call(Operation::RecordLifecycleActionHeartbeat, format!("{name} {id}"), |region| {
+            region.record_heartbeat(name, DRAIN_HOOK, &ActionKey::Instance(id.clone()))
+        })
+        .await
+    }
+
+    async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        self.call(Operation::CompleteLifecycleAction, format!("{name} {id}"), |region| {
+            let key = ActionKey::Instance(id.clone());
+            region.complete_action(name, DRAIN_HOOK, &key, ActionResult::Continue)
         })
         .await
     }

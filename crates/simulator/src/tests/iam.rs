@@ -91,6 +91,7 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
         allowed("ec2", &format!("Action=Describe{action}")).await;
     }
     allowed("ec2", "Action=DescribeLaunchTemplateVersions&LaunchTemplateName=own").await;
+    allowed("autoscaling", "Action=DescribeLifecycleHooks&AutoScalingGroupName=own").await;
     allowed("sts", "Action=GetCallerIdentity").await;
     let changes = |group: &str, member: &str| {
         [
@@ -116,8 +117,29 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
             (
                 "autoscaling",
                 format!(
+                    "Action=PutLifecycleHook&AutoScalingGroupName={group}&LifecycleHookName=foo-drain\
+                     &LifecycleTransition=autoscaling:EC2_INSTANCE_TERMINATING&HeartbeatTimeout=3600"
+                ),
+            ),
+            (
+                "autoscaling",
+                format!(
                     "Action=TerminateInstanceInAutoScalingGroup&InstanceId={member}\
                      &ShouldDecrementDesiredCapacity=true"
+                ),
+            ),
+            (
+                "autoscaling",
+                format!(
+                    "Action=RecordLifecycleActionHeartbeat&AutoScalingGroupName={group}\
+                     &LifecycleHookName=foo-drain&InstanceId={member}"
+                ),
+            ),
+            (
+                "autoscaling",
+                format!(
+                    "Action=CompleteLifecycleAction&AutoScalingGroupName={group}\
+                     &LifecycleHookName=foo-drain&InstanceId={member}&LifecycleActionResult=CONTINUE"
                 ),
             ),
             (

@@ -30,6 +30,7 @@ enum Guard {
 fn guard(operation: Operation) -> Guard {
     match operation {
         Operation::DescribeAutoScalingGroups
+        | Operation::DescribeLifecycleHooks
         | Operation::DescribeScalingActivities
         | Operation::DescribeLaunchTemplates
         | Operation::DescribeLaunchTemplateVersions
@@ -47,6 +48,9 @@ fn guard(operation: Operation) -> Guard {
         | Operation::ResumeProcesses
         | Operation::SetInstanceProtection
         | Operation::TerminateInstanceInAutoScalingGroup
+        | Operation::PutLifecycleHook
+        | Operation::RecordLifecycleActionHeartbeat
+        | Operation::CompleteLifecycleAction
         | Operation::DeleteAutoScalingGroup => Guard::OwnGroup,
         Operation::CreateLaunchTemplate => Guard::TemplateWithOurTag,
         Operation::CreateLaunchTemplateVersion

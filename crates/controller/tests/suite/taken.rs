@@ -1,0 +1,241 @@
+//! Instances that AWS ends by itself: the group's hook holds them until Cluster API has drained their Nodes.
+
+use crate::support::{NS, Pool, World};
+use foo_api::FooMachine;
+use foo_api::capi::Machine;
+use foo_cloud::model::{Health, InstanceId, LifecycleState, Protection};
+use foo_simulator::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use foo_simulator::core::group::members::GracePeriod;
+use foo_simulator::core::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
+use std::time::Duration;
+
+impl World {
+    /// The group's health check, or a person, finds an instance unhealthy: AWS replaces it.
+    fn finds_unhealthy(&self, id: &InstanceId) {
+        let unhealthy = |region: &mut foo_simulator::core::Region| {
+            region.set_health(id, Health::Unhealthy, GracePeriod::Ignored)
+        };
+        self.region.with(unhealthy).unwrap().unwrap();
+    }
+
+    fn calls_of(&self, action: &str) -> u64 {
+        let counts = self.aws.call_counts();
+        counts.iter().filter(|((_, name), _)| name == action).map(|(_, count)| count.calls).sum()
+    }
+
+    fn lives(&self, id: &InstanceId) -> bool {
+        self.region.instance(id).is_some_and(|instance| instance.state.is_alive())
+    }
+}
+
+impl Pool<'_> {
+    fn waiting(&self) -> Vec<InstanceId> {
+        let members = self.group().into_iter().flat_map(|group| group.members.into_values());
+        members
+            .filter(|member| member.lifecycle == LifecycleState::TerminatingWait)
+            .map(|member| member.id)
+            .collect()
+    }
+
+    fn machine_of(&self, id: &InstanceId) -> Machine {
+        let suffix = &id.as_str()[2..];
+        self.machines().into_iter().find(|it| it.metadata.name.iter().any(|it| it.ends_with(suffix))).unwrap()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.drains_take(Duration::from_mins(5));
+    let victim = pool.instances()[0].clone();
+    let machine = pool.machine_of(&victim).metadata.name.unwrap();
+    world.forgets();
+    world.finds_unhealthy(&victim);
+    world
+        .until("its Machine is deleted", || pool.machine_of(&victim).metadata.deletion_timestamp.is_some())
+        .await;
+    world.waits(Duration::from_mins(4)).await;
+    assert_eq!(pool.waiting(), std::slice::from_ref(&victim), "it waits for its drain");
+    assert_eq!(pool.instances().len(), 3, "its replacement does not wait");
+    let status = world.server.get::<FooMachine>(NS, &machine).unwrap().status.unwrap();
+    let hook = status.drain_hook.expect("the hook is in the status");
+    assert!(hook.deadline.0 > hook.since.0);
+    assert!(world.events_on("p").contains(&"InstanceTakenByAWS".to_owned()), "{:?}", world.events_on("p"));
+    world.settles().await;
+    pool.is_of(3);
+    assert!(!world.lives(&victim));
+    assert_eq!((world.calls_of("CompleteLifecycleAction"), world.calls_of("PutLifecycleHook")), (1, 0));
+    assert!(world.core.retired_nodes().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_drain_is_kept_alive_by_heartbeats_across_restarts() {
+    let mut world = World::new().await;
+    world.pool("p").of(2).await;
+    world.drains_take(Duration::from_hours(5));
+    let victims = world.pool("p").instances();
+    for victim in &victims {
+        world.finds_unhealthy(victim);
+    }
+    for _ in 0..4 {
+        world.waits(Duration::from_mins(59)).await;
+        world.kills_the_manager();
+        world.waits(Duration::from_mins(10)).await;
+        world.starts_the_manager();
+        assert_eq!(world.pool("p").waiting(), victims);
+    }
+    world.waits(Duration::from_mins(40)).await;
+    let pool = world.pool("p");
+    assert!(pool.waiting().is_empty());
+    let beats = world.calls_of("RecordLifecycleActionHeartbeat");
+    assert!((20..=40).contains(&beats), "{beats}: one each in twenty minutes, and after a restart");
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_peoples_hooks_are_never_touched_and_ours_is_put_back() {
+    let mut world = World::new().await;
+    let group = world.pool("p").of(2).await.group_name();
+    let theirs = HookChange {
+        name: "theirs".to_owned(),
+        transition: Some(Transition::Terminating),
+        heartbeat: Some(7_200),
+        ..HookChange::default()
+    };
+    world.region.with(|region| region.put_hook(&group.clone().into(), theirs)).unwrap().unwrap();
+    let victim = world.pool("p").instances()[0].clone();
+    world.finds_unhealthy(&victim);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.pool("p").waiting(), std::slice::from_ref(&victim), "the other hook has not ended");
+    assert_eq!(world.calls_of("DeleteLifecycleHook"), 0);
+    let key = ActionKey::Instance(victim.clone());
+    let complete = |region: &mut foo_simulator::core::Region| {
+        region.complete_action(&group.clone().into(), "theirs", &key, ActionResult::Continue)
+    };
+    world.region.with(complete).unwrap().expect("theirs still waits");
+    world.settles().await;
+    world.region.with(|region| region.delete_hook(&group.clone().into(), "foo-drain")).unwrap().unwrap();
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.settles().await;
+    let pool = world.pool("p");
+    let hooks: Vec<String> = pool.group().unwrap().hooks.into_keys().collect();
+    assert_eq!(hooks, ["foo-drain", "theirs"]);
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn peers_capa_2574_a_scale_in_by_hand_with_protection_removed_drains() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(4).await;
+    let ids = pool.instances();
+    let name = pool.group_name().into();
+    let by_hand = |region: &mut foo_simulator::core::Region| {
+        region.set_protection(&name, &ids, Protection::Unprotected)?;
+        for id in &ids[..2] {
+            region.terminate_member(id, foo_cloud::model::Decrement::Shrink)?;
+        }
+        Ok::<_, foo_simulator::core::AwsError>(())
+    };
+    world.region.with(by_hand).unwrap().unwrap();
+    world.settles().await;
+    pool.is_of(4);
+    assert_eq!(world.core.drains().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_at_once_are_all_drained() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(30).await;
+    world.drains_take(Duration::from_mins(30));
+    for id in pool.instances() {
+        world.finds_unhealthy(&id);
+    }
+    world.waits(Duration::from_mins(25)).await;
+    assert_eq!(pool.waiting().len(), 30);
+    world.settles().await;
+    pool.is_of(30);
+    assert_eq!(world.core.drains().len(), 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_elses_instance_refresh_is_drained_and_never_cancelled() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(4).await;
+    world.drains_take(Duration::from_mins(2));
+    let before = pool.instances();
+    let preferences = PreferencesSpec {
+        min_healthy: Some(50),
+        protected: Some(Treatment::Replace),
+        ..PreferencesSpec::default()
+    };
+    let name = pool.group_name().into();
+    world.region.with(|region| region.start_refresh(&name, None, preferences)).unwrap().unwrap();
+    world.waits(Duration::from_mins(30)).await;
+    world.settles().await;
+    pool.is_of(4);
+    assert!(pool.instances().iter().all(|id| !before.contains(id)), "all were replaced");
+    let refreshes = pool.group().unwrap().refreshes;
+    assert_eq!(refreshes.iter().map(|it| it.status).collect::<Vec<_>>(), [RefreshStatus::Successful]);
+    assert_eq!(world.calls_of("CancelInstanceRefresh"), 0);
+    assert_eq!(world.core.drains().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_dies_in_the_middle_of_its_drain_is_let_go() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    world.drains_take(Duration::from_hours(20));
+    let victim = pool.instances()[0].clone();
+    world.finds_unhealthy(&victim);
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(pool.waiting(), std::slice::from_ref(&victim));
+    world.kills_instance(&victim);
+    world.waits(Duration::from_mins(3)).await;
+    assert!(pool.waiting().is_empty());
+    assert!(world.events_on("p").contains(&"InstanceVanished".to_owned()), "{:?}", world.events_on("p"));
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_is_removed_while_an_instance_waits() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.drains_take(Duration::from_mins(10));
+    world.finds_unhealthy(&pool.instances()[0]);
+    world.waits(Duration::from_mins(1)).await;
+    pool.is_deleted();
+    world.settles().await;
+    pool.left_nothing();
+    assert_eq!(world.core.drains().len(), 4, "the replacement, too");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_that_never_ends_is_cut_short_with_a_warning_before_aws_does_it() {
+    let mut world = World::new().await;
+    let victim = world.pool("p").of(1).await.instances()[0].clone();
+    world.drains_take(Duration::from_hours(100));
+    world.finds_unhealthy(&victim);
+    world.waits(Duration::from_mins(2)).await;
+    let machine = world.pool("p").machine_of(&victim).metadata.name.unwrap();
+    // 47 hours pass in no time: what a restarted manager knows of them is in the status.
+    world.kills_the_manager();
+    let since = |machine: &mut FooMachine| {
+        let hook = machine.status.as_mut().and_then(|status| status.drain_hook.as_mut()).expect("a hook");
+        hook.since.0 -= Duration::from_hours(47);
+    };
+    world.server.edit(NS, &machine, since).unwrap();
+    world.starts_the_manager();
+    world.waits(Duration::from_mins(50)).await;
+    assert!(world.lives(&victim));
+    world.excuses(&victim);
+    world.waits(Duration::from_mins(8)).await;
+    assert!(!world.lives(&victim));
+    let events = world.events_on("p");
+    assert!(events.contains(&"DrainCutShort".to_owned()), "{events:?}");
+    world.settles().await;
+    world.pool("p").is_of(1);
+}

@@ -1,0 +1,66 @@
+//! Our lifecycle hook: it keeps an instance that AWS ends alive until Cluster API has drained its Node.
+
+use super::time::{Seconds, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Name of our terminating hook. Hooks of other names are other people's.
+pub const DRAIN_HOOK: &str = "foo-drain";
+
+/// From one heartbeat to the next at the latest. A third of the hook's timeout: two may fail.
+pub const BEAT: Duration = Duration::from_mins(20);
+
+/// After how long the hook is looked at again, in case somebody has taken it away.
+pub const LOOK_AGAIN: Duration = Duration::from_hours(6);
+
+/// How long an instance can be kept waiting: 48 hours, or 100 timeouts if that is less (Auto Scaling API Reference,
+/// LifecycleHook: GlobalTimeout).
+pub const LONGEST_WAIT: Duration = Duration::from_hours(48);
+
+/// How long before the end of that we give up by ourselves, so that it is said.
+pub const LAST_MOMENTS: Duration = Duration::from_mins(5);
+
+/// The terms of a terminating hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookTerms {
+    /// Whether it holds terminations up; otherwise launches.
+    pub terminating: bool,
+    /// HeartbeatTimeout.
+    pub heartbeat: Seconds,
+    /// What a wait that ran out comes to.
+    pub result: HookResult,
+}
+
+/// How a wait for a hook ends. A terminating instance ends in both cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HookResult {
+    /// `CONTINUE`: other hooks of the group have their turn.
+    Continue,
+    /// `ABANDON`: they do not.
+    Abandon,
+}
+
+impl HookTerms {
+    /// The terms our hook shall have: an hour, so that a manager can be away that long; other people's hooks are
+    /// never cut short by ours.
+    pub const OURS: Self =
+        Self { terminating: true, heartbeat: Seconds(3_600), result: HookResult::Continue };
+}
+
+/// An instance that waits for our hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// When it was first seen waiting.
+    pub since: Timestamp,
+    /// When its last heartbeat was sent by this manager.
+    pub beaten: Option<Timestamp>,
+    /// When its hook was completed.
+    pub completed: Option<Timestamp>,
+}
+
+impl Hold {
+    /// When AWS ends the instance whatever we do.
+    pub fn deadline(self) -> Timestamp {
+        self.since.plus(LONGEST_WAIT)
+    }
+}

@@ -1,0 +1,151 @@
+//! Does our terminating hook hold what AWS ends, and which of those may go on?
+//!
+//! Whatever ends an instance (rebalancing, a health check, a spot interruption, a click in the console, an instance
+//! refresh, we ourselves) it comes to `Terminating:Wait` here. Its Machine is deleted (the machines step), Cluster API
+//! drains its Node, and only then is the hook completed. Events are not needed for it: the sweep sees the state.
+
+use crate::action::Action;
+use crate::draft::{Draft, Stage};
+use crate::memory::EFFECT_DEADLINE;
+use crate::model::hook::{BEAT, Hold, HookTerms, LAST_MOMENTS, LOOK_AGAIN};
+use crate::model::{Group, LifecycleState, Timestamp};
+use crate::observed::Look;
+use crate::report::{About, Severity};
+use crate::situation::{Member, Situation, Standing, View, claim};
+use crate::steps::ends::ENDS_AT_ONCE;
+use crate::steps::machines::is_known;
+
+/// Makes the hook, or puts its terms right.
+pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
+    let Some(group) = situation.writable_group() else { return };
+    let name = group.name.clone();
+    match &situation.observed.hook {
+        Look::Unknown => draft.act(Stage::Look, Action::LookAtHook { group: name }),
+        Look::At { at, .. } if is_outdated(situation, *at) => {
+            draft.act(Stage::Look, Action::LookAtHook { group: name });
+        }
+        Look::At { seen: Some(terms), .. } if *terms == HookTerms::OURS => {}
+        Look::At { seen, .. } => {
+            if seen.is_some() {
+                let message = "the hook foo-drain was changed by somebody else; it is put right";
+                draft.tell(Severity::Warning, About::Nothing, "DrainHookRepaired", message);
+            }
+            draft.act(Stage::Decorate, Action::PutHook { group: name, terms: HookTerms::OURS });
+        }
+        Look::Failed { .. } => {}
+    }
+}
+
+/// The hook was not looked at for long, or not since an instance was seen that slipped through: somebody may have taken
+/// it away.
+fn is_outdated(situation: &Situation<'_>, at: Timestamp) -> bool {
+    at.until(situation.observed.now) >= LOOK_AGAIN
+        || (situation.observed.group.seen_at() > Some(at) && slipped_through(situation))
+}
+
+/// AWS ends an instance that did not wait for us.
+fn slipped_through(situation: &Situation<'_>) -> bool {
+    situation.members_that_are(Standing::Leaving).any(|member| {
+        member.instance.lifecycle == LifecycleState::Terminating
+            && member.machine.is_some_and(|machine| !machine.deletion.is_deleting())
+    })
+}
+
+/// Whether an instance waits for a terminating hook, as far as we can tell ours.
+pub(crate) fn waits(member: &Member<'_>) -> bool {
+    member.instance.lifecycle == LifecycleState::TerminatingWait
+}
+
+/// Keeps those alive that are being drained, lets those go that are.
+pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
+    let View::Ours(group) = situation.view else { return };
+    if !is_known(situation) {
+        return;
+    }
+    let now = situation.observed.now;
+    let mut completed = 0;
+    for member in situation.members_that_are(Standing::Leaving).filter(|member| waits(member)) {
+        let hold = hold_of(situation, member, draft);
+        if let Some(at) = hold.completed.filter(|at| at.until(now) < EFFECT_DEADLINE) {
+            draft.wake_at(at.plus(EFFECT_DEADLINE));
+            continue;
+        }
+        let why = verdict(situation, member, hold);
+        if let Some(why) = why.filter(|_| completed < ENDS_AT_ONCE) {
+            completed += 1;
+            complete(group, member, why, draft);
+            continue;
+        }
+        beat(group, member, hold, now, draft);
+        draft.wake_at(hold.deadline().minus(LAST_MOMENTS));
+    }
+}
+
+/// What is known of a wait; one that is new is remembered.
+fn hold_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) -> Hold {
+    let id = &member.instance.id;
+    if let Some(hold) = draft.memory.holds.get(id) {
+        return *hold;
+    }
+    let now = situation.observed.now;
+    let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.held_since);
+    let hold = Hold { since: recorded.unwrap_or(now), beaten: None, completed: None };
+    draft.memory.holds.insert(id.clone(), hold);
+    let taken = member.machine.filter(|machine| !machine.deletion.is_deleting());
+    if let (None, Some(machine)) = (recorded, taken) {
+        draft.tell(
+            Severity::Warning,
+            About::Machine(machine.name.clone()),
+            "InstanceTakenByAWS",
+            format!("AWS ends instance {id}; its end waits until Machine {} is drained", machine.name),
+        );
+    }
+    hold
+}
+
+/// Why a wait may be over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Drained,
+    NeverJoined,
+    OutOfTime,
+}
+
+fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: Hold) -> Option<Verdict> {
+    let now = situation.observed.now;
+    let coming = situation.memory.created_machines.contains_key(&member.name);
+    match claim(member.foo_machine, member.machine, situation.memory) {
+        Standing::Released => Some(Verdict::Drained),
+        Standing::New | Standing::Unclaimed if member.machine.is_none() && !coming => {
+            Some(Verdict::NeverJoined)
+        }
+        _ if now >= hold.deadline().minus(LAST_MOMENTS) => Some(Verdict::OutOfTime),
+        _ => None,
+    }
+}
+
+fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Draft) {
+    let id = member.instance.id.clone();
+    let why = match verdict {
+        Verdict::Drained => "Cluster API released it",
+        Verdict::NeverJoined => "it has no Machine",
+        Verdict::OutOfTime => "AWS waits no longer than 48 hours; its drain has not ended",
+    };
+    if verdict == Verdict::OutOfTime {
+        let message = format!("instance {id} ends although its Machine is not drained: {why}");
+        draft.tell(Severity::Warning, About::Hook(id.clone()), "DrainCutShort", message);
+    }
+    let group = group.name.clone();
+    draft.act(Stage::Ends, Action::CompleteHook { group, id, why: why.to_owned() });
+}
+
+fn beat(group: &Group, member: &Member<'_>, hold: Hold, now: Timestamp, draft: &mut Draft) {
+    let id = member.instance.id.clone();
+    // The wait began with a full timeout; when a predecessor sent its last heartbeat nobody knows.
+    let due = hold.beaten.unwrap_or(hold.since).plus(BEAT);
+    if now < due {
+        draft.wake_at(due);
+        return;
+    }
+    draft.act(Stage::Protect, Action::BeatHook { group: group.name.clone(), id });
+}

@@ -1,0 +1,165 @@
+//! Instances that AWS ends for reasons of its own: our hook holds them until their Machines are drained.
+
+use super::words;
+use crate::world::{World, pool};
+use foo_planner::model::hook::{HookResult, HookTerms, LAST_MOMENTS, LONGEST_WAIT};
+use foo_planner::model::{InstanceId, LifecycleState, Seconds};
+use foo_planner::report::Severity;
+
+fn first() -> InstanceId {
+    InstanceId::new("i-00000001")
+}
+
+/// A pool of three at rest, of which AWS ends one.
+fn taken() -> World {
+    let mut world = pool().of(3).running();
+    world.settle();
+    world.cloud.take(&first(), world.now);
+    world
+}
+
+fn waits(world: &World) -> bool {
+    world.cloud.lifecycle(&first()) == Some(LifecycleState::TerminatingWait)
+}
+
+fn sorted(plan: &foo_planner::Plan) -> Vec<String> {
+    let mut words = words(plan);
+    words.sort();
+    words
+}
+
+#[test]
+fn what_aws_ends_waits_for_its_drain_and_the_hook_is_completed_once() {
+    let mut world = taken();
+    let plan = world.look_and_pass();
+    let all =
+        ["ask EC2 about i-00000001", "delete Machine workers-00000001 [SameUid]: AWS is ending its instance"];
+    assert_eq!(sorted(&plan), all);
+    assert!(
+        plan.report
+            .events
+            .iter()
+            .any(|event| { event.reason == "InstanceTakenByAWS" && event.severity == Severity::Warning })
+    );
+    for _ in 0..5 {
+        world.wait(60);
+        let said = words(&world.look_and_pass());
+        assert!(said.iter().all(|word| word == "ask EC2 about i-00000001"), "its drain goes on: {said:?}");
+        assert!(waits(&world));
+    }
+    world.kube.drain(world.now, &world.cloud);
+    assert_eq!(words(&world.look_and_pass()), ["let i-00000001 go: Cluster API released it"]);
+    for _ in 0..3 {
+        world.wait(5);
+        assert!(words(&world.look_and_pass()).iter().all(|word| !word.starts_with("let ")));
+    }
+    world.settle();
+    assert_eq!(world.kube.alive().len(), 3, "made up for");
+}
+
+#[test]
+fn what_died_before_its_drain_ended_is_excluded_from_draining_and_let_go() {
+    let mut world = pool().of(3).running();
+    world.settle();
+    world.cloud.take(&first(), world.now);
+    world.look_and_pass();
+    world.wait(90);
+    world.cloud.dead.insert(first());
+    world.look_and_pass();
+    let plan = world.look_and_pass();
+    assert_eq!(words(&plan), ["exclude workers-00000001 from draining"]);
+    assert_eq!(plan.report.provider_ids.as_ref().map(Vec::len), Some(2), "its id is listed no more");
+    assert!(plan.report.events.iter().any(|event| event.reason == "InstanceVanished"));
+    world.settle();
+    assert_eq!(world.kube.alive().len(), 3, "made up for");
+}
+
+#[test]
+fn r9_a_drain_behind_a_budget_keeps_the_instance_alive_with_heartbeats() {
+    let mut world = taken();
+    world.look_and_pass();
+    let mut beats = 0;
+    for _ in 0..(6 * 60) {
+        world.wait(60);
+        let plan = world.look_and_pass();
+        beats += words(&plan).iter().filter(|word| **word == "keep i-00000001 alive").count();
+        assert!(waits(&world), "six hours are no reason to let it go");
+    }
+    assert_eq!(beats, 18, "one in twenty minutes");
+}
+
+#[test]
+fn r7_a_successor_goes_on_with_heartbeats_and_with_the_deadline() {
+    let mut world = taken();
+    world.look_and_pass();
+    world.wait(30 * 60);
+    world.restart(0);
+    assert!(words(&world.look_and_pass()).contains(&"keep i-00000001 alive".to_owned()));
+    let almost = LONGEST_WAIT.saturating_sub(LAST_MOMENTS).as_secs() - 31 * 60;
+    world.wait(almost);
+    world.restart(0);
+    assert!(words(&world.look_and_pass()).iter().all(|word| !word.starts_with("let ")));
+    world.wait(60);
+    let plan = world.look_and_pass();
+    let given_up = "let i-00000001 go: AWS waits no longer than 48 hours; its drain has not ended";
+    assert!(words(&plan).contains(&given_up.to_owned()), "{:?}", words(&plan));
+    assert!(plan.report.events.iter().any(|event| event.reason == "DrainCutShort"));
+}
+
+#[test]
+fn an_instance_without_a_machine_is_let_go_at_once() {
+    let mut world = pool().of(2).new_world();
+    world.look_and_pass();
+    for _ in 0..6 {
+        world.wait(5);
+        world.look_and_pass();
+        world.cloud.launch(world.now);
+    }
+    assert!(world.cloud.hook.is_some() && world.cloud.existing() == 2);
+    world.cloud.launch(world.now);
+    world.kube.foo_machines.clear();
+    world.managers[0].memory.created_machines.clear();
+    world.cloud.take(&first(), world.now);
+    world.wait(1);
+    let plan = world.look_and_pass();
+    assert!(words(&plan).contains(&"let i-00000001 go: it has no Machine".to_owned()), "{:?}", words(&plan));
+}
+
+#[test]
+fn r14_protection_removed_and_desired_lowered_by_hand_drains_all_the_same() {
+    let mut world = pool().of(3).running();
+    world.settle();
+    let group = world.cloud.group.as_mut().expect("a group");
+    group.sizes.desired = 2;
+    group.instances[0].protection = foo_planner::model::Protection::Unprotected;
+    world.cloud.scale_in(world.now);
+    world.cloud.scaled_in.clear();
+    assert!(waits(&world), "AWS's scale-in waits for our hook");
+    world.look_and_pass();
+    world.wait(60);
+    world.look_and_pass();
+    assert!(waits(&world));
+    world.kube.drain(world.now, &world.cloud);
+    world.settle();
+    assert_eq!((world.kube.alive().len(), world.cloud.sizes().desired), (3, 3));
+}
+
+#[test]
+fn a_hook_that_was_changed_or_taken_away_is_put_right() {
+    let mut world = pool().of(2).running();
+    world.settle();
+    world.cloud.hook =
+        Some(HookTerms { terminating: true, heartbeat: Seconds(30), result: HookResult::Abandon });
+    world.restart(0);
+    world.settle();
+    assert_eq!(world.cloud.hook, Some(HookTerms::OURS));
+    world.cloud.hook = None;
+    let writes = world.cloud.writes;
+    world.settle();
+    assert_eq!((world.cloud.hook, world.cloud.writes), (None, writes), "a settled pool asks nothing");
+    // An instance that slips through tells.
+    world.cloud.take(&first(), world.now);
+    assert!(words(&world.look_and_pass()).contains(&"look at hook".to_owned()));
+    world.settle();
+    assert_eq!(world.cloud.hook, Some(HookTerms::OURS));
+}
