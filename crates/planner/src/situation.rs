@@ -384,9 +384,13 @@ impl Member<'_> {
             // Put aside by a person, yet it runs, with a Node and maybe pods: taken off the list, core would delete its
             // Node at once. What never was a Machine of ours (the warm pool) is not listed.
             Standing::Aside => self.foo_machine.is_some(),
-            // The group keeps a dead instance for our hook, too.
+            // The group keeps a dead instance for our hook, too. Its Node lives until the Machine is not drained any more:
+            // core deletes the Node of an id that leaves the list.
             Standing::Leaving => {
-                self.instance.lifecycle != LifecycleState::Terminated && self.word != Some(Stray::Gone)
+                let undrained =
+                    self.machine.is_some_and(|machine| !machine.drain_excluded && !machine.lets_go());
+                let dead = self.word == Some(Stray::Gone) && !undrained;
+                self.instance.lifecycle != LifecycleState::Terminated && !dead
             }
             Standing::New
             | Standing::Unclaimed

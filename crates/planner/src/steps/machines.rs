@@ -116,12 +116,16 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
         .iter()
         .filter(|absentee| absentee.word.is_none())
         .map(|absentee| absentee.foo_machine.instance.clone())
-        .chain(waiting(situation).filter(|it| it.word.is_none()).map(|it| it.instance.id.clone()))
+        .chain(
+            taken(situation)
+                .filter(|member| member.word.is_none() && hooks::waits(member))
+                .map(|member| member.instance.id.clone()),
+        )
         .collect();
     if !unknown.is_empty() {
         draft.act(Stage::Look, Action::LookAtStrays { ids: unknown });
     }
-    for member in waiting(situation).filter(|member| member.word == Some(Stray::Gone)) {
+    for member in taken(situation).filter(|member| member.word == Some(Stray::Gone)) {
         if let Some(machine) = member.machine.filter(|machine| !machine.drain_excluded) {
             exclude(machine, draft);
             tell_vanished(situation, machine, &member.instance.id, draft);
@@ -137,11 +141,11 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Instances that wait for a hook and are still being drained.
-fn waiting<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Member<'a>> {
+/// Instances on their way out that are still being drained.
+fn taken<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Member<'a>> {
     situation.members_that_are(Standing::Leaving).filter(|member| {
         let undrained = member.machine.is_some_and(|machine| !machine.lets_go());
-        hooks::waits(member) && member.foo_machine.is_some() && undrained
+        member.foo_machine.is_some() && undrained
     })
 }
 
