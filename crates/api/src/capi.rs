@@ -117,6 +117,9 @@ pub struct MachineTemplateSpec {
     /// Timeouts of deletions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion: Option<MachineDeletion>,
+    /// How long a Node must have been Ready before its Machine counts as available.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_ready_seconds: Option<i32>,
 }
 
 /// Where the bootstrap data is.

@@ -2,6 +2,8 @@
 
 use crate::shared::{Initialization, NetworkReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kube::core::Rule;
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +130,12 @@ pub struct FooMachinePoolSpec {
     /// How Machines are chosen when there are too many.
     #[serde(default)]
     pub scale_in: ScaleIn,
+    /// How instances that were launched from outdated content are replaced.
+    #[serde(default)]
+    pub rollout: Rollout,
+    /// How sick Machines are replaced.
+    #[serde(default)]
+    pub remediation: Remediation,
     /// Tags of the group, its instances and their volumes. A change rolls no nodes: running instances keep theirs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(
@@ -348,6 +356,129 @@ pub enum VictimPolicy {
     Newest,
 }
 
+/// How instances that were launched from outdated content are replaced. Outdated are those whose image, type, volumes,
+/// security groups, bootstrap Secret or Kubernetes version differ; tags and rotated bootstrap data outdate nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rollout {
+    /// Who replaces them.
+    #[serde(default)]
+    pub strategy: RolloutStrategy,
+    /// How many instances beyond the wish there may be, as a number or as a share of it (`25%`, rounded up). Never
+    /// beyond `maxSize`.
+    #[serde(default = "one_instance")]
+    #[x_kube(validation = share())]
+    pub max_surge: IntOrString,
+    /// How many instances fewer than the wish may be available, as a number or as a share of it (rounded down). One if
+    /// both this and `maxSurge` come to 0.
+    #[serde(default = "no_instance")]
+    #[x_kube(validation = share())]
+    pub max_unavailable: IntOrString,
+    /// How long a new instance may take until its Node is Ready for `minReadySeconds` (of the MachinePool's template).
+    #[serde(default = "twenty_minutes")]
+    #[schemars(range(min = 60, max = 86400))]
+    pub ready_timeout_seconds: i32,
+    /// What follows when one takes longer. Either way the new content is not launched again until the spec changes, or the
+    /// annotation `infrastructure.foo.com/quarantine` is taken off the FooMachinePool.
+    #[serde(default)]
+    pub on_failure: RolloutFailurePolicy,
+}
+
+impl Default for Rollout {
+    fn default() -> Self {
+        Self {
+            strategy: RolloutStrategy::default(),
+            max_surge: one_instance(),
+            max_unavailable: no_instance(),
+            ready_timeout_seconds: twenty_minutes(),
+            on_failure: RolloutFailurePolicy::default(),
+        }
+    }
+}
+
+/// A number, or a share in percent.
+fn share() -> Rule {
+    Rule::new("type(self) == int ? self >= 0 && self <= 10000 : self.matches('^(100|[0-9]{1,2})%$')")
+        .message("must be a number from 0 to 10000, or a share from 0% to 100%")
+}
+
+fn one_instance() -> IntOrString {
+    IntOrString::Int(1)
+}
+
+fn no_instance() -> IntOrString {
+    IntOrString::Int(0)
+}
+
+fn twenty_minutes() -> i32 {
+    1_200
+}
+
+/// Who replaces outdated instances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum RolloutStrategy {
+    /// The provider: one first, then within `maxSurge` and `maxUnavailable`.
+    #[default]
+    RollingUpdate,
+    /// Whoever deletes their Machines.
+    OnDelete,
+}
+
+/// What follows when new content does not work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum RolloutFailurePolicy {
+    /// Nothing more is replaced; what must be launched is launched from the content before.
+    #[default]
+    Halt,
+    /// What was launched from it is replaced by the content before.
+    Rollback,
+}
+
+/// How sick Machines are replaced: those that MachineHealthCheck gave up on (Cluster API itself leaves the Machines of
+/// pools alone), and those whose Node never joins. Machines with `cluster.x-k8s.io/skip-remediation` are left alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Remediation {
+    /// Whether they are replaced.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// How many at once, as a number or as a share of the wish (rounded up; at least 1).
+    #[serde(default = "one_instance")]
+    #[x_kube(validation = share())]
+    pub max_in_flight: IntOrString,
+    /// With more sick Machines than this, as a number or as a share of the wish (rounded up), none is replaced.
+    #[serde(default = "forty_percent")]
+    #[x_kube(validation = share())]
+    pub unhealthy_limit: IntOrString,
+    /// How long a Node may take to join before its Machine counts as sick; 0 is for ever.
+    #[serde(default = "half_an_hour")]
+    #[schemars(range(min = 0, max = 86400))]
+    pub join_timeout_seconds: i32,
+}
+
+impl Default for Remediation {
+    fn default() -> Self {
+        Self {
+            enabled: yes(),
+            max_in_flight: one_instance(),
+            unhealthy_limit: forty_percent(),
+            join_timeout_seconds: half_an_hour(),
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn forty_percent() -> IntOrString {
+    IntOrString::String("40%".to_owned())
+}
+
+fn half_an_hour() -> i32 {
+    1_800
+}
+
 /// What is true of the pool. It can be lost at any time (clusterctl move): all of it is found again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
@@ -395,6 +526,9 @@ pub struct FooMachinePoolStatus {
     /// The launch template in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_template: Option<LaunchTemplateStatus>,
+    /// How far the replacement of outdated instances is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<RolloutStatus>,
     /// `Ready` (a summary) and one condition for each thing it depends on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
@@ -423,6 +557,23 @@ pub struct GroupStatus {
     pub min_size: i32,
     /// Maximum size.
     pub max_size: i32,
+}
+
+/// How far the replacement of outdated instances is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RolloutStatus {
+    /// `Finished`, `OnDelete`, `Paused`, `Waiting`, `Preparing`, `Rolling`, `Halted`, `RollingBack` or `RolledBack`.
+    pub phase: String,
+    /// Hash of the content that all instances shall have in the end.
+    pub target_hash: String,
+    /// Instances that have it.
+    pub updated: i32,
+    /// Instances that have another one.
+    pub outdated: i32,
+    /// What it waits for, or why it does not go on.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
 }
 
 /// The launch template in use.

@@ -24,7 +24,7 @@ use foo_cloud::model::{
 };
 use foo_cloud::{
     Compute, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo,
-    SubnetInfo, TemplateSummary,
+    SubnetInfo, TemplateSummary, VersionCopy,
 };
 use std::collections::BTreeMap;
 
@@ -73,6 +73,15 @@ impl Compute for AwsCloud {
         token: &str,
     ) -> Result<TemplateVersion> {
         templates::create_version(&self.ec2.repeating, id, content, description, token).await
+    }
+    async fn copy_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        copy: VersionCopy<'_>,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        templates::copy_version(&self.ec2.repeating, id, copy, description, token).await
     }
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {
         templates::describe(&self.ec2.repeating, name).await

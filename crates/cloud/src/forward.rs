@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::{
     Compute, GroupChange, GroupSpec, Groups, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -88,6 +88,15 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
         token: &str,
     ) -> Result<TemplateVersion> {
         T::create_template_version(self, id, content, description, token).await
+    }
+    async fn copy_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        copy: VersionCopy<'_>,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        T::copy_template_version(self, id, copy, description, token).await
     }
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {
         T::describe_template(self, name).await

@@ -28,7 +28,7 @@ pub use observer::{Observation, Observer, Pace, Seen};
 pub use operation::Operation;
 pub use requests::{
     GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, NetworkQuery,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 
 use async_trait::async_trait;
@@ -101,6 +101,14 @@ pub trait Compute: Send + Sync {
         &self,
         id: &LaunchTemplateId,
         content: &TemplateContent,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion>;
+    /// Adds a version made from another one. `token` makes a repetition harmless.
+    async fn copy_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        copy: VersionCopy<'_>,
         description: &str,
         token: &str,
     ) -> Result<TemplateVersion>;

@@ -2,10 +2,21 @@
 
 use crate::model::{
     GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection,
-    SecurityGroupId, SubnetId, TemplateVersion, Zone,
+    SecurityGroupId, SubnetId, TemplateVersion, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A template version to make from another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionCopy<'a> {
+    /// The version to copy.
+    pub from: TemplateVersion,
+    /// The user data of the copy; all else but the tags stays.
+    pub user_data: &'a UserData,
+    /// The tags that instances and volumes of the copy get.
+    pub tags: &'a BTreeMap<String, String>,
+}
 
 /// A group to make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

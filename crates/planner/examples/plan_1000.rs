@@ -3,7 +3,8 @@
 //! `cargo run --release -p foo-planner --example plan_1000`. The target is 5 ms per plan.
 
 use foo_planner::desired::{
-    Desired, GroupWish, Identity, Rollout, ScaleIn, Size, Template, VictimPolicy, Wanted,
+    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
+    VictimPolicy, Wanted,
 };
 use foo_planner::model::group::GroupStatus;
 use foo_planner::model::{
@@ -69,6 +70,7 @@ fn desired(wanted: u32) -> Desired {
             },
             spec_hash: SpecHash::new("v1"),
             data_hash: SpecHash::new("d1"),
+            source_hash: SpecHash::new("s1"),
         }),
         group: GroupWish {
             subnets: Wanted::Ready(BTreeSet::from([SubnetId::new("subnet-a")])),
@@ -80,7 +82,21 @@ fn desired(wanted: u32) -> Desired {
             max_concurrent_drains: SIZE,
             stabilization: Seconds(0),
         },
-        rollout: Rollout { max_surge: 0 },
+        rollout: Rollout {
+            strategy: Strategy::RollingUpdate,
+            max_surge: Share::Count(1),
+            max_unavailable: Share::Count(0),
+            min_ready: Seconds(0),
+            ready_timeout: Seconds(600),
+            on_failure: OnFailure::Halt,
+            paused: false,
+        },
+        remediation: Remediation {
+            enabled: true,
+            max_in_flight: Share::Count(1),
+            unhealthy_limit: Share::Percent(40),
+            join_timeout: None,
+        },
         timeouts: DeletionTimeouts { node_drain: Some(Seconds(600)), ..DeletionTimeouts::default() },
         warnings: Vec::new(),
     }
@@ -113,6 +129,9 @@ fn observed(desired: &Desired) -> Observed {
                 deletion: Deletion::Alive,
                 mark: RemovalMark::None,
                 node: NodeState::Ready,
+                node_since: Some(NOW),
+                unhealthy: None,
+                spared: false,
                 timeouts: desired.timeouts,
                 drain_excluded: false,
                 stage: foo_planner::model::DeletionStage::Preparing,
@@ -124,6 +143,7 @@ fn observed(desired: &Desired) -> Observed {
         hook: Look::At { at: NOW, seen: Some(foo_planner::model::hook::HookTerms::OURS) },
         strays: BTreeMap::new(),
         finalizer: Finalizer::Present,
+        quarantine: Vec::new(),
         recorded_arn: Some("arn:aws:autoscaling".to_owned()),
         settled_from: NOW,
         shortage: None,
@@ -172,6 +192,7 @@ fn template(desired: &Desired) -> LaunchTemplate {
             version: TemplateVersion(1),
             spec_hash: Some(SpecHash::new("v1")),
             data_hash: Some(SpecHash::new("d1")),
+            source_hash: Some(SpecHash::new("s1")),
             is_default: true,
             created: NOW,
         }],

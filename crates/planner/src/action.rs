@@ -3,8 +3,9 @@
 use crate::model::hook::HookTerms;
 use crate::model::{
     Decrement, DeletionTimeouts, GroupName, InstanceId, InstancesMix, LaunchTemplateId, MachineName, Process,
-    SpecHash, SubnetId, TemplateContent, TemplateVersion, Uid, Zone,
+    SpecHash, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, Uid, UserData, Zone,
 };
+use crate::observed::Quarantine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,12 @@ pub enum Action {
         arn: String,
     },
 
+    /// Record on the FooMachinePool which content does not work. Before anything that follows from it.
+    Quarantine {
+        /// All of it, the latest last.
+        records: Vec<Quarantine>,
+    },
+
     /// Read the launch template with its versions, then plan again.
     LookAtTemplate,
     /// Ask EC2 whether instances live that are not in the group or wait in it for their end, then plan again.
@@ -34,10 +41,8 @@ pub enum Action {
         name: String,
         /// Content.
         content: Box<TemplateContent>,
-        /// Hash of the content that rolls nodes.
-        spec_hash: SpecHash,
-        /// Hash of the user data.
-        data_hash: SpecHash,
+        /// What it is found again by.
+        hashes: TemplateHashes,
         /// Tags of the template itself.
         tags: BTreeMap<String, String>,
     },
@@ -47,10 +52,21 @@ pub enum Action {
         id: LaunchTemplateId,
         /// Content.
         content: Box<TemplateContent>,
-        /// Hash of the content that rolls nodes.
-        spec_hash: SpecHash,
-        /// Hash of the user data.
-        data_hash: SpecHash,
+        /// What it is found again by.
+        hashes: TemplateHashes,
+    },
+    /// Add a version that is like another one but for what rolls nothing.
+    CopyTemplateVersion {
+        /// Template.
+        id: LaunchTemplateId,
+        /// The version to copy.
+        from: TemplateVersion,
+        /// The user data it gets.
+        user_data: UserData,
+        /// The tags that its instances and volumes get.
+        tags: BTreeMap<String, String>,
+        /// What it is found again by.
+        hashes: TemplateHashes,
     },
     /// Delete versions that nothing uses any more.
     DeleteTemplateVersions {
@@ -282,6 +298,7 @@ impl Action {
             self,
             Self::CreateTemplate { .. }
                 | Self::CreateTemplateVersion { .. }
+                | Self::CopyTemplateVersion { .. }
                 | Self::DeleteTemplateVersions { .. }
                 | Self::DeleteTemplate { .. }
         )

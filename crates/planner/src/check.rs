@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 mod facts;
+mod replacing;
 mod sizes;
 
 use facts::Facts;
@@ -54,13 +55,17 @@ pub enum Rule {
     /// I5: our hook is completed for instances that wait for it, once, and not before Cluster API released them, unless
     /// there is no Machine or AWS waits no longer.
     CompletesOnlyDrained,
+    /// I3: a Machine that serves goes for a replacement only while the rest is as many as the budget wants.
+    StaysAvailable,
+    /// I9: content that was given up on is not launched again.
+    LaunchesNoQuarantined,
     /// Our finalizer stays on a FooMachine while its instance may be alive, and on the pool while anything is left.
     FinalizersLast,
 }
 
 impl Rule {
     /// All rules, for metrics.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::EndsOnlyReleased,
         Self::DeletesOnlyWithCause,
         Self::DesiredCoversExisting,
@@ -72,6 +77,8 @@ impl Rule {
         Self::SettledFirst,
         Self::ExternalSize,
         Self::CompletesOnlyDrained,
+        Self::StaysAvailable,
+        Self::LaunchesNoQuarantined,
         Self::FinalizersLast,
     ];
 
@@ -89,6 +96,8 @@ impl Rule {
             Self::SettledFirst => "settled-first",
             Self::ExternalSize => "external-size",
             Self::CompletesOnlyDrained => "completes-only-drained",
+            Self::StaysAvailable => "stays-available",
+            Self::LaunchesNoQuarantined => "launches-no-quarantined",
             Self::FinalizersLast => "finalizers-last",
         }
     }
@@ -113,6 +122,7 @@ pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan:
     completes_only_drained(&facts, &mut found);
     drains_the_living(&facts, &mut found);
     finalizers_last(&facts, &mut found);
+    replacing::check(&facts, &mut found);
     sizes::check(&facts, &mut found);
     found.0
 }
@@ -210,7 +220,13 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
         found.check(alive, rule, || format!("Machine {name} is not there, or deleting already"));
         found.check(!facts.deleted_lately(name), rule, || format!("Machine {name} was deleted a moment ago"));
         let caused = match only_if {
-            OnlyIf::SameUid => facts.desired.goal == Goal::Remove || facts.is_lost(name),
+            OnlyIf::SameUid => {
+                facts.desired.goal == Goal::Remove
+                    || facts.is_lost(name)
+                    || replacing::is_sick(facts, name)
+                    || replacing::is_outdated(facts, name)
+                    || replacing::is_overdue(facts, name)
+            }
             OnlyIf::StillMarked { .. } => facts.is_marked(name),
             OnlyIf::WishAtMost { .. } => true,
         };

@@ -1,7 +1,9 @@
 //! What is wanted of one pool, validated: whatever could be wrong was refused before a value of these types exists,
 //! or is a [`Blocked`] inside it.
 
-use crate::model::{DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent};
+use crate::model::{
+    DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent, TemplateHashes,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +26,10 @@ pub struct Desired {
     pub group: GroupWish,
     /// Rules of scaling in.
     pub scale_in: ScaleIn,
-    /// Rules of replacing.
+    /// Rules of replacing what is outdated.
     pub rollout: Rollout,
+    /// Rules of replacing what is sick.
+    pub remediation: Remediation,
     /// Timeouts that every Machine of the pool gets.
     pub timeouts: DeletionTimeouts,
     /// Warnings about the user's input that stop nothing.
@@ -119,6 +123,8 @@ pub struct Template {
     pub spec_hash: SpecHash,
     /// Hash of the user data.
     pub data_hash: SpecHash,
+    /// Hash of the name of the Secret it comes from: user data of the same Secret fits content of another hash, too.
+    pub source_hash: SpecHash,
 }
 
 /// Wanted settings of the group.
@@ -152,17 +158,112 @@ pub enum VictimPolicy {
     Newest,
 }
 
-/// Rules of replacing.
+/// Rules of replacing what was launched from outdated content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rollout {
-    /// How many instances beyond the wish replacements may come in advance.
-    pub max_surge: u32,
+    /// Who replaces it.
+    pub strategy: Strategy,
+    /// How many instances beyond the wish replacements may come in advance; shares are rounded up.
+    pub max_surge: Share,
+    /// How many instances fewer than the wish may be available because of us; shares are rounded down.
+    pub max_unavailable: Share,
+    /// How long a Node must have been Ready before its new instance counts as available.
+    pub min_ready: Seconds,
+    /// How long a new instance may take until it is available.
+    pub ready_timeout: Seconds,
+    /// What follows when one takes longer.
+    pub on_failure: OnFailure,
+    /// A person stopped the roll-out for a while.
+    pub paused: bool,
+}
+
+/// Who replaces outdated instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Strategy {
+    /// We do.
+    RollingUpdate,
+    /// Whoever deletes their Machines.
+    OnDelete,
+}
+
+/// What follows when new content does not work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnFailure {
+    /// Everything stays as it is; what must be launched is launched from the content before.
+    Halt,
+    /// What was launched from it is replaced by the content before.
+    Rollback,
+}
+
+/// A number of instances, or a share of the wish in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Share {
+    /// So many.
+    Count(u32),
+    /// So many of a hundred.
+    Percent(u32),
+}
+
+impl Share {
+    /// Of so many, rounded up.
+    pub fn up(self, of: u32) -> u32 {
+        self.of(of, u64::div_ceil)
+    }
+
+    /// Of so many, rounded down.
+    pub fn down(self, of: u32) -> u32 {
+        self.of(of, |hundredths, hundred| hundredths / hundred)
+    }
+
+    fn of(self, of: u32, divide: impl Fn(u64, u64) -> u64) -> u32 {
+        match self {
+            Self::Count(count) => count,
+            Self::Percent(percent) => {
+                u32::try_from(divide(u64::from(of) * u64::from(percent), 100)).unwrap_or(u32::MAX)
+            }
+        }
+    }
+}
+
+impl Rollout {
+    /// How many of so many instances may be unavailable because of us. With no surge either nothing could ever be
+    /// replaced, so it is one then, as in Deployments.
+    pub fn unavailable(&self, wish: u32) -> u32 {
+        match (self.max_unavailable.down(wish), self.max_surge.up(wish)) {
+            (0, 0) => 1,
+            (unavailable, _) => unavailable,
+        }
+    }
+}
+
+/// Rules of replacing what is sick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remediation {
+    /// Whether it is done at all.
+    pub enabled: bool,
+    /// How many are replaced at once; shares are rounded up, and one always may be.
+    pub max_in_flight: Share,
+    /// With more sick ones than this nothing is done: the cause lies elsewhere. Shares are rounded up.
+    pub unhealthy_limit: Share,
+    /// How long a Node may take to join; `None`: for ever.
+    pub join_timeout: Option<Seconds>,
 }
 
 /// Tag on everything we own: `<namespace>/<cluster>`.
 pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
 /// Tag on everything we own: `<pool>`.
 pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
+
+impl Template {
+    /// What a version of it is found again by.
+    pub fn hashes(&self) -> TemplateHashes {
+        TemplateHashes {
+            spec: self.spec_hash.clone(),
+            data: self.data_hash.clone(),
+            source: Some(self.source_hash.clone()),
+        }
+    }
+}
 
 impl Identity {
     /// The two tags that say that a group or template is this pool's.

@@ -5,10 +5,10 @@
 
 use crate::action::Action;
 use crate::model::hook::Hold;
-use crate::model::{Decrement, InstanceId, LifecycleState, MachineName, Timestamp};
+use crate::model::{Decrement, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use crate::observed::{Look, Observed};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Memory between passes.
@@ -26,9 +26,29 @@ pub struct Memory {
     pub deleted_machines: BTreeMap<MachineName, Timestamp>,
     /// FooMachines we made and whose Machines have not been seen yet.
     pub created_machines: BTreeMap<MachineName, Timestamp>,
+    /// How the content that is being rolled out does.
+    #[serde(default)]
+    pub trial: Option<Trial>,
     /// Instances that wait for our terminating hook.
     #[serde(default)]
     pub holds: BTreeMap<InstanceId, Hold>,
+}
+
+/// How new content does. Lost in a crash, it begins anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Its spec hash.
+    pub hash: SpecHash,
+    /// Since when it is being tried.
+    pub since: Timestamp,
+    /// Its Machines that were available when last looked at.
+    pub available: BTreeSet<MachineName>,
+    /// Machines of whatever content whose Nodes were Ready when last looked at.
+    pub ready: BTreeSet<MachineName>,
+    /// How often the Node of one of its Machines was Ready and then was not, though the Machine stayed.
+    pub relapses: BTreeMap<MachineName, u32>,
+    /// Since when instances of it have been waited for without one becoming available.
+    pub waiting_since: Option<Timestamp>,
 }
 
 /// Expected effects of our own calls on the group, until they are seen or a deadline passes.
@@ -38,7 +58,7 @@ pub struct Ledger {
     pub changed_at: Option<Timestamp>,
     /// When we made the group, while it has not been seen.
     pub created: Option<Timestamp>,
-    /// Desired capacity as the last plan took it to be; a termination that lowers it counts from here.
+    /// The least that desired capacity was at the last plan; a termination that lowers it counts from here.
     pub base: Option<u32>,
     /// Desired capacity as our last call left it, and when.
     pub desired: Option<(u32, Timestamp)>,
@@ -120,6 +140,8 @@ impl Memory {
             | Action::PutHook { .. }
             | Action::CreateTemplate { .. }
             | Action::CreateTemplateVersion { .. }
+            | Action::CopyTemplateVersion { .. }
+            | Action::Quarantine { .. }
             | Action::DeleteTemplateVersions { .. }
             | Action::DeleteTemplate { .. }
             | Action::TagGroup { .. }
@@ -191,7 +213,9 @@ impl Ledger {
             group.is_none_or(|group| group.sizes.desired != *expected) && !overdue(*at, EFFECT_DEADLINE, now)
         });
         if let Some(group) = group {
-            self.base = Some(self.desired.map_or(group.sizes.desired, |(expected, _)| expected));
+            // The lower of the two: a raise that was lost must not make one decrement look like none.
+            let seen = group.sizes.desired;
+            self.base = Some(self.desired.map_or(seen, |(expected, _)| expected.min(seen)));
         }
         if let Some(seen) = seen {
             let there: std::collections::BTreeSet<_> =

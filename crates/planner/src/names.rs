@@ -3,6 +3,13 @@
 
 use crate::model::{InstanceId, MachineName};
 
+/// Annotation on the FooMachinePool: its roll-out is stopped for as long as it is there.
+pub const ROLLOUT_PAUSED_ANNOTATION: &str = "infrastructure.foo.com/rollout-paused";
+
+/// Annotation on the FooMachinePool: content that a roll-out gave up on, as `<spec hash>: <what failed>`. Written by the
+/// provider; whoever takes it away has the content tried again.
+pub const QUARANTINE_ANNOTATION: &str = "infrastructure.foo.com/quarantine";
+
 /// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
 const MAX_NAME: usize = 63;
 

@@ -1,7 +1,7 @@
 //! What is known of one pool, how old it is, and what is not known.
 
 use crate::model::hook::HookTerms;
-use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Timestamp};
+use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, SpecHash, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ pub struct Observed {
     pub machines: Vec<Machine>,
     /// Whether our finalizer is on the FooMachinePool.
     pub finalizer: Finalizer,
+    /// Content that roll-outs gave up on, as recorded on the FooMachinePool, the latest last.
+    pub quarantine: Vec<Quarantine>,
     /// FooMachinePool.spec.providerID.
     pub recorded_arn: Option<String>,
     /// Before this moment nothing that depends on the group's size is decided: a manager that just started or took
@@ -62,6 +64,18 @@ pub enum Stray {
     Gone,
     /// Still alive: detached by somebody, or not yet visible in the group. Hands off.
     Alive,
+}
+
+/// Content that did not work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quarantine {
+    /// Its spec hash.
+    pub hash: SpecHash,
+    /// What failed, for people.
+    pub message: String,
+    /// Whether it is not to be tried again. It is when something else was wished for in between; even then it is nothing to
+    /// go back to.
+    pub stands: bool,
 }
 
 /// Whether our finalizer is on the pool.

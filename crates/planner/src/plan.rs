@@ -5,7 +5,7 @@ use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::situation::Situation;
-use crate::steps::{ends, group, hooks, machines, own, remove, size, template, victims};
+use crate::steps::{ends, group, hooks, machines, own, remediate, remove, replace, size, template, victims};
 use crate::summary;
 use crate::{Plan, report};
 
@@ -22,6 +22,9 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     template::keep_time(&situation, &mut draft);
     if desired.pause.is_none() {
         decide(&situation, &mut draft);
+    } else {
+        // Nothing could come meanwhile.
+        draft.memory.trial = None;
     }
     finish(&situation, draft)
 }
@@ -34,6 +37,10 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             hooks::serve(situation, draft);
             group::create_or_repair(situation, draft);
             victims::choose(situation, draft);
+            if replace::judge(situation, draft) {
+                remediate::remediate(situation, draft);
+                replace::replace(situation, draft);
+            }
             size::adjust(situation, draft);
             ends::end_released(situation, draft);
             hooks::provide(situation, draft);
@@ -62,6 +69,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
         provider_ids: summary::provider_ids(situation),
         machines,
         template: summary::template(situation),
+        rollout: summary::rollout(situation),
         events,
         next,
     };

@@ -24,6 +24,8 @@ pub struct Report {
     /// Launch template in use. `None`: not known, for example before the template was read; what was published
     /// stays.
     pub template: Option<TemplateReport>,
+    /// How far the replacement of outdated instances is. `None`: not known; what was published stays.
+    pub rollout: Option<RolloutReport>,
     /// What to tell people, once.
     pub events: Vec<Event>,
     /// When to look again, and how.
@@ -62,6 +64,10 @@ pub enum ConditionKind {
     ScalingUp,
     /// Machines are on their way out to reach the wish.
     ScalingDown,
+    /// Outdated instances are being replaced, or should be.
+    RollingOut,
+    /// Sick Machines are being replaced, or should be.
+    Remediating,
     /// The pool is being removed.
     Deleting,
     /// The autoscaler's annotations on the MachinePool can be used. Absent when there are none.
@@ -130,6 +136,44 @@ pub struct TemplateReport {
     pub spec_hash: SpecHash,
 }
 
+/// How far the replacement of outdated instances is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RolloutReport {
+    /// Whether it goes on.
+    pub phase: RolloutPhase,
+    /// Spec hash that all instances shall have in the end.
+    pub target_hash: SpecHash,
+    /// Instances that have it.
+    pub updated: u32,
+    /// Instances that have another one.
+    pub outdated: u32,
+    /// What it waits for, or why it does not go on; empty when there is nothing to say.
+    pub message: String,
+}
+
+/// Whether a roll-out goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RolloutPhase {
+    /// Nothing is outdated.
+    Finished,
+    /// Outdated instances wait for somebody to delete their Machines.
+    OnDelete,
+    /// A person stopped it.
+    Paused,
+    /// The new content cannot be made.
+    Waiting,
+    /// The new content is being made ready.
+    Preparing,
+    /// It goes on.
+    Rolling,
+    /// The new content does not work; nothing is replaced.
+    Halted,
+    /// The new content does not work; the content before comes back.
+    RollingBack,
+    /// The new content does not work; the content before is back.
+    RolledBack,
+}
+
 /// An event on the FooMachinePool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
@@ -160,6 +204,8 @@ pub enum About {
     Group,
     /// A new version of the launch template.
     TemplateVersion,
+    /// Giving up on new content.
+    Verdict,
 }
 
 impl About {
@@ -174,7 +220,11 @@ impl About {
             | (Self::Hook(instance), Action::CompleteHook { id, .. }) => instance == id,
             (Self::NewGroup, Action::CreateGroup(_))
             | (Self::Group, Action::UpdateGroup { .. })
-            | (Self::TemplateVersion, Action::CreateTemplateVersion { .. }) => true,
+            | (
+                Self::TemplateVersion,
+                Action::CreateTemplateVersion { .. } | Action::CopyTemplateVersion { .. },
+            )
+            | (Self::Verdict, Action::Quarantine { .. }) => true,
             _ => false,
         }
     }

@@ -2,15 +2,16 @@
 //!
 //! Nothing is decided here. Every question the steps ask of the world is a function of [`Situation`].
 
-use crate::desired::{Desired, Size, Wanted};
+use crate::desired::{Desired, OnFailure, Size, Wanted};
 use crate::memory::Memory;
-use crate::model::group::GroupStatus;
+use crate::model::group::{GroupStatus, TemplateChoice};
 use crate::model::{
     FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, Protection, SpecHash,
     TemplateVersion, Zone,
 };
 use crate::names::machine_name;
-use crate::observed::{Look, Observed, Stray};
+use crate::observed::{Look, Observed, Quarantine, Stray};
+use crate::rollout::Standpoint;
 use std::collections::BTreeMap;
 
 /// All that is the case with one pool.
@@ -27,6 +28,12 @@ pub(crate) struct Situation<'a> {
     pub(crate) tally: Tally,
     pub(crate) capacity: Capacity,
     pub(crate) wish: Wish,
+    /// The wanted content was given up on, and why.
+    pub(crate) given_up: Option<&'a Quarantine>,
+    /// Spec hash of what is launched instead of wanted content that was given up on.
+    pub(crate) fallback: Option<&'a SpecHash>,
+    /// Where the replacement of outdated instances stands.
+    pub(crate) rollout: Standpoint,
     /// Spec hashes of our template's versions, as far as known.
     hashes: BTreeMap<TemplateVersion, &'a SpecHash>,
 }
@@ -166,9 +173,14 @@ impl<'a> Situation<'a> {
             capacity,
             wish: Wish::of(&desired.size, view.group(), capacity),
             hashes: recorded_hashes(desired, observed),
+            given_up: given_up(desired, observed),
+            fallback: None,
+            rollout: Standpoint::default(),
         };
+        situation.fallback = situation.fallback();
         situation.join();
         situation.tally = Tally::of(&situation.members);
+        situation.rollout = Standpoint::of(&situation);
         situation
     }
 
@@ -224,9 +236,38 @@ impl<'a> Situation<'a> {
         self.capacity.low.saturating_sub(self.tally.existing)
     }
 
+    /// How many instances there shall be: the wish, and what a roll-out has beyond it for a while.
+    pub(crate) fn total(&self) -> u32 {
+        self.wish.size.saturating_add(self.rollout.surge)
+    }
+
+    /// How many Machines shall stay. Those that are going still take the place of what a roll-out has beyond the wish.
+    pub(crate) fn target(&self) -> u32 {
+        self.wish.size.saturating_add(self.rollout.surge.saturating_sub(self.tally.going))
+    }
+
     /// Members of a standing.
     pub(crate) fn members_that_are(&self, standing: Standing) -> impl Iterator<Item = &Member<'a>> {
         self.members.iter().filter(move |member| member.standing == standing)
+    }
+
+    /// What to launch instead of content that was given up on: of what never failed that which most instances were
+    /// launched from, the newest among equals.
+    fn fallback(&self) -> Option<&'a SpecHash> {
+        self.given_up?;
+        let failed = |hash: &SpecHash| self.observed.quarantine.iter().any(|record| record.hash == *hash);
+        let mut uses: BTreeMap<&'a SpecHash, (usize, TemplateVersion)> = BTreeMap::new();
+        for (version, hash) in self.hashes.iter().filter(|(_, hash)| !failed(hash)) {
+            let (_, newest) = uses.entry(*hash).or_insert((0, *version));
+            *newest = (*newest).max(*version);
+        }
+        for instance in self.view.group().iter().flat_map(|group| &group.instances) {
+            let used = self.spec_hash(instance, None).and_then(|hash| uses.get_mut(hash));
+            if let Some((count, _)) = used.filter(|_| instance.lifecycle.is_capacity()) {
+                *count += 1;
+            }
+        }
+        uses.into_iter().max_by_key(|(_, weight)| *weight).map(|(hash, _)| hash)
     }
 
     fn is_our_template(&self, id: &crate::model::LaunchTemplateId) -> bool {
@@ -306,17 +347,35 @@ impl<'a> Situation<'a> {
         claim(foo_machine, machine, self.memory)
     }
 
+    /// The spec hash that all instances shall have in the end: the wanted one or what is gone back to; while the wanted
+    /// content cannot be made, what the group launches. `None` while nobody knows.
+    pub(crate) fn aim(&self) -> Option<&'a SpecHash> {
+        match (&self.desired.template, self.fallback, self.desired.rollout.on_failure) {
+            (Wanted::Blocked(_), _, _) => match self.view.group()?.template.as_ref()? {
+                (id, TemplateChoice::Version(version)) if self.is_our_template(id) => {
+                    self.hash_of_version(*version)
+                }
+                (_, TemplateChoice::Version(_) | TemplateChoice::Floating(_)) => None,
+            },
+            (Wanted::Ready(_), Some(fallback), OnFailure::Rollback) => Some(fallback),
+            (Wanted::Ready(template), _, _) => Some(&template.spec_hash),
+        }
+    }
+
     fn generation(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> Generation {
-        let wanted = match &self.desired.template {
-            Wanted::Ready(template) => &template.spec_hash,
-            Wanted::Blocked(_) => return Generation::Unknown,
-        };
+        let Some(wanted) = self.aim() else { return Generation::Unknown };
         match self.spec_hash(instance, foo_machine) {
             None => Generation::Unknown,
             Some(hash) if hash == wanted => Generation::Current,
             Some(_) => Generation::Outdated,
         }
     }
+}
+
+/// The record that the wanted content was given up on.
+fn given_up<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
+    let Wanted::Ready(template) = &desired.template else { return None };
+    observed.quarantine.iter().find(|record| record.stands && record.hash == template.spec_hash)
 }
 
 /// What Kubernetes says of a live instance.

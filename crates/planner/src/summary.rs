@@ -1,14 +1,16 @@
 //! The situation in words: conditions, counts, and when to look again.
 //!
 //! Conditions come in the order of [`ConditionKind`]: Ready, Paused, CredentialsReady, LaunchTemplateReady,
-//! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, Deleting. All of them are always there;
+//! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, RollingOut, Remediating, Deleting. All of them are always there;
 //! AutoscalerReady is there only when something is wrong with the autoscaler's annotations. Messages stay the same
 //! while the cause stays the same: they hold counts and names, never times.
 
 mod conditions;
 mod ready;
+mod replacing;
 
 pub(crate) use conditions::conditions;
+pub(crate) use replacing::rollout;
 
 use crate::desired::Wanted;
 use crate::draft::Draft;

@@ -178,7 +178,8 @@ impl Groups for AwsCloud {
     }
 
     async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
-        let call = self.autoscaling.once.record_lifecycle_action_heartbeat();
+        // One more or less changes nothing, so the SDK may repeat it.
+        let call = self.autoscaling.repeating.record_lifecycle_action_heartbeat();
         let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_name(DRAIN_HOOK);
         let call = call.instance_id(id.as_str());
         call.send().await.map_err(|failed| error::of(Operation::RecordLifecycleActionHeartbeat, &failed))?;

@@ -6,10 +6,10 @@ use crate::error::{self, Gap};
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{
     DeleteLaunchTemplateVersionsResponseErrorItem, Filter, LaunchTemplateErrorCode, LaunchTemplateVersion,
-    ResourceType, TagSpecification,
+    RequestLaunchTemplateData, ResourceType, TagSpecification,
 };
 use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion};
-use foo_cloud::{CloudError, ErrorKind, Operation, Result, TemplateSummary};
+use foo_cloud::{CloudError, ErrorKind, Operation, Result, TemplateSummary, VersionCopy};
 use std::collections::BTreeMap;
 
 /// Templates and versions per page (DescribeLaunchTemplates, DescribeLaunchTemplateVersions: MaxResults).
@@ -52,11 +52,33 @@ pub(crate) async fn create_version(
     description: &str,
     token: &str,
 ) -> Result<TemplateVersion> {
+    add_version(client, id, shapes::data(content), None, description, token).await
+}
+
+pub(crate) async fn copy_version(
+    client: &Client,
+    id: &LaunchTemplateId,
+    copy: VersionCopy<'_>,
+    description: &str,
+    token: &str,
+) -> Result<TemplateVersion> {
+    add_version(client, id, shapes::replaced(&copy), Some(copy.from), description, token).await
+}
+
+async fn add_version(
+    client: &Client,
+    id: &LaunchTemplateId,
+    data: RequestLaunchTemplateData,
+    source: Option<TemplateVersion>,
+    description: &str,
+    token: &str,
+) -> Result<TemplateVersion> {
     const OPERATION: Operation = Operation::CreateLaunchTemplateVersion;
     let call = client
         .create_launch_template_version()
         .launch_template_id(id.as_str())
-        .launch_template_data(shapes::data(content))
+        .launch_template_data(data)
+        .set_source_version(source.map(|source| source.to_string()))
         .version_description(description)
         .client_token(token);
     let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;

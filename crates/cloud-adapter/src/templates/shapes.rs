@@ -5,11 +5,11 @@ use crate::numbers::signed;
 use aws_sdk_ec2::types as aws;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use foo_cloud::TemplateSummary;
 use foo_cloud::model::{
-    LaunchTemplateId, MetadataOptions, SecurityGroupId, SpotOptions, TemplateContent, TemplateRecord,
-    TemplateVersion, Timestamp, Volume,
+    LaunchTemplateId, MetadataOptions, SecurityGroupId, SpotOptions, TemplateContent, TemplateHashes,
+    TemplateRecord, TemplateVersion, Timestamp, UserData, Volume,
 };
+use foo_cloud::{TemplateSummary, VersionCopy};
 use std::collections::BTreeMap;
 
 /// What instances are made of.
@@ -23,7 +23,6 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         .instance_profile
         .as_ref()
         .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
-    let user_data = (!content.user_data.0.is_empty()).then(|| BASE64_STANDARD.encode(&content.user_data.0));
     aws::RequestLaunchTemplateData::builder()
         .image_id(content.image.as_str())
         .instance_type(content.instance_type.as_str().into())
@@ -33,9 +32,21 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         .set_block_device_mappings(non_empty(content.volumes.iter().map(volume)))
         .metadata_options(metadata(content.metadata))
         .set_instance_market_options(content.spot.as_ref().map(spot))
-        .set_user_data(user_data)
+        .set_user_data(user_data(&content.user_data))
         .set_tag_specifications(non_empty(tag_specifications(&content.tags)))
         .build()
+}
+
+/// What of a version is replaced when it is copied; EC2 takes the rest from the source.
+pub(super) fn replaced(copy: &VersionCopy<'_>) -> aws::RequestLaunchTemplateData {
+    aws::RequestLaunchTemplateData::builder()
+        .set_user_data(user_data(copy.user_data))
+        .set_tag_specifications(non_empty(tag_specifications(copy.tags)))
+        .build()
+}
+
+fn user_data(data: &UserData) -> Option<String> {
+    (!data.0.is_empty()).then(|| BASE64_STANDARD.encode(&data.0))
 }
 
 fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
@@ -105,13 +116,13 @@ pub(super) fn summary(template: &aws::LaunchTemplate) -> Result<TemplateSummary,
 }
 
 pub(super) fn record(version: &aws::LaunchTemplateVersion) -> Result<TemplateRecord, Gap> {
-    let hashes = version.version_description().and_then(TemplateRecord::parse_description);
-    let (spec_hash, data_hash) = hashes.unzip();
+    let hashes = version.version_description().and_then(TemplateHashes::parse);
     let created = version.create_time().and_then(|time| time.to_millis().ok()).ok_or(Gap("CreateTime"))?;
     Ok(TemplateRecord {
         version: version.version_number().map(TemplateVersion).ok_or(Gap("VersionNumber"))?,
-        spec_hash,
-        data_hash,
+        spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
+        data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
+        source_hash: hashes.and_then(|hashes| hashes.source),
         is_default: version.default_version() == Some(true),
         created: Timestamp(created),
     })

@@ -5,7 +5,7 @@ use crate::canned::settings;
 use crate::shapes::{content, tags};
 use foo_cloud::model::{
     ActivityStatus, Decrement, Group, GroupName, InstanceId, InstancesMix, LifecycleState, MixOverride,
-    Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateRecord, TemplateVersion,
+    Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateVersion,
     group::TemplateChoice,
     hook::{HookResult, HookTerms},
 };
@@ -89,7 +89,12 @@ fn template() -> TemplateContent {
 }
 
 fn description(number: u32) -> String {
-    TemplateRecord::describe(&format!("v1-{number}").into(), &"v1-data".into())
+    TemplateHashes {
+        spec: format!("v1-{number}").into(),
+        data: "v1-data".into(),
+        source: Some("v1-secret".into()),
+    }
+    .describe()
 }
 
 fn sorted(mut groups: Vec<Group>) -> Vec<Group> {

@@ -20,7 +20,7 @@ use crate::model::{
 use crate::operation::{Bucket, Operation};
 use crate::{
     Compute, GroupChange, GroupSpec, Groups, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use bucket::Tokens;
@@ -207,6 +207,16 @@ impl<C: Compute> Compute for Metered<C> {
         token: &str,
     ) -> Result<TemplateVersion> {
         let call = self.inner.create_template_version(id, content, description, token);
+        self.around(Operation::CreateLaunchTemplateVersion, call).await
+    }
+    async fn copy_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        copy: VersionCopy<'_>,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        let call = self.inner.copy_template_version(id, copy, description, token);
         self.around(Operation::CreateLaunchTemplateVersion, call).await
     }
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {

@@ -177,6 +177,15 @@ impl Compute for Scripted {
     ) -> Result<TemplateVersion> {
         unreachable!()
     }
+    async fn copy_template_version(
+        &self,
+        _: &LaunchTemplateId,
+        _: VersionCopy<'_>,
+        _: &str,
+        _: &str,
+    ) -> Result<TemplateVersion> {
+        unreachable!()
+    }
     async fn describe_template(&self, _: &str) -> Result<Option<LaunchTemplate>> {
         unreachable!()
     }

@@ -67,7 +67,8 @@ pub(super) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Templa
     };
     let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref());
     let data_hash = follows_hash(&content);
-    Ok(Template { content, spec_hash, data_hash })
+    let source_hash = source_hash(&facts.data_secret_name);
+    Ok(Template { content, spec_hash, data_hash, source_hash })
 }
 
 /// The mix of types, if the pool has one.
@@ -173,6 +174,11 @@ fn follows_hash(content: &TemplateContent) -> SpecHash {
         bytes.extend_from_slice(part);
     }
     hash(&bytes)
+}
+
+/// Where the user data comes from.
+fn source_hash(data_secret_name: &str) -> SpecHash {
+    hash(data_secret_name.as_bytes())
 }
 
 fn hash(bytes: &[u8]) -> SpecHash {

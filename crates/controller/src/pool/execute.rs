@@ -4,19 +4,19 @@
 //! (a Machine still marked, a wish not raised meanwhile) is read again and, if it no longer holds, the action is
 //! refused and the next pass plans anew.
 
+use super::look;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{
-    DeletionTimeouts, InstanceId, LaunchTemplate, MachineName, Protection, TemplateRecord, Timestamp, Uid,
-    Zone,
+    DeletionTimeouts, InstanceId, LaunchTemplate, MachineName, Protection, Timestamp, Uid, Zone,
 };
 use foo_cloud::observer::Observer;
-use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec};
+use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, VersionCopy};
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
 use foo_planner::model::Process;
-use foo_planner::{Action, NewGroup, OnlyIf};
+use foo_planner::{Action, NewGroup, OnlyIf, QUARANTINE_ANNOTATION};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
@@ -99,6 +99,9 @@ impl Hands<'_> {
             Action::AddFinalizer => self.set_finalizer(true).await?,
             Action::RemoveFinalizer => self.set_finalizer(false).await?,
             Action::RecordArn { arn } => self.record_arn(arn).await?,
+            Action::Quarantine { records } => {
+                self.record_quarantine(look::quarantine_text(records).as_deref()).await?;
+            }
             Action::LookAtTemplate => {
                 return Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?));
             }
@@ -119,6 +122,7 @@ impl Hands<'_> {
             Action::LookAtStrays { ids } => self.observer.want_details(&self.identity.group, ids, Some(now)),
             Action::CreateTemplate { .. }
             | Action::CreateTemplateVersion { .. }
+            | Action::CopyTemplateVersion { .. }
             | Action::DeleteTemplateVersions { .. }
             | Action::DeleteTemplate { .. } => self.template(action, now).await?,
             Action::CreateGroup(_)
@@ -152,13 +156,17 @@ impl Hands<'_> {
 
     async fn template(&self, action: &Action, now: Timestamp) -> Result<(), CloudError> {
         match action {
-            Action::CreateTemplate { name, content, spec_hash, data_hash, tags } => {
-                let text = TemplateRecord::describe(spec_hash, data_hash);
+            Action::CreateTemplate { name, content, hashes, tags } => {
+                let text = hashes.describe();
                 self.cloud.create_template(name, content, &text, tags, &self.token(now)).await?;
             }
-            Action::CreateTemplateVersion { id, content, spec_hash, data_hash } => {
-                let text = TemplateRecord::describe(spec_hash, data_hash);
+            Action::CreateTemplateVersion { id, content, hashes } => {
+                let text = hashes.describe();
                 self.cloud.create_template_version(id, content, &text, &self.token(now)).await?;
+            }
+            Action::CopyTemplateVersion { id, from, user_data, tags, hashes } => {
+                let copy = VersionCopy { from: *from, user_data, tags };
+                self.cloud.copy_template_version(id, copy, &hashes.describe(), &self.token(now)).await?;
             }
             Action::DeleteTemplateVersions { id, versions } => {
                 self.cloud.delete_template_versions(id, versions).await?;
@@ -210,6 +218,15 @@ impl Hands<'_> {
             Err(error) if !wanted && is_not_found(&error) => Ok(()),
             other => Ok(other.map(drop)?),
         }
+    }
+
+    async fn record_quarantine(&self, text: Option<&str>) -> Result<(), Failure> {
+        let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
+        let patch = json!({"metadata": {
+            "uid": self.pool.uid(), "annotations": {QUARANTINE_ANNOTATION: text}
+        }});
+        pools.patch(&self.identity.pool, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        Ok(())
     }
 
     async fn record_arn(&self, arn: &str) -> Result<(), Failure> {

@@ -20,6 +20,9 @@ enum HoldUp {
     Everything,
     /// No more calls of AWS.
     Aws,
+    /// No more calls of AWS but heartbeats: an instance that waits for its drain ends without them, and each is for one
+    /// instance only.
+    Throttled,
     /// No more actions of this kind.
     Kind(Discriminant<Action>),
     /// Nothing more is done to this Machine and FooMachine.
@@ -47,9 +50,8 @@ impl HoldUps {
             }
             Failure::Cloud(error) => {
                 match error.kind {
-                    ErrorKind::Throttled | ErrorKind::Unreachable | ErrorKind::Credentials => {
-                        self.add(HoldUp::Aws);
-                    }
+                    ErrorKind::Throttled => self.add(HoldUp::Throttled),
+                    ErrorKind::Unreachable | ErrorKind::Credentials => self.add(HoldUp::Aws),
                     ErrorKind::Denied => self.add(HoldUp::Kind(discriminant(action))),
                     _ => {}
                 }
@@ -82,6 +84,7 @@ impl HoldUps {
         };
         self.has(&HoldUp::Everything)
             || (aws && self.has(&HoldUp::Aws))
+            || (aws && !matches!(action, Action::BeatHook { .. }) && self.has(&HoldUp::Throttled))
             || self.has(&HoldUp::Kind(discriminant(action)))
             || own.is_some_and(|own| self.has(&own))
     }
@@ -107,6 +110,8 @@ impl HoldUps {
             | Action::DeleteTemplateVersions { .. }
             | Action::SetMachineTimeouts { .. }
             | Action::PublishReplicas { .. }
+            // What follows from it is planned when it is seen.
+            | Action::Quarantine { .. }
             | Action::LookAtHook { .. }
             | Action::PutHook { .. }
             | Action::BeatHook { .. }
@@ -137,6 +142,7 @@ impl HoldUps {
             | Action::LookAtTemplate
             | Action::CreateTemplate { .. }
             | Action::CreateTemplateVersion { .. }
+            | Action::CopyTemplateVersion { .. }
             | Action::DeleteTemplate { .. }
             | Action::CreateGroup(_)
             | Action::DeleteGroup { .. } => self.add(HoldUp::Everything),
@@ -199,6 +205,16 @@ mod tests {
         assert!(!holds.hold(&suspend()));
         holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Throttled));
         assert!(holds.hold(&suspend()));
+    }
+
+    #[test]
+    fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
+        let mut holds = HoldUps::default();
+        let beat = |id: &str| Action::BeatHook { group: "g".into(), id: id.into() };
+        holds.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
+        assert!(!holds.hold(&beat("i-2")) && holds.hold(&suspend()));
+        holds.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
+        assert!(holds.hold(&beat("i-3")));
     }
 
     #[test]

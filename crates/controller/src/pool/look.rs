@@ -10,10 +10,11 @@ use foo_cloud::model::{
 };
 use foo_cloud::observer::{Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind};
+use foo_planner::QUARANTINE_ANNOTATION;
 use foo_planner::desired::Blocked;
-use foo_planner::observed::{Finalizer, Look, Stray};
+use foo_planner::observed::{Finalizer, Look, Quarantine, Stray};
 use foo_planner::report::{MachineReport, Report};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -158,6 +159,9 @@ fn view(machine: &capi::Machine) -> Machine {
             RemovalMark::None
         },
         node: node(machine),
+        node_since: node_since(machine),
+        unhealthy: unhealthy(machine),
+        spared: annotated(names::SKIP_REMEDIATION_ANNOTATION),
         timeouts: timeouts(machine.spec.deletion.unwrap_or_default()),
         stage: stage(machine),
         drain_excluded: annotated(names::EXCLUDE_DRAINING_ANNOTATION),
@@ -192,6 +196,51 @@ fn node(machine: &capi::Machine) -> NodeState {
     }
 }
 
+fn node_since(machine: &capi::Machine) -> Option<Timestamp> {
+    condition(machine, "NodeReady").map(|ready| timestamp(&ready.last_transition_time))
+}
+
+/// Why MachineHealthCheck gave up on a Machine: it says so with `OwnerRemediated` = False, and what it saw in
+/// `HealthCheckSucceeded` (Cluster API, MachineHealthCheck).
+fn unhealthy(machine: &capi::Machine) -> Option<String> {
+    condition(machine, "OwnerRemediated").filter(|given_up| given_up.status == "False")?;
+    let seen = condition(machine, "HealthCheckSucceeded").filter(|check| check.status == "False");
+    let words = seen.map(|check| if check.message.is_empty() { &check.reason } else { &check.message });
+    Some(words.map_or_else(|| "it is unhealthy".to_owned(), |words| words.trim().to_owned()))
+}
+
+fn condition<'a>(machine: &'a capi::Machine, kind: &str) -> Option<&'a Condition> {
+    machine.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == kind)
+}
+
+/// Marks the record of content that something else was wished for since.
+const OVER: &str = "over ";
+
+/// The contents that roll-outs gave up on, as [`quarantine_text`] wrote them: a line for each.
+pub(super) fn quarantine(gathered: &Gathered) -> Vec<Quarantine> {
+    let text = gathered.pool.annotations().get(QUARANTINE_ANNOTATION);
+    text.iter().flat_map(|text| text.lines()).filter_map(record).collect()
+}
+
+fn record(line: &str) -> Option<Quarantine> {
+    let (stands, line) = match line.trim().strip_prefix(OVER) {
+        Some(rest) => (false, rest),
+        None => (true, line.trim()),
+    };
+    let (hash, message) = line.split_once(':').unwrap_or((line, ""));
+    let message = message.trim();
+    (!hash.is_empty()).then(|| Quarantine { hash: SpecHash::new(hash), message: message.to_owned(), stands })
+}
+
+/// The records as text: `<spec hash>: <what failed>`, a line for each. Nothing if there is none.
+pub(super) fn quarantine_text(records: &[Quarantine]) -> Option<String> {
+    let line = |record: &Quarantine| {
+        let over = if record.stands { "" } else { OVER };
+        format!("{over}{}: {}", record.hash, record.message.replace(['\n', '\r'], " "))
+    };
+    (!records.is_empty()).then(|| records.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
 fn timeouts(deletion: capi::MachineDeletion) -> DeletionTimeouts {
     let seconds = |value: Option<i32>| value.and_then(|value| u32::try_from(value).ok()).map(Seconds);
     DeletionTimeouts {
@@ -220,5 +269,26 @@ pub(super) fn finalizer(gathered: &Gathered) -> Finalizer {
         Finalizer::Present
     } else {
         Finalizer::Absent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_what_failed_come_back_as_they_were() {
+        let record = |hash: &str, message: &str, stands| Quarantine {
+            hash: SpecHash::new(hash),
+            message: message.to_owned(),
+            stands,
+        };
+        let records = [record("v1-a", "Machine m: its Node: gone", false), record("v1-b", "", true)];
+        let text = quarantine_text(&records).unwrap();
+        let back: Vec<Quarantine> = text.lines().filter_map(super::record).collect();
+        assert_eq!(back, records);
+        assert_eq!(quarantine_text(&[]), None);
+        assert_eq!(super::record("  "), None, "written by hand");
+        assert_eq!(super::record("v1-c"), Some(record("v1-c", "", true)));
     }
 }

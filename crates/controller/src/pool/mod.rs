@@ -22,9 +22,11 @@ mod names;
 mod overlay;
 mod publish;
 mod reconcile;
+mod replacing;
 mod rounds;
 mod secret;
 mod shortage;
+mod skew;
 mod state;
 mod wish;
 

@@ -90,10 +90,12 @@ fn invariant(violation: &Violation) -> Invariant {
     match violation.rule {
         Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
         Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
+        Rule::StaysAvailable => Invariant::I3,
         Rule::RaisesWithinWish => Invariant::I4,
         Rule::CompletesOnlyDrained => Invariant::I5,
         Rule::VictimsWithinExcess => Invariant::I7,
         Rule::SettledFirst => Invariant::I8,
+        Rule::LaunchesNoQuarantined => Invariant::I9,
         Rule::FinalizerFirst | Rule::FinalizersLast => Invariant::I11,
         Rule::OwnOnly | Rule::HandsOff => Invariant::I12,
     }

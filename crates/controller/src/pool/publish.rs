@@ -3,13 +3,14 @@
 use super::gather::Gathered;
 use foo_api::capi::Cluster;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
+use foo_api::pool::RolloutStatus;
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
 use foo_cloud::model::{LifecycleState, Timestamp};
 use foo_planner::Report;
-use foo_planner::report::{Condition, MachineReport, Status};
+use foo_planner::report::{Condition, MachineReport, RolloutReport, Status};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};
@@ -102,6 +103,17 @@ pub(super) async fn restore_owners(client: &Client, gathered: &Gathered, machine
     }
 }
 
+fn rollout(report: &RolloutReport) -> RolloutStatus {
+    let count = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    RolloutStatus {
+        phase: format!("{:?}", report.phase),
+        target_hash: report.target_hash.as_str().to_owned(),
+        updated: count(report.updated),
+        outdated: count(report.outdated),
+        message: report.message.clone(),
+    }
+}
+
 /// The status a pool shall have.
 pub(super) fn pool_status(
     pool: &FooMachinePool,
@@ -140,6 +152,7 @@ pub(super) fn pool_status(
             }),
             _ => old.auto_scaling_group,
         },
+        rollout: report.rollout.as_ref().map(rollout).or(old.rollout),
         launch_template: report
             .template
             .as_ref()

@@ -7,7 +7,7 @@ use super::gather::{Caches, Gathered};
 use super::publish::{self, Extra};
 use super::rounds::{Pass, Sight, asking};
 use super::state::{PoolState, States};
-use super::{capacity, content, look, names, secret, wish};
+use super::{capacity, content, look, names, secret, skew, wish};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::backoff::{Backoff, jittered};
@@ -190,7 +190,8 @@ impl Pools {
             Arc::new(pass.plan.clone()),
             pass.failure.as_ref().map(|(_, failure)| failure.to_string()),
         );
-        Ok(self.next(key, wish, &pass, secret::next_try(&state)))
+        let unwatched = [secret::next_try(&state), skew::next_try(&state)];
+        Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
     }
 
     /// The cloud the pool lives in: its FooCluster's region, or that of its group when the FooCluster is gone.
@@ -320,7 +321,7 @@ impl Pools {
         key: &ObjectRef<FooMachinePool>,
         wish: &WishPrint,
         pass: &Pass,
-        for_secret: Option<Duration>,
+        unwatched: Option<Duration>,
     ) -> (Requeue, PassResult) {
         if pass.failure.is_some() {
             let pause = self.backoff.failed(key, wish.clone(), Instant::now());
@@ -330,7 +331,7 @@ impl Pools {
             self.backoff.succeeded(key);
         }
         let sync = jittered(self.context.settings.sync_period, key);
-        let timers = [pass.plan.report.next.after, for_secret];
+        let timers = [pass.plan.report.next.after, unwatched];
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
         if pass.raced {
             return (Requeue::requeue(after.min(AFTER_RACE)), PassResult::Worked);

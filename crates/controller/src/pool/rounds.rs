@@ -7,7 +7,7 @@ use super::gather::Gathered;
 use super::holdup::HoldUps;
 use super::reconcile::Pools;
 use super::state::PoolState;
-use super::{look, names, overlay, secret, shortage, wish};
+use super::{look, names, overlay, secret, shortage, skew, wish};
 use crate::apply;
 use crate::backoff::jittered;
 use crate::clouds::CloudRegion;
@@ -17,7 +17,7 @@ use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_cloud::model::{GroupName, Timestamp};
 use foo_cloud::observer::Seen;
-use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, Rollout, ScaleIn, Size, VictimPolicy, Wanted};
+use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
 use foo_planner::observed::{Finalizer, Look};
@@ -92,15 +92,17 @@ impl Pools {
             Goal::Remove | Goal::LetGo => wish::BootstrapData::Missing(Blocked::new("Deleting", "")),
         };
         let asking = asking(state, gathered);
-        let desired = wish::desired(identified, gathered, data, types, &region.lookups, asking).await;
+        let mut desired = wish::desired(identified, gathered, data, types, &region.lookups, asking).await;
         self.watch_group(key, &desired, gathered, region, state);
         let stranger = stranger(gathered, region, &desired.identity.group).await;
         let shortage = shortage::words(region, &desired.identity.group, state, now).await;
         let mut acted = false;
         let mut events = Vec::new();
         let mut round = 0;
+        state.behind = false;
         loop {
             round += 1;
+            skew::hold_back(&self.context.client, gathered, &mut desired, state).await;
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
             let observed = Observed { shortage: shortage.clone(), ..observed };
             let plan = foo_planner::plan(&desired, &observed, &state.memory);
@@ -200,6 +202,7 @@ impl Pools {
             strays: look::strays(&region.observer, &group, &foo_machines),
             machines: look::machines(gathered),
             finalizer,
+            quarantine: look::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
             shortage: None,
@@ -236,6 +239,7 @@ impl Pools {
             foo_machines: look::foo_machines(gathered),
             machines: look::machines(gathered),
             finalizer: look::finalizer(gathered),
+            quarantine: look::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
             shortage: None,
@@ -426,7 +430,8 @@ fn wishless(gathered: &Gathered) -> Desired {
             max_concurrent_drains: 1,
             stabilization: Seconds(0),
         },
-        rollout: Rollout { max_surge: 0 },
+        rollout: super::replacing::rollout(gathered),
+        remediation: super::replacing::remediation(gathered),
         timeouts: DeletionTimeouts::default(),
         warnings: Vec::new(),
     }

@@ -24,6 +24,8 @@ pub(super) struct PoolState {
     pub(super) hook: Option<(Timestamp, Option<HookTerms>)>,
     /// The bootstrap Secret as last read.
     pub(super) secret: Option<ReadSecret>,
+    /// Content is held back because the control plane is older than it.
+    pub(super) behind: bool,
     /// Generation of the spec for which AWS was asked about images, types and network.
     pub(super) asked_for: Option<i64>,
     /// Where the pool's group is watched.

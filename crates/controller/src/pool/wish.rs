@@ -6,14 +6,14 @@
 use super::content::{self, Facts};
 use super::gather::Gathered;
 use super::names::group_name;
+use super::replacing;
 use crate::lookup;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_cloud::model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
-    Blocked, Desired, Goal, GroupWish, Identity, PausedBy, Rollout, ScaleIn, Size, Template, VictimPolicy,
-    Wanted,
+    Blocked, Desired, Goal, GroupWish, Identity, PausedBy, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +115,8 @@ pub(super) async fn desired(
         template,
         group: GroupWish { subnets, mix: content::mix(spec), tags },
         scale_in: scale_in(gathered),
-        rollout: Rollout { max_surge: 0 },
+        rollout: replacing::rollout(gathered),
+        remediation: replacing::remediation(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
         warnings: warnings(gathered),
         identity: wish.identity,

@@ -3,19 +3,16 @@
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
 use foo_api::capi::Machine;
-use foo_cloud::model::{Health, InstanceId, LifecycleState, Protection};
+use foo_cloud::model::{InstanceId, LifecycleState, Protection};
 use foo_simulator::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use foo_simulator::core::group::members::GracePeriod;
 use foo_simulator::core::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
+use foo_simulator::{Fault, FaultRule, Probability};
 use std::time::Duration;
 
 impl World {
     /// The group's health check, or a person, finds an instance unhealthy: AWS replaces it.
     fn finds_unhealthy(&self, id: &InstanceId) {
-        let unhealthy = |region: &mut foo_simulator::core::Region| {
-            region.set_health(id, Health::Unhealthy, GracePeriod::Ignored)
-        };
-        self.region.with(unhealthy).unwrap().unwrap();
+        self.region.find_unhealthy(id).unwrap();
     }
 
     fn calls_of(&self, action: &str) -> u64 {
@@ -238,4 +235,26 @@ async fn a_drain_that_never_ends_is_cut_short_with_a_warning_before_aws_does_it(
     assert!(events.contains(&"DrainCutShort".to_owned()), "{events:?}");
     world.settles().await;
     world.pool("p").is_of(1);
+}
+
+/// Half of all calls is refused for two hours: what waits is kept alive all the same.
+#[tokio::test(start_paused = true)]
+async fn heartbeats_arrive_in_a_throttling_storm() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(12).await;
+    world.drains_take(Duration::from_mins(135));
+    let half = Probability::try_from(0.5).unwrap();
+    world.aws.add_fault(FaultRule::on_everything(Fault::Throttled).with_probability(half));
+    for id in pool.instances() {
+        world.finds_unhealthy(&id);
+    }
+    for _ in 0..4 {
+        world.waits(Duration::from_mins(30)).await;
+        assert_eq!(pool.waiting().len(), 12);
+    }
+    world.aws.clear_faults();
+    world.waits(Duration::from_mins(15)).await;
+    world.settles().await;
+    pool.is_of(12);
+    assert_eq!(world.core.drains().len(), 12);
 }

@@ -1,7 +1,8 @@
-//! Bootstrap data and spec become versions of the launch template; nothing is replaced for it.
+//! Bootstrap data and spec become versions of the launch template. What is replaced for it is in `rollouts.rs`.
 
 use crate::support::{NS, Pool, World, objects};
-use foo_api::pool::{MixedInstances, MixedInstancesOverride};
+use foo_api::FooMachinePoolSpec;
+use foo_api::pool::{MixedInstances, MixedInstancesOverride, RolloutStrategy};
 use foo_simulator::core::group::model::LaunchSource;
 
 /// The version that new instances of the pool launch from.
@@ -10,6 +11,10 @@ fn version(pool: &Pool<'_>) -> String {
         LaunchSource::Template(template) => template.version,
         LaunchSource::Mixed(mixed) => mixed.template.version,
     }
+}
+
+fn replaced_by_people(spec: &mut FooMachinePoolSpec) {
+    spec.rollout.strategy = RolloutStrategy::OnDelete;
 }
 
 #[tokio::test(start_paused = true)]
@@ -28,9 +33,9 @@ async fn a_changed_secret_gives_a_new_version_and_replaces_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_secret_makes_the_instances_outdated_and_replaces_nothing() {
+async fn another_secret_makes_the_instances_outdated() {
     let world = World::new().await;
-    let pool = world.pool("p").of(2).await;
+    let pool = world.pool("p").with(replaced_by_people).of(2).await;
     let before = pool.instances();
     world.has(&objects::secret("boot-2", b"#cloud-config 2"));
     pool.edits_machine_pool(|pool| {
@@ -48,7 +53,7 @@ async fn another_secret_makes_the_instances_outdated_and_replaces_nothing() {
 #[tokio::test(start_paused = true)]
 async fn another_type_makes_the_instances_outdated_and_back_again() {
     let world = World::new().await;
-    let pool = world.pool("p").of(1).await;
+    let pool = world.pool("p").with(replaced_by_people).of(1).await;
     pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
     world.settles().await;
     assert_eq!(pool.status().up_to_date_replicas, Some(0));

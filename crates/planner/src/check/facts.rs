@@ -128,6 +128,16 @@ impl<'a> Facts<'a> {
         leaving || foo_machine.deletion.is_deleting() || self.is_gone(foo_machine)
     }
 
+    /// The FooMachine of that name.
+    pub(super) fn claim_of(&self, name: &MachineName) -> Option<&'a FooMachine> {
+        self.foo_machines.get(name).copied()
+    }
+
+    /// Name of the FooMachine of an instance.
+    pub(super) fn name_of(&self, id: &InstanceId) -> Option<&'a MachineName> {
+        self.claims.get(id).map(|claim| &claim.name)
+    }
+
     /// EC2 says that the Machine's instance is gone.
     pub(super) fn is_dead(&self, name: &MachineName) -> bool {
         self.foo_machines
@@ -202,6 +212,8 @@ pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
         | Action::LookAtStrays { .. }
         | Action::CreateTemplate { .. }
         | Action::CreateTemplateVersion { .. }
+        | Action::CopyTemplateVersion { .. }
+        | Action::Quarantine { .. }
         | Action::DeleteTemplateVersions { .. }
         | Action::DeleteTemplate { .. }
         | Action::CreateFooMachine { .. }

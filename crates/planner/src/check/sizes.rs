@@ -3,7 +3,7 @@
 use super::facts::{Facts, depends_on_size, desired_after};
 use super::{Action, BTreeMap, Found, Goal, Group, OnlyIf, Rule, Size, kind};
 use crate::memory::EFFECT_DEADLINE;
-use crate::model::InstanceId;
+use crate::model::{Instance, InstanceId};
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     settled_first(facts, found);
@@ -78,7 +78,8 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
 
 fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
     let Size::Replicas { ceiling, .. } = facts.desired.size else { return };
-    let limit = wish(facts, 0).saturating_add(facts.desired.rollout.max_surge).max(existing);
+    let limit =
+        wish(facts, 0).saturating_add(facts.desired.rollout.max_surge.up(wish(facts, 0))).max(existing);
     found.check(after <= limit && facts.desired.goal == Goal::Run, Rule::RaisesWithinWish, || {
         format!("desired capacity is raised to {after}, at most {limit} make sense")
     });
@@ -126,7 +127,7 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
 }
 
 /// The wish; `desired` is it when somebody else decides.
-fn wish(facts: &Facts<'_>, desired: u32) -> u32 {
+pub(super) fn wish(facts: &Facts<'_>, desired: u32) -> u32 {
     match facts.desired.size {
         Size::Replicas { wanted, ceiling } => ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
         Size::External { .. } | Size::Unknown => {
@@ -145,6 +146,14 @@ fn existing(facts: &Facts<'_>, group: &Group) -> u32 {
 
 /// Capacity of which neither Machine nor FooMachine is on its way out.
 fn staying(facts: &Facts<'_>, group: &Group) -> u32 {
+    count(staying_instances(facts, group))
+}
+
+/// Instances of which neither Machine nor FooMachine is on its way out.
+pub(super) fn staying_instances<'s>(
+    facts: &'s Facts<'_>,
+    group: &'s Group,
+) -> impl Iterator<Item = &'s Instance> {
     let going: BTreeMap<&InstanceId, bool> = facts
         .observed
         .foo_machines
@@ -157,11 +166,9 @@ fn staying(facts: &Facts<'_>, group: &Group) -> u32 {
         })
         .collect();
     let capacity = group.instances.iter().filter(|instance| instance.lifecycle.is_capacity());
-    count(
-        capacity
-            .filter(|instance| !facts.ended_lately(&instance.id))
-            .filter(|instance| !going.get(&instance.id).copied().unwrap_or(false)),
-    )
+    capacity
+        .filter(|instance| !facts.ended_lately(&instance.id))
+        .filter(move |instance| !going.get(&instance.id).copied().unwrap_or(false))
 }
 
 fn count<T>(items: impl Iterator<Item = T>) -> u32 {

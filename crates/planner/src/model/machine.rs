@@ -65,6 +65,12 @@ pub struct Machine {
     pub mark: RemovalMark,
     /// What is known of its Node.
     pub node: NodeState,
+    /// Since when its Node is Ready or not, whichever it is.
+    pub node_since: Option<Timestamp>,
+    /// Why MachineHealthCheck gave up on it (`OwnerRemediated` is False); `None` when it did not.
+    pub unhealthy: Option<String>,
+    /// Whether `cluster.x-k8s.io/skip-remediation` is set.
+    pub spared: bool,
     /// The timeouts in its spec.
     pub timeouts: DeletionTimeouts,
     /// Whether `machine.cluster.x-k8s.io/exclude-node-draining` is set.
@@ -74,6 +80,11 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// What MachineHealthCheck has against it, unless it is spared.
+    pub fn sickness(&self) -> Option<&str> {
+        self.unhealthy.as_deref().filter(|_| !self.spared)
+    }
+
     /// Whether Cluster API has let go of the instance: its deletion is past hooks, drain and volumes.
     pub fn lets_go(&self) -> bool {
         self.deletion.is_deleting() && self.stage == DeletionStage::WaitsForInfrastructure

@@ -21,6 +21,6 @@ pub use ids::{
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,
-    TemplateRecord, UserData, Volume, VolumeType,
+    TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,
 };
 pub use time::{Seconds, Timestamp};

@@ -187,23 +187,41 @@ pub struct TemplateRecord {
     pub spec_hash: Option<SpecHash>,
     /// Hash of what makes a new version but rolls nothing (user data, tags); `None` for a version somebody else made.
     pub data_hash: Option<SpecHash>,
+    /// Hash of the name of the Secret that its user data came from; `None` if that was not recorded.
+    pub source_hash: Option<SpecHash>,
     /// Whether it is the template's default version, which cannot be deleted.
     pub is_default: bool,
     /// When it was made.
     pub created: Timestamp,
 }
 
-impl TemplateRecord {
-    /// The description that carries the two hashes: `foo spec=<hash> data=<hash>`.
-    pub fn describe(spec: &SpecHash, data: &SpecHash) -> String {
-        format!("foo spec={spec} data={data}")
+/// The hashes that a version carries in its description.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateHashes {
+    /// Of the content that rolls nodes.
+    pub spec: SpecHash,
+    /// Of what makes a new version but rolls nothing.
+    pub data: SpecHash,
+    /// Of the name of the Secret that the user data came from.
+    pub source: Option<SpecHash>,
+}
+
+impl TemplateHashes {
+    /// The description that carries them: `foo spec=<hash> data=<hash> source=<hash>`.
+    pub fn describe(&self) -> String {
+        let Self { spec, data, source } = self;
+        match source {
+            Some(source) => format!("foo spec={spec} data={data} source={source}"),
+            None => format!("foo spec={spec} data={data}"),
+        }
     }
 
-    /// The hashes in a description that [`Self::describe`] wrote.
-    pub fn parse_description(text: &str) -> Option<(SpecHash, SpecHash)> {
+    /// The hashes in a description that [`Self::describe`] wrote. Words that are not known yet are passed over.
+    pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.strip_prefix("foo ")?.split(' ');
-        let spec = words.next()?.strip_prefix("spec=")?;
-        let data = words.next()?.strip_prefix("data=")?;
-        Some((SpecHash::new(spec), SpecHash::new(data)))
+        let spec = SpecHash::new(words.next()?.strip_prefix("spec=")?);
+        let data = SpecHash::new(words.next()?.strip_prefix("data=")?);
+        let source = words.find_map(|word| word.strip_prefix("source=")).map(SpecHash::new);
+        Some(Self { spec, data, source })
     }
 }

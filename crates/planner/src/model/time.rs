@@ -30,6 +30,13 @@ impl Timestamp {
 #[serde(transparent)]
 pub struct Seconds(pub u32);
 
+impl std::fmt::Display for Seconds {
+    /// `900 s`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} s", self.0)
+    }
+}
+
 impl From<Seconds> for Duration {
     fn from(seconds: Seconds) -> Self {
         Self::from_secs(u64::from(seconds.0))

@@ -16,7 +16,7 @@ pub(crate) fn end_released(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     };
     let released = situation.members.iter().filter(|member| is_released(situation, member));
-    end(situation, group, released, situation.wish.size, draft);
+    end(situation, group, released, situation.total(), draft);
 }
 
 /// Released, and in a state in which ending it is ours to decide. Standby counts: its Machine was drained like any

@@ -6,7 +6,7 @@ use crate::action::{Action, NewGroup};
 use crate::desired::{Blocked, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::model::group::{GroupStatus, TemplateChoice};
-use crate::model::{Group, InstanceId, LifecycleState, Process, Protection};
+use crate::model::{Group, InstanceId, InstancesMix, LifecycleState, Process, Protection};
 use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
@@ -125,8 +125,8 @@ fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft:
         }
         Difference::Max => change_max(situation, group, draft),
         Difference::Template => {
-            if let Stand::Ready(template, version) = stand(situation) {
-                let choice = (template.id.clone(), version, wish.mix.clone());
+            if let Some((template, version)) = stand(situation).launchable() {
+                let choice = (template.id.clone(), version, mix(situation, group));
                 draft.change(format!("launch template version {version}"), |change| {
                     change.template = Some(choice);
                 });
@@ -183,9 +183,20 @@ pub(crate) fn differences(situation: &Situation<'_>, group: &Group) -> Vec<Diffe
 }
 
 fn template_differs(situation: &Situation<'_>, group: &Group) -> bool {
-    let Stand::Ready(template, version) = stand(situation) else { return false };
+    let Some((template, version)) = stand(situation).launchable() else { return false };
     let wanted = (template.id.clone(), TemplateChoice::Version(version));
-    group.template.as_ref() != Some(&wanted) || group.mix != situation.desired.group.mix
+    group.template.as_ref() != Some(&wanted) || group.mix != mix(situation, group)
+}
+
+/// The mix of types is no part of a version: while other content than the wanted one is launched, it stays as it is.
+fn mix(situation: &Situation<'_>, group: &Group) -> Option<InstancesMix> {
+    if situation.fallback.is_some() { group.mix.clone() } else { situation.desired.group.mix.clone() }
+}
+
+/// Whether what the group launches now is what all instances shall have in the end.
+pub(crate) fn launches_wanted_content(situation: &Situation<'_>) -> bool {
+    let View::Ours(group) = situation.view else { return false };
+    matches!(stand(situation), Stand::Ready(..)) && !template_differs(situation, group)
 }
 
 /// Zero while we own the replicas: a minimum would refuse our decrements, and does nothing else for us.

@@ -44,8 +44,9 @@ pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
 fn goal(situation: &Situation<'_>) -> u32 {
     let wish = situation.wish;
     let tally = situation.tally;
-    let to_replace = wish.size.saturating_sub(tally.kept).min(tally.going);
-    let goal = wish.size.saturating_add(to_replace.min(situation.desired.rollout.max_surge));
+    let to_replace = situation.target().saturating_sub(tally.kept).min(tally.going);
+    let in_advance = situation.rollout.surge.saturating_add(to_replace);
+    let goal = wish.size.saturating_add(in_advance.min(situation.desired.rollout.max_surge.up(wish.size)));
     wish.ceiling.map_or(goal, |ceiling| goal.min(ceiling))
 }
 
@@ -89,7 +90,7 @@ fn floor(situation: &Situation<'_>, draft: &Draft) -> u32 {
     let wish = situation.wish;
     let tally = situation.tally;
     let going = tally.going.saturating_add(draft.victims).saturating_add(draft.reserved);
-    let needed = wish.size.saturating_add(going);
+    let needed = situation.total().saturating_add(going);
     let bounded = wish.ceiling.map_or(needed, |ceiling| needed.min(ceiling));
     tally.existing.max(bounded)
 }
@@ -103,7 +104,8 @@ fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
         && tally.existing == size
         && tally.going == 0
         && tally.leaving == 0
-        && draft.victims == 0;
+        && draft.victims == 0
+        && goal(situation) == size;
     if at_rest && group.sizes.max > size {
         draft
             .change(format!("maximum size {} → {size}", group.sizes.max), |change| change.max = Some(size));
@@ -128,6 +130,6 @@ pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
     let now = situation.observed.now;
     let since = |holds: bool, since: Option<crate::model::Timestamp>| holds.then(|| since.unwrap_or(now));
     let tally = situation.tally;
-    draft.memory.excess_since = since(tally.kept > situation.wish.size, draft.memory.excess_since);
+    draft.memory.excess_since = since(tally.kept > situation.target(), draft.memory.excess_since);
     draft.memory.short_since = since(situation.unlaunched() > 0, draft.memory.short_since);
 }

@@ -6,7 +6,7 @@ use crate::action::Action;
 use crate::desired::{Blocked, Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::model::group::TemplateChoice;
-use crate::model::{LaunchTemplate, TemplateRecord, TemplateVersion};
+use crate::model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 use crate::observed::Look;
 use crate::report::{About, Severity};
 use crate::situation::{Situation, View};
@@ -28,8 +28,25 @@ pub(crate) enum Stand<'a> {
     Absent(&'a Template),
     /// It lacks a version with the wanted content.
     Lacking(&'a LaunchTemplate, &'a Template),
-    /// This version has the wanted content.
+    /// This version has the content to go back to, with user data of another day.
+    Stale(&'a LaunchTemplate, TemplateVersion, TemplateHashes),
+    /// This version has the content to launch.
     Ready(&'a LaunchTemplate, TemplateVersion),
+}
+
+impl<'a> Stand<'a> {
+    /// What the group shall launch from, as far as it can be had.
+    pub(crate) fn launchable(&self) -> Option<(&'a LaunchTemplate, TemplateVersion)> {
+        match self {
+            Self::Ready(template, version) | Self::Stale(template, version, _) => Some((template, *version)),
+            Self::Blocked(_)
+            | Self::Unknown
+            | Self::Failed { .. }
+            | Self::Foreign
+            | Self::Absent(_)
+            | Self::Lacking(..) => None,
+        }
+    }
 }
 
 /// Where the template stands.
@@ -45,18 +62,40 @@ pub(crate) fn stand<'a>(situation: &Situation<'a>) -> Stand<'a> {
         Look::At { seen: Some(template), .. } if !situation.desired.identity.owns(&template.tags) => {
             Stand::Foreign
         }
-        Look::At { seen: Some(template), .. } => match version_with(template, wanted) {
-            Some(version) => Stand::Ready(template, version),
-            None => Stand::Lacking(template, wanted),
+        Look::At { seen: Some(template), .. } => match situation.fallback {
+            None => match version_with(template, &wanted.spec_hash, &wanted.data_hash) {
+                Some(version) => Stand::Ready(template, version),
+                None => Stand::Lacking(template, wanted),
+            },
+            Some(fallback) => stand_of_fallback(template, fallback, wanted),
         },
     }
 }
 
-/// The newest version with both wanted hashes.
-fn version_with(template: &LaunchTemplate, wanted: &Template) -> Option<TemplateVersion> {
+/// What is gone back to is launched with the user data of today if that came from the same Secret: a join token of
+/// another day has expired.
+fn stand_of_fallback<'a>(template: &'a LaunchTemplate, spec: &SpecHash, wanted: &'a Template) -> Stand<'a> {
+    if let Some(version) = version_with(template, spec, &wanted.data_hash) {
+        return Stand::Ready(template, version);
+    }
+    let newest = template
+        .versions
+        .iter()
+        .filter(|record| record.spec_hash.as_ref() == Some(spec))
+        .max_by_key(|record| record.version);
+    match newest {
+        None => Stand::Lacking(template, wanted),
+        Some(record) if record.source_hash.as_ref() == Some(&wanted.source_hash) => {
+            Stand::Stale(template, record.version, TemplateHashes { spec: spec.clone(), ..wanted.hashes() })
+        }
+        Some(record) => Stand::Ready(template, record.version),
+    }
+}
+
+/// The newest version with both hashes.
+fn version_with(template: &LaunchTemplate, spec: &SpecHash, data: &SpecHash) -> Option<TemplateVersion> {
     let fits = |record: &&TemplateRecord| {
-        record.spec_hash.as_ref() == Some(&wanted.spec_hash)
-            && record.data_hash.as_ref() == Some(&wanted.data_hash)
+        record.spec_hash.as_ref() == Some(spec) && record.data_hash.as_ref() == Some(data)
     };
     template.versions.iter().filter(fits).map(|record| record.version).max()
 }
@@ -70,7 +109,7 @@ const RAISE_WAITS: Duration = Duration::from_mins(1);
 pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.template_due_since.unwrap_or(situation.observed.now);
     draft.memory.template_due_since = match stand(situation) {
-        Stand::Unknown | Stand::Absent(_) | Stand::Lacking(..) => Some(since),
+        Stand::Unknown | Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) => Some(since),
         Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign | Stand::Ready(..) => None,
     };
 }
@@ -96,6 +135,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Stand::Unknown | Stand::Failed { .. } => draft.act(Stage::Look, Action::LookAtTemplate),
         Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
         Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
+        Stand::Stale(template, from, hashes) => copy_version(situation, template, from, hashes, draft),
         Stand::Blocked(_) | Stand::Foreign | Stand::Ready(..) => {}
     }
 }
@@ -107,8 +147,7 @@ fn create(situation: &Situation<'_>, wanted: &Template) -> Action {
     Action::CreateTemplate {
         name: identity.group.as_str().to_owned(),
         content: Box::new(wanted.content.clone()),
-        spec_hash: wanted.spec_hash.clone(),
-        data_hash: wanted.data_hash.clone(),
+        hashes: wanted.hashes(),
         tags,
     }
 }
@@ -132,8 +171,33 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
         Action::CreateTemplateVersion {
             id: template.id.clone(),
             content: Box::new(wanted.content.clone()),
-            spec_hash: wanted.spec_hash.clone(),
-            data_hash: wanted.data_hash.clone(),
+            hashes: wanted.hashes(),
+        },
+    );
+}
+
+fn copy_version(
+    situation: &Situation<'_>,
+    template: &LaunchTemplate,
+    from: TemplateVersion,
+    hashes: TemplateHashes,
+    draft: &mut Draft,
+) {
+    let Wanted::Ready(wanted) = &situation.desired.template else { return };
+    draft.tell(
+        Severity::Normal,
+        About::TemplateVersion,
+        "LaunchTemplateVersionCreated",
+        format!("new launch template version: what version {from} launches, with the user data of today"),
+    );
+    draft.act(
+        Stage::Template,
+        Action::CopyTemplateVersion {
+            id: template.id.clone(),
+            from,
+            user_data: wanted.content.user_data.clone(),
+            tags: wanted.content.tags.clone(),
+            hashes,
         },
     );
 }
@@ -171,7 +235,7 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
         Some((_, TemplateChoice::Floating(_))) => return,
         None => {}
     }
-    kept.extend(last_good(template, wanted));
+    kept.extend(last_good(situation, template, wanted));
     let now = situation.observed.now;
     let old = |record: &TemplateRecord| record.created.until(now) >= PRUNE_AGE;
     let prunable: Vec<TemplateVersion> = template
@@ -187,11 +251,17 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// The newest version before the wanted one with another spec hash: what a roll-back would go to.
-fn last_good(template: &LaunchTemplate, wanted: TemplateVersion) -> Option<TemplateVersion> {
+/// The newest version before the wanted one with another spec hash that did not fail: what a roll-back would go to.
+fn last_good(
+    situation: &Situation<'_>,
+    template: &LaunchTemplate,
+    wanted: TemplateVersion,
+) -> Option<TemplateVersion> {
     let spec = template.versions.iter().find(|record| record.version == wanted)?.spec_hash.as_ref();
+    let failed = |hash: &SpecHash| situation.observed.quarantine.iter().any(|it| it.hash == *hash);
     let other = |record: &&TemplateRecord| {
-        record.version < wanted && record.spec_hash.is_some() && record.spec_hash.as_ref() != spec
+        let good = record.spec_hash.as_ref().is_some_and(|hash| !failed(hash));
+        record.version < wanted && good && record.spec_hash.as_ref() != spec
     };
     template.versions.iter().filter(other).map(|record| record.version).max()
 }

@@ -6,11 +6,13 @@
 use crate::action::{Action, OnlyIf};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Stage};
-use crate::model::{Health, Machine, NodeState, RemovalMark, Zone};
+use crate::model::{Health, Machine, MachineName, NodeState, RemovalMark, Zone};
 use crate::report::{About, Severity};
+use crate::rollout::is_available;
 use crate::situation::{Generation, Member, Situation, Standing};
+use crate::steps::replace::room_to_drain;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// Why a Machine was chosen, in the order in which Machines are chosen.
@@ -19,6 +21,7 @@ enum Rank {
     Marked,
     Unhealthy,
     NeverJoined,
+    NotReady,
     Outdated,
     Ordinary,
 }
@@ -27,10 +30,12 @@ impl Rank {
     fn of(member: &Member<'_>, machine: &Machine) -> Self {
         if machine.mark == RemovalMark::DeleteFirst {
             Self::Marked
-        } else if member.instance.health == Health::Unhealthy {
+        } else if member.instance.health == Health::Unhealthy || machine.sickness().is_some() {
             Self::Unhealthy
         } else if machine.node == NodeState::None {
             Self::NeverJoined
+        } else if machine.node == NodeState::NotReady {
+            Self::NotReady
         } else if member.generation == Generation::Outdated {
             Self::Outdated
         } else {
@@ -41,8 +46,9 @@ impl Rank {
     fn reason(self, policy: VictimPolicy) -> &'static str {
         match (self, policy) {
             (Self::Marked, _) => "it is marked for removal",
-            (Self::Unhealthy, _) => "Auto Scaling calls it unhealthy",
+            (Self::Unhealthy, _) => "Auto Scaling or MachineHealthCheck calls it unhealthy",
             (Self::NeverJoined, _) => "its Node never joined",
+            (Self::NotReady, _) => "its Node is not Ready",
             (Self::Outdated, _) => "it was launched from an outdated template version",
             (Self::Ordinary, VictimPolicy::Oldest) => "it is the oldest in the fullest zone",
             (Self::Ordinary, VictimPolicy::Newest) => "it is the newest in the fullest zone",
@@ -50,10 +56,21 @@ impl Rank {
     }
 }
 
-struct Candidate<'s, 'a> {
-    member: &'s Member<'a>,
-    machine: &'a Machine,
+pub(crate) struct Candidate<'s, 'a> {
+    pub(crate) member: &'s Member<'a>,
+    pub(crate) machine: &'a Machine,
     rank: Rank,
+}
+
+impl Candidate<'_, '_> {
+    /// Why this one.
+    pub(crate) fn reason(&self, situation: &Situation<'_>) -> &'static str {
+        match self.rank {
+            // Said already.
+            Rank::Outdated => Rank::Ordinary.reason(situation.desired.scale_in.policy),
+            rank => rank.reason(situation.desired.scale_in.policy),
+        }
+    }
 }
 
 /// Chooses Machines and deletes them.
@@ -61,7 +78,7 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     if situation.sizable_group().is_none() {
         return;
     }
-    let wish = situation.wish.size;
+    let wish = situation.target();
     let kept = situation.tally.kept;
     let coming = situation.unlaunched();
     let capacity_excess = kept.saturating_add(coming).saturating_sub(wish);
@@ -83,13 +100,12 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
 
     let unmarked_excess =
         kept.saturating_sub(marked).saturating_sub(wish).saturating_sub(newcomers(situation, draft));
-    let drains = situation.tally.draining.saturating_add(marked);
-    let budget = situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains);
+    let budget = room_to_drain(situation, draft).saturating_sub(marked);
     let rooms = unmarked_excess.min(budget);
     if !registered_may_go(situation, draft, unmarked_excess) {
         queue.spare_registered();
     }
-    take(&mut queue, Rank::Unhealthy..=Rank::Ordinary, rooms, &mut chosen);
+    take_spare(situation, &mut queue, rooms, &mut chosen);
     for candidate in &chosen {
         let excess = if candidate.rank == Rank::Marked { capacity_excess } else { launched_excess };
         delete(situation, candidate, excess, draft);
@@ -158,15 +174,42 @@ fn take<'s, 'a>(
     }
 }
 
+/// Takes unmarked ones, of those that serve no more than are to spare: the surplus may be what does not serve yet.
+fn take_spare<'s, 'a>(
+    situation: &Situation<'a>,
+    queue: &mut Queue<'s, 'a>,
+    limit: u32,
+    chosen: &mut Vec<Candidate<'s, 'a>>,
+) {
+    let wish = situation.wish.size;
+    let floor = wish.saturating_sub(situation.desired.rollout.unavailable(wish));
+    let marked = chosen.iter().filter(|candidate| is_available(situation, candidate.member)).count();
+    let marked = u32::try_from(marked).unwrap_or(u32::MAX);
+    let mut spare = situation.rollout.available.saturating_sub(marked).saturating_sub(floor);
+    for _ in 0..limit {
+        let Some(candidate) = queue.next(&(Rank::Unhealthy..=Rank::Ordinary)) else { return };
+        if is_available(situation, candidate.member) {
+            if spare == 0 {
+                return;
+            }
+            spare -= 1;
+        }
+        chosen.push(candidate);
+    }
+}
+
 fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32, draft: &mut Draft) {
     let wish = situation.wish.written;
     let only_if = match candidate.rank {
         Rank::Marked => OnlyIf::StillMarked { wish },
-        Rank::Unhealthy | Rank::NeverJoined | Rank::Outdated | Rank::Ordinary => OnlyIf::WishAtMost { wish },
+        Rank::Unhealthy | Rank::NeverJoined | Rank::NotReady | Rank::Outdated | Rank::Ordinary => {
+            OnlyIf::WishAtMost { wish }
+        }
     };
     let reason = candidate.rank.reason(situation.desired.scale_in.policy);
     let why = format!("{excess} more than the {} wished for; {reason}", situation.wish.size);
     let name = candidate.machine.name.clone();
+    draft.deleted.insert(name.clone());
     draft.tell(
         Severity::Normal,
         About::Machine(name.clone()),
@@ -179,7 +222,7 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
 
 /// Candidates by rank and zone, each queue in the order of the policy. Taking one is a comparison of the zones'
 /// heads, so that choosing among a thousand Machines stays cheap.
-struct Queue<'s, 'a> {
+pub(crate) struct Queue<'s, 'a> {
     ranks: BTreeMap<Rank, BTreeMap<&'s Zone, VecDeque<Candidate<'s, 'a>>>>,
     /// Machines that stay, by zone.
     zones: BTreeMap<&'s Zone, u32>,
@@ -190,6 +233,11 @@ impl<'s, 'a> Queue<'s, 'a> {
     /// All kept members that have a Machine. A FooMachine without one is never chosen: core would make its Machine
     /// a moment later, for an instance that is going.
     fn new(situation: &'s Situation<'a>) -> Self {
+        Self::of(situation, |_| true)
+    }
+
+    /// Some of the kept members that have a Machine. Zones are as full as all kept members make them.
+    pub(crate) fn of(situation: &'s Situation<'a>, includes: impl Fn(&Member<'_>) -> bool) -> Self {
         let policy = situation.desired.scale_in.policy;
         let mut candidates: Vec<Candidate<'s, 'a>> = situation
             .members_that_are(Standing::Kept)
@@ -203,9 +251,27 @@ impl<'s, 'a> Queue<'s, 'a> {
         for candidate in candidates {
             let zone = candidate.member.zone();
             *queue.zones.entry(zone).or_default() += 1;
+            if !includes(candidate.member) {
+                continue;
+            }
             queue.ranks.entry(candidate.rank).or_default().entry(zone).or_default().push_back(candidate);
         }
         queue
+    }
+
+    /// These go already: their zones are less full.
+    pub(crate) fn without(mut self, going: &BTreeSet<MachineName>, situation: &'s Situation<'a>) -> Self {
+        for member in situation.members_that_are(Standing::Kept).filter(|it| going.contains(&it.name)) {
+            if let Some(left) = self.zones.get_mut(member.zone()) {
+                *left = left.saturating_sub(1);
+            }
+        }
+        self
+    }
+
+    /// The next one of any rank.
+    pub(crate) fn any(&mut self) -> Option<Candidate<'s, 'a>> {
+        self.next(&(Rank::Marked..=Rank::Ordinary))
     }
 
     fn spare_registered(&mut self) {

@@ -1,6 +1,6 @@
 //! Each condition from the situation.
 
-use super::{SHORT_FOR, cut, many, named, ready};
+use super::{SHORT_FOR, cut, many, named, ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
 use crate::model::group::GroupStatus;
@@ -28,6 +28,8 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
         capacity(situation, draft),
         scaling_up(situation),
         scaling_down(situation),
+        replacing::rolling_out(situation),
+        replacing::remediating(situation),
         deleting(situation),
     ];
     conditions.extend(autoscaler(situation));
@@ -115,7 +117,7 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             "LaunchTemplateMissing",
             format!("launch template {name} does not exist yet"),
         ),
-        Stand::Lacking(..) => condition(
+        Stand::Lacking(..) | Stand::Stale(..) => condition(
             kind,
             Status::False,
             "VersionMissing",
@@ -198,7 +200,7 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::ScalingUp;
     let tally = situation.tally;
     let coming = situation.unlaunched().saturating_add(tally.booting);
-    let lacking = situation.wish.size.saturating_sub(tally.kept);
+    let lacking = situation.target().saturating_sub(tally.kept);
     match situation.view {
         View::Ours(group) if group.status == GroupStatus::Active && situation.desired.goal == Goal::Run => {}
         View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
@@ -221,7 +223,7 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
 
 fn scaling_down(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::ScalingDown;
-    let excess = situation.tally.kept.saturating_sub(situation.wish.size);
+    let excess = situation.tally.kept.saturating_sub(situation.target());
     let excess = if situation.desired.goal == Goal::Run { excess } else { 0 };
     if let Some((reason, message)) = departures(situation) {
         return condition(kind, Status::True, reason, message);

@@ -39,6 +39,7 @@ fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Op
         })
         .or_else(|| unmet(others, Status::False))
         .or_else(|| unmet(others, Status::Unknown).filter(|_| !only_just_started(situation, draft)))
+        .or_else(|| replacing(others))
         .or_else(|| too_few(situation))
         .or_else(|| too_many(situation))
 }
@@ -73,6 +74,15 @@ fn unmet(others: &[Condition], status: Status) -> Option<(String, String)> {
         .map(|other| (other.reason.clone(), other.message.clone()))
 }
 
+/// Outdated or sick instances are being replaced.
+fn replacing(others: &[Condition]) -> Option<(String, String)> {
+    [ConditionKind::RollingOut, ConditionKind::Remediating]
+        .into_iter()
+        .filter_map(|kind| others.iter().find(|other| other.kind == kind))
+        .find(|other| other.status == Status::True)
+        .map(|other| (other.reason.clone(), other.message.clone()))
+}
+
 fn too_few(situation: &Situation<'_>) -> Option<(String, String)> {
     let tally = situation.tally;
     let wish = situation.wish.size;
@@ -98,7 +108,7 @@ fn too_many(situation: &Situation<'_>) -> Option<(String, String)> {
         return Some(("Draining".to_owned(), format!("waiting for Machines to be deleted: {names}")));
     }
     let View::Ours(group) = situation.view else { return None };
-    let wish = situation.wish.size;
+    let wish = situation.target();
     let have = situation.tally.kept.max(group.sizes.desired);
     (have > wish).then(|| {
         let message = format!("{} more than the {wish} wished for", many(have - wish, "instance"));

@@ -4,6 +4,7 @@
 //! `PLANNER_CASES=20000 cargo test -p foo-planner --release` goes deeper.
 
 mod anything;
+mod rollouts;
 
 use crate::world::{Fault, Launches, World, pool};
 use foo_planner::Goal;
@@ -51,6 +52,8 @@ enum Step {
     OldLeaderPasses,
     Managed(bool),
     Content(u8),
+    /// The Nodes of this content do not join from now on.
+    Broken(u8),
     DeletePool,
 }
 
@@ -150,7 +153,7 @@ fn happen(world: &mut World, step: Step) {
         Step::CoreMakes => world.kube.make_machines(world.now),
         Step::CoreDrains => world.kube.drain(world.now, &world.cloud),
         Step::CoreForgets => world.kube.forget_machines(),
-        Step::NodesJoin => world.kube.join_nodes(&world.cloud),
+        Step::NodesJoin => world.kube.join_nodes(world.now, &world.cloud),
         Step::Capacity(launches) => world.cloud.launches = launches,
         Step::Scale(replicas) => world.scale_to(replicas),
         Step::AutoscalerShrinks { pick, half } => shrink(world, pick, half),
@@ -203,6 +206,9 @@ fn happen(world: &mut World, step: Step) {
         Step::Content(number) => {
             let content = crate::world::content(&format!("v{number}"), "d1");
             world.desired.template = foo_planner::desired::Wanted::Ready(content);
+        }
+        Step::Broken(number) => {
+            world.kube.broken.insert(format!("v{number}").into());
         }
         Step::DeletePool => world.delete_pool(),
     }
@@ -311,10 +317,12 @@ proptest! {
         surge in 0_u32..3,
         steps in prop::collection::vec(peaceful_step(), 1..80),
     ) {
-        let mut world = pool().of(start).with_surge(surge).running();
+        // Without surge a roll-out goes one by one.
+        let lacking = u32::from(surge == 0);
+        let mut world = pool().of(start).with_surge(surge).lacking_at_most(lacking).running();
         for step in steps {
             happen(&mut world, step);
-            let (fewest, most) = world.wishes;
+            let (fewest, most) = (world.wishes.0.saturating_sub(lacking), world.wishes.1);
             let staying = world.staying();
             prop_assert!(staying >= fewest, "{staying} stay, at least {fewest} were wished for\n{}", world.story());
             let desired = world.cloud.sizes().desired.max(world.cloud.existing());

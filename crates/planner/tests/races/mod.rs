@@ -5,6 +5,7 @@ mod autoscaler;
 mod aws;
 mod managers;
 mod people;
+mod rollouts;
 mod taken;
 
 use crate::world::short;

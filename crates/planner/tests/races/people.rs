@@ -252,3 +252,19 @@ fn a_person_who_deletes_a_machine_gets_a_replacement_after_the_drain() {
     world.settle();
     assert_eq!((world.kube.alive().len(), world.cloud.launched), (2, 3));
 }
+
+#[test]
+fn what_serves_does_not_go_for_an_instance_that_core_is_slow_to_make_a_machine_for() {
+    let mut world = pool().of(2).with_surge(1).lacking_at_most(0).running();
+    world.set_desired_by_hand(3);
+    world.cloud.launch(world.now);
+    world.cloud.put_in_service(world.now);
+    for _ in 0..30 {
+        // Core does nothing all the while.
+        world.wait(5);
+        world.look();
+        assert_eq!(deletions(&world.pass()), 0);
+    }
+    world.settle();
+    assert_eq!((world.cloud.existing(), world.kube.alive().len()), (2, 2));
+}

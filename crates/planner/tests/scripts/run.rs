@@ -40,6 +40,9 @@ fn described(words: &[&str]) -> crate::world::Pool {
             "ceiling" => described.with_ceiling(number()),
             "drains" => described.draining_at_most(number()),
             "surge" => described.with_surge(number()),
+            "unavailable" => described.lacking_at_most(number()),
+            "on-failure" => described.rolling_back(),
+            "strategy" => described.replaced_by_somebody_else(),
             "stabilization" => described.stabilized(),
             "policy" => described.taking_the_newest(),
             "external" => {
@@ -102,6 +105,19 @@ fn people(world: &mut World, words: &[&str]) -> Vec<String> {
         }
         "release-drains" => world.kube.held_up.clear(),
         "content" => world.desired.template = Wanted::Ready(content(words[1], words[2])),
+        "broken" => {
+            world.kube.broken.insert(words[1].into());
+        }
+        "works" => {
+            world.kube.broken.remove(&words[1].into());
+        }
+        "stop-rollout" => world.desired.rollout.paused = true,
+        "go-on" => world.desired.rollout.paused = false,
+        "gives-up" => {
+            let name = machine(world, words);
+            let why = words[2..].join(" ");
+            world.kube.machine_mut(&name).unwrap().unhealthy = Some(why);
+        }
         "block" => world.desired.template = Wanted::Blocked(Blocked::new(words[1], rest())),
         "missing" => world.desired.missing = vec![Blocked::new(words[1], rest())],
         "present" => world.desired.missing.clear(),

@@ -36,6 +36,18 @@ fn decrements_count_from_what_the_call_before_left() {
 }
 
 #[test]
+fn a_decrement_after_a_raise_that_was_lost_counts_from_what_was_seen() {
+    let mut world = pool().of(2).running();
+    let now = world.now;
+    world.managers[0].memory.note(&set_desired(3), Outcome::MayHaveHappened, now);
+    world.look_and_pass();
+    let (now, memory) = (world.now, &mut world.managers[0].memory);
+    memory.note(&end("i-00000001"), Outcome::Done, now);
+    // Counted from 3, a late look at 2 would pass for the effect of the decrement, and another one would follow.
+    assert_eq!(memory.ledger.desired, Some((1, now)));
+}
+
+#[test]
 fn what_is_seen_is_struck_off_and_what_never_shows_is_given_up_after_a_minute() {
     let mut world = pool().of(3).running();
     world.scale_to(2);

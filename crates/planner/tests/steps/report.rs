@@ -70,7 +70,7 @@ fn an_id_stays_listed_until_its_instance_is_gone() {
 #[test]
 fn the_autoscalers_condition_is_there_only_for_its_warnings() {
     let mut world = pool().of(1).running();
-    assert_eq!(world.plan_of(0).report.conditions.len(), 9);
+    assert_eq!(world.plan_of(0).report.conditions.len(), 11);
     world.desired.warnings = vec![
         Blocked::new("AutoscalerBoundsInvalid", "max is below min"),
         Blocked::new("SpotPriceLow", "the spot price is below the market's"),
@@ -150,4 +150,18 @@ fn a_first_look_that_fails_is_the_reason_whatever_it_failed_for() {
             (ConditionKind::CredentialsReady, status)
         );
     }
+}
+
+#[test]
+fn content_that_fails_in_the_only_instance_is_given_up_on() {
+    let mut world = pool().of(1).running();
+    world.kube.broken.insert("v2".into());
+    world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
+    for _ in 0..10 {
+        world.round();
+    }
+    assert!(world.kube.quarantine.is_empty(), "it may still join");
+    world.wait(700);
+    world.look_and_pass();
+    assert_eq!(world.kube.quarantine.first().map(|it| it.hash.as_str()), Some("v2"));
 }

@@ -73,6 +73,7 @@ fn with_versions(world: &mut World, count: i64) {
             version: TemplateVersion(number),
             spec_hash: Some(SpecHash::new(if number % 2 == 0 { "odd" } else { "even" })),
             data_hash: Some(SpecHash::new(format!("d{number}"))),
+            source_hash: None,
             is_default: false,
             created: world.now,
         });
@@ -106,7 +107,7 @@ fn ten_versions_too_many_are_not_worth_a_call() {
 
 #[test]
 fn versions_of_others_and_versions_in_use_stay() {
-    let mut world = pool().of(1).running();
+    let mut world = pool().of(1).replaced_by_somebody_else().running();
     with_versions(&mut world, 20);
     world.wait(15 * 60);
     let id = world.instances()[0].clone();

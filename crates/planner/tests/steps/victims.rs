@@ -28,7 +28,7 @@ fn name(number: u32) -> MachineName {
 #[test]
 fn the_order_is_mark_health_no_node_outdated_zone_policy_name() {
     // Zones by number: 1 b, 2 c, 3 a, 4 b, 5 c, 6 a, 7 b.
-    let mut world = pool().of(7).draining_at_most(9).running();
+    let mut world = pool().of(7).draining_at_most(9).replaced_by_somebody_else().running();
     world.mark(&name(6));
     let unhealthy = world.instances()[1].clone();
     world.cloud.instance_mut(&unhealthy).unwrap().health = Health::Unhealthy;

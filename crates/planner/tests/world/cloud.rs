@@ -6,8 +6,8 @@ use foo_planner::model::group::GroupStatus;
 use foo_planner::model::hook::HookTerms;
 use foo_planner::model::{
     Decrement, Group, GroupName, Health, Instance, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, LifecycleState, Process, Protection, Sizes, SpecHash, TemplateChoice, TemplateRecord,
-    TemplateVersion, Timestamp, Zone,
+    LaunchTemplateId, LifecycleState, Process, Protection, Sizes, TemplateChoice, TemplateHashes,
+    TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -351,18 +351,14 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn add_version(
-        &mut self,
-        spec: &SpecHash,
-        data: &SpecHash,
-        now: Timestamp,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn add_version(&mut self, hashes: &TemplateHashes, now: Timestamp) -> Result<(), Refusal> {
         let template = self.template.as_mut().ok_or("NotFound")?;
         let last = template.versions.last().map_or(0, |record| record.version.0);
         template.versions.push(TemplateRecord {
             version: TemplateVersion(last + 1),
-            spec_hash: Some(spec.clone()),
-            data_hash: Some(data.clone()),
+            spec_hash: Some(hashes.spec.clone()),
+            data_hash: Some(hashes.data.clone()),
+            source_hash: hashes.source.clone(),
             is_default: last == 0,
             created: now,
         });

@@ -5,7 +5,7 @@ use foo_planner::model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState,
     RemovalMark, SpecHash, Timestamp, Uid, Zone,
 };
-use foo_planner::observed::Finalizer;
+use foo_planner::observed::{Finalizer, Quarantine};
 use std::collections::BTreeSet;
 
 pub(crate) struct Kube {
@@ -21,6 +21,10 @@ pub(crate) struct Kube {
     pub(crate) drained: BTreeSet<MachineName>,
     /// Machines whose FooMachine a person deleted.
     pub(crate) undercut: BTreeSet<MachineName>,
+    /// The record of content that was given up on.
+    pub(crate) quarantine: Vec<Quarantine>,
+    /// Content whose Nodes never join.
+    pub(crate) broken: BTreeSet<SpecHash>,
     uids: u32,
 }
 
@@ -35,6 +39,8 @@ impl Kube {
             held_up: BTreeSet::new(),
             drained: BTreeSet::new(),
             undercut: BTreeSet::new(),
+            quarantine: Vec::new(),
+            broken: BTreeSet::new(),
             uids: 0,
         }
     }
@@ -68,7 +74,7 @@ impl Kube {
     pub(crate) fn work(&mut self, now: Timestamp, cloud: &Cloud) {
         self.forget_machines();
         self.make_machines(now);
-        self.join_nodes(cloud);
+        self.join_nodes(now, cloud);
         self.drain(now, cloud);
     }
 
@@ -105,6 +111,9 @@ impl Kube {
                 deletion: Deletion::Alive,
                 mark: RemovalMark::None,
                 node: NodeState::None,
+                node_since: None,
+                unhealthy: None,
+                spared: false,
                 timeouts: DeletionTimeouts::default(),
                 drain_excluded: false,
                 stage: DeletionStage::Preparing,
@@ -114,18 +123,21 @@ impl Kube {
     }
 
     /// Nodes of instances in service join and become ready.
-    pub(crate) fn join_nodes(&mut self, cloud: &Cloud) {
+    pub(crate) fn join_nodes(&mut self, now: Timestamp, cloud: &Cloud) {
         let serving: BTreeSet<MachineName> = self
             .foo_machines
             .iter()
             .filter(|foo_machine| {
-                cloud.lifecycle(&foo_machine.instance) == Some(foo_planner::model::LifecycleState::InService)
+                let works = foo_machine.spec_hash.as_ref().is_none_or(|hash| !self.broken.contains(hash));
+                let lifecycle = cloud.lifecycle(&foo_machine.instance);
+                works && lifecycle == Some(foo_planner::model::LifecycleState::InService)
             })
             .map(|foo_machine| foo_machine.name.clone())
             .collect();
         for machine in &mut self.machines {
             if serving.contains(&machine.name) && machine.node == NodeState::None {
                 machine.node = NodeState::Ready;
+                machine.node_since = Some(now);
             }
         }
     }

@@ -5,7 +5,7 @@ use foo_planner::action::OnlyIf;
 use foo_planner::desired::Size;
 use foo_planner::model::hook::HookTerms;
 use foo_planner::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Timestamp};
-use foo_planner::observed::{Finalizer, Stray};
+use foo_planner::observed::{Finalizer, Quarantine, Stray};
 use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -108,6 +108,7 @@ impl World {
             foo_machines,
             machines,
             finalizer: self.kube.finalizer,
+            quarantine: self.kube.quarantine.clone(),
             recorded_arn: self.kube.recorded_arn.clone(),
             settled_from: manager.settled_from,
             shortage: manager.shortage.clone(),
@@ -258,12 +259,16 @@ impl World {
     fn change_template(&mut self, action: &Action) -> Result<(), &'static str> {
         let now = self.now;
         match action {
-            Action::CreateTemplate { spec_hash, data_hash, tags, .. } => {
+            Action::CreateTemplate { hashes, tags, .. } => {
                 self.cloud.create_template(tags)?;
-                self.cloud.add_version(spec_hash, data_hash, now)
+                self.cloud.add_version(hashes, now)
             }
-            Action::CreateTemplateVersion { spec_hash, data_hash, .. } => {
-                self.cloud.add_version(spec_hash, data_hash, now)
+            Action::CreateTemplateVersion { hashes, .. } => self.cloud.add_version(hashes, now),
+            Action::CopyTemplateVersion { from, hashes, .. } => {
+                let template = self.cloud.template.as_ref().ok_or("NotFound")?;
+                let copied = template.versions.iter().find(|record| record.version == *from);
+                assert_eq!(copied.ok_or("NotFound")?.spec_hash.as_ref(), Some(&hashes.spec), "a true copy");
+                self.cloud.add_version(hashes, now)
             }
             Action::DeleteTemplateVersions { versions, .. } => {
                 let template = self.cloud.template.as_mut().ok_or("NotFound")?;
@@ -279,6 +284,7 @@ impl World {
         let now = self.now;
         match action {
             Action::AddFinalizer => self.kube.finalizer = Finalizer::Present,
+            Action::Quarantine { records } => self.kube.quarantine.clone_from(records),
             Action::RemoveFinalizer => self.kube.finalizer = Finalizer::Absent,
             Action::RecordArn { arn } => {
                 assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
@@ -344,11 +350,20 @@ pub(crate) fn short(action: &Action) -> String {
         Action::RecordArn { .. } => "record ARN".to_owned(),
         Action::LookAtTemplate => "look at template".to_owned(),
         Action::LookAtStrays { ids } => format!("ask EC2 about {}", list(ids)),
-        Action::CreateTemplate { spec_hash, data_hash, .. } => {
-            format!("create template spec={spec_hash} data={data_hash}")
+        Action::Quarantine { records } => {
+            let record = |it: &Quarantine| {
+                format!("{}{}: {}", it.hash, if it.stands { "" } else { " (over)" }, it.message)
+            };
+            format!("quarantine {}", records.iter().map(record).collect::<Vec<_>>().join(", "))
         }
-        Action::CreateTemplateVersion { spec_hash, data_hash, .. } => {
-            format!("create template version spec={spec_hash} data={data_hash}")
+        Action::CopyTemplateVersion { from, hashes, .. } => {
+            format!("copy template version {from} spec={} data={}", hashes.spec, hashes.data)
+        }
+        Action::CreateTemplate { hashes, .. } => {
+            format!("create template spec={} data={}", hashes.spec, hashes.data)
+        }
+        Action::CreateTemplateVersion { hashes, .. } => {
+            format!("create template version spec={} data={}", hashes.spec, hashes.data)
         }
         Action::DeleteTemplateVersions { versions, .. } => {
             format!("delete template versions {}", list(versions))

@@ -3,7 +3,8 @@
 use super::{Cloud, Kube, Manager, NAME, World};
 use foo_planner::Goal;
 use foo_planner::desired::{
-    Desired, GroupWish, Identity, Rollout, ScaleIn, Size, Template, VictimPolicy, Wanted,
+    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
+    VictimPolicy, Wanted,
 };
 use foo_planner::model::{
     DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
@@ -41,7 +42,21 @@ pub(crate) fn pool() -> Pool {
             max_concurrent_drains: 2,
             stabilization: Seconds(0),
         },
-        rollout: Rollout { max_surge: 0 },
+        rollout: Rollout {
+            strategy: Strategy::RollingUpdate,
+            max_surge: Share::Count(0),
+            max_unavailable: Share::Count(1),
+            min_ready: Seconds(0),
+            ready_timeout: Seconds(600),
+            on_failure: OnFailure::Halt,
+            paused: false,
+        },
+        remediation: Remediation {
+            enabled: true,
+            max_in_flight: Share::Count(1),
+            unhealthy_limit: Share::Percent(50),
+            join_timeout: Some(Seconds(3_600)),
+        },
         timeouts: DeletionTimeouts::default(),
         warnings: Vec::new(),
     })
@@ -64,6 +79,7 @@ pub(crate) fn content(spec: &str, data: &str) -> Template {
         },
         spec_hash: SpecHash::new(spec),
         data_hash: SpecHash::new(data),
+        source_hash: SpecHash::new("secret"),
     }
 }
 
@@ -81,7 +97,25 @@ impl Pool {
     }
 
     pub(crate) fn with_surge(mut self, max_surge: u32) -> Self {
-        self.0.rollout.max_surge = max_surge;
+        self.0.rollout.max_surge = Share::Count(max_surge);
+        self
+    }
+
+    /// The content before comes back when new content fails.
+    pub(crate) fn rolling_back(mut self) -> Self {
+        self.0.rollout.on_failure = OnFailure::Rollback;
+        self
+    }
+
+    /// Outdated instances are nobody's business but other people's.
+    pub(crate) fn replaced_by_somebody_else(mut self) -> Self {
+        self.0.rollout.strategy = Strategy::OnDelete;
+        self
+    }
+
+    /// So many fewer may be available.
+    pub(crate) fn lacking_at_most(mut self, instances: u32) -> Self {
+        self.0.rollout.max_unavailable = Share::Count(instances);
         self
     }
 

@@ -2,6 +2,7 @@
 
 use super::{SimCloud, convert};
 use crate::core::catalogue::{Image, TypeInfo};
+use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey};
 use crate::core::error::AwsError;
@@ -13,7 +14,7 @@ use foo_cloud::model::{
 };
 use foo_cloud::{
     CloudError, Compute, ErrorKind, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Operation,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use std::collections::BTreeMap;
 
@@ -36,6 +37,31 @@ fn asks_something(query: &NetworkQuery, operation: Operation) -> Result<bool> {
             Err(CloudError::new(operation, ErrorKind::Invalid, None, everything))
         }
         NetworkQuery::Tags { .. } => Ok(true),
+    }
+}
+
+impl SimCloud {
+    async fn add_version(
+        &self,
+        id: &LaunchTemplateId,
+        data: Document,
+        source: Option<String>,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        let caller = self.arn();
+        self.call(Operation::CreateLaunchTemplateVersion, format!("{id} {description}"), |region| {
+            let new = NewVersion {
+                template: TemplateKey::Id(id.clone()),
+                data: LaunchData::new(data)?,
+                source,
+                description: Some(description.to_owned()),
+                token: Some(token.to_owned()).filter(|token| !token.is_empty()),
+                caller,
+            };
+            region.create_template_version(new).map(|(_, version)| version.number)
+        })
+        .await
     }
 }
 
@@ -72,19 +98,18 @@ impl Compute for SimCloud {
         description: &str,
         token: &str,
     ) -> Result<TemplateVersion> {
-        let caller = self.arn();
-        self.call(Operation::CreateLaunchTemplateVersion, format!("{id} {description}"), |region| {
-            let new = NewVersion {
-                template: TemplateKey::Id(id.clone()),
-                data: LaunchData::new(convert::document_of(content))?,
-                source: None,
-                description: Some(description.to_owned()),
-                token: Some(token.to_owned()).filter(|token| !token.is_empty()),
-                caller,
-            };
-            region.create_template_version(new).map(|(_, version)| version.number)
-        })
-        .await
+        self.add_version(id, convert::document_of(content), None, description, token).await
+    }
+
+    async fn copy_template_version(
+        &self,
+        id: &LaunchTemplateId,
+        copy: VersionCopy<'_>,
+        description: &str,
+        token: &str,
+    ) -> Result<TemplateVersion> {
+        let source = Some(copy.from.to_string());
+        self.add_version(id, convert::document_of_copy(&copy), source, description, token).await
     }
 
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {

@@ -9,26 +9,24 @@ use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy};
 use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use foo_cloud::InstanceDetails;
 use foo_cloud::model::Seconds;
 use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
 use foo_cloud::model::{
     self, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, SpotStrategy, TemplateContent,
-    TemplateRecord, TemplateVersion,
+    TemplateHashes, TemplateRecord, TemplateVersion,
 };
+use foo_cloud::{InstanceDetails, VersionCopy};
 use std::collections::BTreeMap;
 
 /// Template content as launch template data, in the names of EC2's answers.
 pub(super) fn document_of(content: &TemplateContent) -> Document {
     let texts = |items: Vec<&str>| Document::List(items.into_iter().map(Document::text).collect());
     let groups: Vec<&str> = content.security_groups.iter().map(model::SecurityGroupId::as_str).collect();
-    let user_data =
-        (!content.user_data.0.is_empty()).then(|| Document::Text(STANDARD.encode(&content.user_data.0)));
     let mut document = Document::map()
         .with("imageId", Some(Document::text(&content.image)))
         .with("instanceType", Some(Document::text(&content.instance_type)))
         .with("keyName", content.key_name.as_ref().map(Document::text))
-        .with("userData", user_data)
+        .with("userData", user_data(&content.user_data))
         .with("securityGroupIdSet", (!groups.is_empty()).then(|| texts(groups)))
         .with("metadataOptions", Some(metadata(content.metadata)));
     if let Some(profile) = &content.instance_profile {
@@ -48,15 +46,31 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
             Document::map().with("marketType", Some(Document::text("spot"))).with("spotOptions", options);
         document.set("instanceMarketOptions", market);
     }
-    if !content.tags.is_empty() {
-        let specs = ["instance", "volume"].into_iter().map(|resource| {
-            Document::map()
-                .with("resourceType", Some(Document::text(resource)))
-                .with("tagSet", Some(tag_set(&content.tags)))
-        });
-        document.set("tagSpecificationSet", Document::List(specs.collect()));
-    }
+    tag_specifications(&mut document, &content.tags);
     document
+}
+
+/// What of a version is replaced when it is copied.
+pub(super) fn document_of_copy(copy: &VersionCopy<'_>) -> Document {
+    let mut document = Document::map().with("userData", user_data(copy.user_data));
+    tag_specifications(&mut document, copy.tags);
+    document
+}
+
+fn user_data(data: &model::UserData) -> Option<Document> {
+    (!data.0.is_empty()).then(|| Document::Text(STANDARD.encode(&data.0)))
+}
+
+fn tag_specifications(document: &mut Document, tags: &BTreeMap<String, String>) {
+    if tags.is_empty() {
+        return;
+    }
+    let specs = ["instance", "volume"].into_iter().map(|resource| {
+        Document::map()
+            .with("resourceType", Some(Document::text(resource)))
+            .with("tagSet", Some(tag_set(tags)))
+    });
+    document.set("tagSpecificationSet", Document::List(specs.collect()));
 }
 
 fn metadata(options: model::MetadataOptions) -> Document {
@@ -182,12 +196,12 @@ pub(super) fn activity_of(activity: &Activity) -> model::Activity {
 /// A template as the planner sees it.
 pub(super) fn template_of(template: &Template) -> LaunchTemplate {
     let versions = template.versions.values().map(|version| {
-        let hashes = version.description.as_deref().and_then(TemplateRecord::parse_description);
-        let (spec_hash, data_hash) = hashes.unzip();
+        let hashes = version.description.as_deref().and_then(TemplateHashes::parse);
         TemplateRecord {
             version: version.number,
-            spec_hash,
-            data_hash,
+            spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
+            data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
+            source_hash: hashes.and_then(|hashes| hashes.source),
             is_default: version.number == template.default,
             created: version.created,
         }

@@ -7,6 +7,7 @@ use crate::core::ec2::templates::Template;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::events::CloudEvent;
 use crate::core::group::activity::{Activity, ActivityLog};
+use crate::core::group::members::GracePeriod;
 use crate::core::group::model::Group;
 use crate::core::mishaps::{LaunchMishap, QuotaClass, ZoneState};
 use crate::core::network::{SecurityGroup, Subnet, Vpc};
@@ -14,7 +15,7 @@ use crate::core::settings::Settings;
 use crate::core::sqs::delivery::EventRule;
 use crate::world::World;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
+use foo_cloud::model::{GroupName, Health, ImageId, InstanceId, InstanceType, Timestamp, Zone};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -191,6 +192,15 @@ impl RegionHandle {
     /// It is not a living spot instance.
     pub fn interrupt(&self, id: &InstanceId) -> AwsResult<()> {
         self.with(|region| region.interrupt(id))?
+    }
+
+    /// A health check fails for a member, or a person says so (SetInstanceHealth without the grace period): its group
+    /// replaces it, through its hooks.
+    ///
+    /// # Errors
+    /// It is no member of a group.
+    pub fn find_unhealthy(&self, id: &InstanceId) -> AwsResult<()> {
+        self.with(|region| region.set_health(id, Health::Unhealthy, GracePeriod::Ignored))?
     }
 
     /// Ends an instance in EC2 behind its group's back.

@@ -6,7 +6,7 @@ use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::{SimCloud, Simulator, SimulatorConfig};
 use foo_cloud::model::{
     ActivityStatus, Decrement, GroupName, LifecycleState, MetadataOptions, Process, Protection, SubnetId,
-    TemplateContent, TemplateRecord, TemplateVersion, UserData,
+    TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_cloud::{Compute as _, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, NetworkQuery};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ fn world() -> (Simulator, SimCloud) {
 async fn a_pool_lives_and_dies() {
     let (sim, cloud) = world();
     let name = GroupName::from("pool");
-    let description = TemplateRecord::describe(&"v1-a".into(), &"v1-b".into());
+    let description = TemplateHashes { spec: "v1-a".into(), data: "v1-b".into(), source: None }.describe();
     let (template, first) =
         cloud.create_template("pool", &content("m7i.large"), &description, &tags(), "t").await.expect("made");
     let spec = GroupSpec {

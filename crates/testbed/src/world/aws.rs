@@ -88,6 +88,11 @@ impl Aws {
         self.region.kill_instance(&id.into()).with_context(|| format!("killing {id}"))
     }
 
+    /// The group's health check fails for an instance: the group replaces it, through its hooks.
+    pub fn find_unhealthy(&self, id: &str) -> Result<()> {
+        self.region.find_unhealthy(&id.into()).with_context(|| format!("finding {id} unhealthy"))
+    }
+
     /// The ids of all instances that [`Aws::kill_instance`] ended.
     pub fn killed(&self) -> BTreeSet<String> {
         lock(&self.killed).clone()

@@ -56,6 +56,21 @@ const fn right(
     Right { group, resources, verbs, controllers, reason }
 }
 
+/// Control planes of the providers that publish under Cluster API's group. Of one that is not here the version is not
+/// known, and nothing waits for it.
+const CONTROL_PLANES: &[&str] = &[
+    "awsmanagedcontrolplanes",
+    "k0scontrolplanes",
+    "kthreescontrolplanes",
+    "kubeadmcontrolplanes",
+    "microk8scontrolplanes",
+    "rke2controlplanes",
+    "taloscontrolplanes",
+];
+
+const VERSION: &str =
+    "the version of the control plane, before content of another Kubernetes version is made";
+
 /// What the manager may do in every namespace it looks at.
 const RIGHTS: &[Right] = &[
     right(
@@ -117,6 +132,8 @@ const RIGHTS: &[Right] = &[
         &[ControlPlane],
         "a control plane becomes owner of the kubeconfig Secret (OwnerReferencesPermissionEnforcement)",
     ),
+    right(CONTROL_PLANE_GROUP, &["foocontrolplanes"], &["get"], &[Pool], VERSION),
+    right("controlplane.cluster.x-k8s.io", CONTROL_PLANES, &["get"], &[Pool], VERSION),
     right(CAPI, &["clusters"], READ, ALL, "paused, infrastructure ready, being deleted"),
     right(
         CAPI,
@@ -376,7 +393,7 @@ mod tests {
         let control_plane = serde_json::to_string(&rules(&[ControlPlane])).unwrap();
         assert!(control_plane.contains("foocontrolplanes") && !control_plane.contains("machines"));
         let infrastructure = serde_json::to_string(&rules(&[Pool, Cluster])).unwrap();
-        assert!(!infrastructure.contains("foocontrolplanes"));
+        assert!(!infrastructure.contains("foocontrolplanes/status"));
         assert!(!infrastructure.contains("\"create\",\"patch\"],\"resources\":[\"secrets\""));
         assert_eq!(rules(ALL).len(), RIGHTS.len());
     }

@@ -4,7 +4,7 @@ use crate::python;
 use anyhow::{Context as _, Result};
 use foo_cloud::model::{
     Decrement, Group, GroupName, LaunchTemplateId, MetadataOptions, Process, Protection, SubnetId,
-    TemplateContent, TemplateRecord, TemplateVersion, UserData,
+    TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity, Timeouts};
@@ -133,8 +133,10 @@ impl World {
     }
 
     async fn templates(&mut self) -> Result<LaunchTemplateId> {
-        let description =
-            |number: u32| TemplateRecord::describe(&format!("v1-{number}").into(), &"v1-data".into());
+        let description = |number: u32| {
+            TemplateHashes { spec: format!("v1-{number}").into(), data: "v1-data".into(), source: None }
+                .describe()
+        };
         let (content, tags) = (self.content(), tags());
         let made = self.cloud.create_template("pool", &content, &description(1), &tags, "first").await;
         let (id, version) = made.context("no template")?;

@@ -32,6 +32,13 @@ fn full_pool() -> Value {
         "metadataOptions": {"httpTokens": "optional", "httpPutResponseHopLimit": 2},
         "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
         "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
+        "rollout": {
+            "strategy": "OnDelete", "maxSurge": "25%", "maxUnavailable": 2, "readyTimeoutSeconds": 600,
+            "onFailure": "Rollback",
+        },
+        "remediation": {
+            "enabled": false, "maxInFlight": "10%", "unhealthyLimit": 3, "joinTimeoutSeconds": 0,
+        },
         "tags": {"team": "platform", "cost-center": "42"},
     })
 }
@@ -136,6 +143,31 @@ fn sizes_are_in_order() {
             .await?;
         let drains = with(pool(), json!({"scaleIn": {"maxConcurrentDrains": 0}}));
         server.refuses(Kind::MachinePool, drains, "greater than or equal to 1").await
+    });
+}
+
+#[test]
+fn shares_are_numbers_or_percentages() {
+    on_server(async |server| {
+        let places = [
+            ("rollout", "maxSurge"),
+            ("rollout", "maxUnavailable"),
+            ("remediation", "maxInFlight"),
+            ("remediation", "unhealthyLimit"),
+        ];
+        for (part, field) in places {
+            let share = |value: Value| with(pool(), json!({part: {field: value}}));
+            for good in [json!(0), json!(10_000), json!("0%"), json!("7%"), json!("100%")] {
+                server.accepts(Kind::MachinePool, &share(good)).await?;
+            }
+            for bad in
+                [json!(-1), json!(10_001), json!("101%"), json!("5"), json!("5 %"), json!("-5%"), json!("")]
+            {
+                server.refuses(Kind::MachinePool, share(bad), "a number from 0 to 10000, or a share").await?;
+            }
+        }
+        let hasty = with(pool(), json!({"rollout": {"readyTimeoutSeconds": 59}}));
+        server.refuses(Kind::MachinePool, hasty, "greater than or equal to 60").await
     });
 }
 

@@ -181,7 +181,8 @@ fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
         }
         pool.settles_at(0).await?;
         let launched = launches(world, &pool) - before;
-        assert!(launched <= 3, "{launched} launches for 10 changes of mind");
+        // A successor may come before what it succeeds has gone (rollout.maxSurge), so it is not one at a time.
+        assert!(launched <= 5, "{launched} launches for 10 changes of mind");
 
         joins.store(true, Ordering::Relaxed);
         autoscaler.set_size(&pool, 1).await?;

@@ -74,6 +74,8 @@ fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
             Ok(Probe::when(replicas == Some(3), || format!("{replicas:?}")))
         })
         .await?;
+        // Cluster API's own phase comes after the number.
+        pool.settles_at(3).await?;
         pool.stays("at AWS's size", Duration::from_secs(3), |view| view.is_settled_at(3)).await?;
 
         // And back: from now on the MachinePool decides.

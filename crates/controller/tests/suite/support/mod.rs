@@ -15,8 +15,8 @@ pub(crate) use pool::Pool;
 
 use audit::Audit;
 use foo_apiserver_fake::{DrainTime, FakeApiServer, FakeCore, NodeState, Object, Requests};
-use foo_cloud::InstanceState;
 use foo_cloud::model::InstanceId;
+use foo_simulator::core::catalogue::Boot;
 use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
 use k8s_openapi::api::events::v1::Event;
 use manager::Manager;
@@ -208,8 +208,9 @@ impl World {
 /// What the workload cluster says: a Node for each instance that runs.
 fn node_of(region: &RegionHandle, provider_id: &str) -> NodeState {
     let id = InstanceId::new(provider_id.rsplit('/').next().unwrap_or_default());
-    match region.instance(&id) {
-        Some(instance) if instance.state == InstanceState::Running => NodeState::Ready,
+    let runs = region.in_service_instances().into_iter().find(|instance| instance.id == id);
+    match runs {
+        Some(instance) if instance.boots == Boot::Succeeds => NodeState::Ready,
         _ => NodeState::Absent,
     }
 }

@@ -70,6 +70,7 @@ pub(crate) fn machine_pool(name: &str, replicas: i32) -> MachinePool {
         infrastructure_ref: reference("FooMachinePool", name),
         version: Some("v1.36.3".to_owned()),
         deletion: None,
+        min_ready_seconds: None,
     };
     let spec = MachinePoolSpec {
         cluster_name: CLUSTER.to_owned(),

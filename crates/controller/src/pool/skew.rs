@@ -1,0 +1,130 @@
+//! Version skew: Nodes must not be newer than their control plane (Kubernetes, "Version Skew Policy"), so content of a
+//! newer version is not made before the control plane runs it.
+//!
+//! The control plane is read live, and only when content is wanted that no launch template version has: never by a pool
+//! at rest, nor by a manager that starts again.
+
+use super::gather::Gathered;
+use super::state::PoolState;
+use foo_api::FooControlPlane;
+use foo_api::names::CONTROL_PLANE_GROUP;
+use foo_cloud::model::LaunchTemplate;
+use foo_planner::desired::{Blocked, Desired, Wanted};
+use kube::core::{ApiResource, DynamicObject};
+use kube::{Api, Client, Resource};
+use std::time::Duration;
+
+/// A control plane that is behind is read again after this long.
+const TRY_AGAIN: Duration = Duration::from_secs(30);
+
+/// Holds new content back while the control plane is older than it.
+pub(super) async fn hold_back(
+    client: &Client,
+    gathered: &Gathered,
+    desired: &mut Desired,
+    state: &mut PoolState,
+) {
+    let Wanted::Ready(wanted) = &desired.template else { return };
+    // Not read yet: nothing is made before it is.
+    let Some((_, template)) = &state.template else { return };
+    let known = |template: &LaunchTemplate| {
+        template.versions.iter().any(|record| record.spec_hash.as_ref() == Some(&wanted.spec_hash))
+    };
+    if template.as_ref().is_some_and(known) {
+        return;
+    }
+    if let Some(blocked) = behind(client, gathered).await {
+        state.behind = true;
+        desired.template = Wanted::Blocked(blocked);
+    }
+}
+
+/// When to look at a control plane again that is behind.
+pub(super) fn next_try(state: &PoolState) -> Option<Duration> {
+    state.behind.then_some(TRY_AGAIN)
+}
+
+async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
+    let wanted = gathered.machine_pool.as_ref()?.spec.template.spec.version.clone()?;
+    let runs = match control_plane_version(client, gathered).await {
+        Ok(runs) => runs?,
+        // A kind of control plane that we may not read must not stop a pool.
+        Err(kube::Error::Api(status)) if [403, 404].contains(&status.code) => {
+            tracing::warn!(%status, "the version of the control plane cannot be read");
+            return None;
+        }
+        Err(error) => {
+            tracing::warn!(%error, "could not read the version of the control plane");
+            let message = "the version of the control plane could not be read; it is tried again";
+            return Some(Blocked::new("WaitingForControlPlane", message));
+        }
+    };
+    Version::parse(&runs)?.is_older_than(Version::parse(&wanted)?).then(|| {
+        Blocked::new(
+            "WaitingForControlPlane",
+            format!("the control plane runs {runs}; content of {wanted} is made when it runs that, too"),
+        )
+    })
+}
+
+/// `status.version` of whatever Cluster.spec.controlPlaneRef names (Cluster API, contract of control plane providers).
+async fn control_plane_version(client: &Client, gathered: &Gathered) -> kube::Result<Option<String>> {
+    let Some(reference) =
+        gathered.cluster.as_ref().and_then(|cluster| cluster.spec.control_plane_ref.clone())
+    else {
+        return Ok(None);
+    };
+    let resource = if reference.api_group == CONTROL_PLANE_GROUP {
+        ApiResource::from_gvk(&kube::core::GroupVersionKind {
+            group: FooControlPlane::group(&()).into_owned(),
+            version: FooControlPlane::version(&()).into_owned(),
+            kind: FooControlPlane::kind(&()).into_owned(),
+        })
+    } else {
+        let group = kube::discovery::oneshot::group(client, &reference.api_group).await?;
+        let Some((resource, _)) = group.recommended_kind(&reference.kind) else { return Ok(None) };
+        resource
+    };
+    let objects: Api<DynamicObject> = Api::namespaced_with(client.clone(), &gathered.namespace(), &resource);
+    let object = objects.get_opt(&reference.name).await?;
+    let version =
+        object.and_then(|object| Some(object.data.pointer("/status/version")?.as_str()?.to_owned()));
+    Ok(version.filter(|version| !version.is_empty()))
+}
+
+/// Major, minor and, where it is told, patch; what follows a `-` or `+` does not count. EKS tells no patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Version((u32, u32), Option<u32>);
+
+impl Version {
+    fn parse(text: &str) -> Option<Self> {
+        let plain = text.trim_start_matches('v').split(['-', '+']).next()?;
+        let mut numbers = plain.split('.').map(str::parse::<u32>);
+        let minor = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        match numbers.next() {
+            None => Some(Self(minor, None)),
+            Some(patch) => Some(Self(minor, Some(patch.ok()?))),
+        }
+    }
+
+    fn is_older_than(self, other: Self) -> bool {
+        match (self.0.cmp(&other.0), self.1, other.1) {
+            (std::cmp::Ordering::Equal, Some(patch), Some(wanted)) => patch < wanted,
+            (minor, _, _) => minor == std::cmp::Ordering::Less,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers_and_patches_only_where_both_are_told() {
+        let older = |a, b| Version::parse(a).unwrap().is_older_than(Version::parse(b).unwrap());
+        assert!(older("v1.9.10", "v1.36.3") && older("v1.36.3", "1.36.10") && older("1.31", "v1.32.4"));
+        assert!(!older("1.31", "v1.31.7") && !older("v1.36.3-eks-a5565ad", "v1.36.3+k3s1"));
+        assert!(!older("v1.37.0", "v1.36.9"));
+        assert_eq!(Version::parse("latest"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! The rules about replacing what is outdated or sick.
+
+use super::facts::Facts;
+use super::sizes::{staying_instances, wish};
+use super::{Action, Found, Goal, MachineName, OnlyIf, Rule};
+use crate::desired::{OnFailure, Strategy, Wanted};
+use crate::model::{Instance, LaunchTemplateId, LifecycleState, NodeState, SpecHash, TemplateVersion};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
+    stays_available(facts, found);
+    launches_no_quarantined(facts, found);
+}
+
+/// MachineHealthCheck gave up on it, or its Node is late.
+pub(super) fn is_sick(facts: &Facts<'_>, name: &MachineName) -> bool {
+    let rules = facts.desired.remediation;
+    let Some(machine) = facts.machines.get(name).filter(|machine| rules.enabled && !machine.spared) else {
+        return false;
+    };
+    let late = machine.node == NodeState::None
+        && rules
+            .join_timeout
+            .is_some_and(|timeout| machine.created.until(facts.observed.now) >= Duration::from(timeout));
+    machine.unhealthy.is_some() || late
+}
+
+/// Its instance was launched from other content than all shall have, and replacing it is ours.
+pub(super) fn is_outdated(facts: &Facts<'_>, name: &MachineName) -> bool {
+    let has = content_of(facts, name);
+    is_ours_to_replace(facts) && has.is_some() && has != aim(facts)
+}
+
+/// It has the content that all shall have, and has not worked for as long as that may take: it failed before.
+pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
+    let Some(machine) = facts.machines.get(name) else { return false };
+    let since = machine.node_since.unwrap_or(machine.created);
+    let late = since.until(facts.observed.now) >= Duration::from(facts.desired.rollout.ready_timeout);
+    is_ours_to_replace(facts) && late && machine.node != NodeState::Ready
+}
+
+fn is_ours_to_replace(facts: &Facts<'_>) -> bool {
+    let rules = facts.desired.rollout;
+    !rules.paused && rules.strategy == Strategy::RollingUpdate && aim(facts).is_some()
+}
+
+/// The content that all instances shall have; nothing while it is unknown, or given up on without a way back.
+fn aim<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
+    let Wanted::Ready(wanted) = &facts.desired.template else { return None };
+    if given_up(facts).is_none() {
+        return Some(&wanted.spec_hash);
+    }
+    let back = facts.desired.rollout.on_failure == OnFailure::Rollback;
+    good_ones(facts).into_iter().max().map(|(_, _, hash)| hash).filter(|_| back)
+}
+
+/// Contents that never failed, each with how many instances have it and its newest version.
+fn good_ones<'a>(facts: &Facts<'a>) -> Vec<(usize, TemplateVersion, &'a SpecHash)> {
+    let Some(Some(template)) = facts.observed.template.seen() else { return Vec::new() };
+    let failed = |hash: &SpecHash| facts.observed.quarantine.iter().any(|record| record.hash == *hash);
+    let mut good: Vec<(usize, TemplateVersion, &SpecHash)> = Vec::new();
+    for record in &template.versions {
+        let Some(hash) = record.spec_hash.as_ref().filter(|hash| !failed(hash)) else { continue };
+        let of = |instance: &&&Instance| {
+            let version = instance.template.as_ref().filter(|(id, _)| *id == template.id);
+            let from = version.is_some_and(|(_, version)| *version == record.version);
+            from && instance.lifecycle.is_capacity()
+        };
+        let used = facts.instances.values().filter(of).count();
+        match good.iter_mut().find(|(_, _, known)| *known == hash) {
+            Some((count, newest, _)) => {
+                *count += used;
+                *newest = (*newest).max(record.version);
+            }
+            None => good.push((used, record.version, hash)),
+        }
+    }
+    good
+}
+
+/// The wanted content, if it was given up on.
+fn given_up<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
+    let Wanted::Ready(wanted) = &facts.desired.template else { return None };
+    let stands = |hash: &SpecHash| {
+        facts.observed.quarantine.iter().any(|record| record.stands && record.hash == *hash)
+    };
+    Some(&wanted.spec_hash).filter(|hash| stands(hash))
+}
+
+fn hash_of_version<'a>(
+    facts: &Facts<'a>,
+    id: &LaunchTemplateId,
+    version: TemplateVersion,
+) -> Option<&'a SpecHash> {
+    let template = facts.observed.template.seen()?.as_ref().filter(|template| template.id == *id)?;
+    template.versions.iter().find(|record| record.version == version)?.spec_hash.as_ref()
+}
+
+fn content_of<'a>(facts: &Facts<'a>, name: &MachineName) -> Option<&'a SpecHash> {
+    let claim = facts.claim_of(name)?;
+    let version = facts.instances.get(&claim.instance).and_then(|instance| instance.template.as_ref());
+    version.and_then(|(id, version)| hash_of_version(facts, id, *version)).or(claim.spec_hash.as_ref())
+}
+
+fn stays_available(facts: &Facts<'_>, found: &mut Found) {
+    if facts.desired.goal != Goal::Run {
+        return;
+    }
+    let going: BTreeSet<&MachineName> = facts
+        .actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::DeleteMachine { name, .. } => Some(name),
+            _ => None,
+        })
+        .collect();
+    let replaced = |action: &Action| match action {
+        Action::DeleteMachine { name, only_if: OnlyIf::SameUid, .. } => {
+            !facts.is_lost(name) && !is_sick(facts, name) && serves(facts, name)
+        }
+        _ => false,
+    };
+    let Some(group) = facts.group.filter(|_| facts.actions.iter().any(replaced)) else { return };
+    let wish = wish(facts, group.sizes.desired);
+    let floor = wish.saturating_sub(facts.desired.rollout.unavailable(wish));
+    let left = staying_instances(facts, group)
+        .filter_map(|instance| facts.name_of(&instance.id))
+        .filter(|name| !going.contains(name) && serves(facts, name))
+        .count();
+    let left = u32::try_from(left).unwrap_or(u32::MAX);
+    found.check(left >= floor, Rule::StaysAvailable, || {
+        format!("Machines are replaced so that {left} are left available, {floor} must be")
+    });
+}
+
+/// Its Node is Ready; that of new content for long enough.
+fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
+    let Some(machine) = facts.machines.get(name).filter(|machine| machine.sickness().is_none()) else {
+        return false;
+    };
+    let instance: Option<&&Instance> =
+        facts.claim_of(name).and_then(|claim| facts.instances.get(&claim.instance));
+    let runs = instance.is_some_and(|instance| instance.lifecycle == LifecycleState::InService);
+    let since = machine.node_since.unwrap_or(machine.created);
+    let ready_for = since.until(facts.observed.now);
+    let new = aim(facts).is_some() && content_of(facts, name) == aim(facts);
+    let long_enough = !new || ready_for >= Duration::from(facts.desired.rollout.min_ready);
+    runs && machine.node == NodeState::Ready && long_enough
+}
+
+fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
+    let Some(bad) = given_up(facts) else { return };
+    for action in facts.actions {
+        let choice = match action {
+            Action::CreateGroup(group) => Some((&group.template.0, group.template.1)),
+            Action::UpdateGroup { change, .. } => {
+                change.template.as_ref().map(|(id, version, _)| (id, *version))
+            }
+            _ => None,
+        };
+        let launches = choice.and_then(|(id, version)| hash_of_version(facts, id, version));
+        let another = !good_ones(facts).is_empty();
+        found.check(!another || launches != Some(bad), Rule::LaunchesNoQuarantined, || {
+            format!("the group is to launch {bad} again, which was given up on")
+        });
+    }
+}

@@ -1,0 +1,167 @@
+//! Where the replacement of outdated instances stands: a question of what is the case, asked by many steps. What is done
+//! about it is in `steps/replace.rs`.
+
+use crate::desired::{Goal, OnFailure, Strategy, Wanted};
+use crate::model::{LifecycleState, NodeState, Timestamp};
+use crate::situation::{Decider, Generation, Member, Situation, Standing, View};
+use crate::steps::group::launches_wanted_content;
+
+/// Where it stands, in numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Standpoint {
+    pub(crate) course: Course,
+    /// Instances beyond the wish that are wanted for its sake.
+    pub(crate) surge: u32,
+    /// Members that stay, and were launched from other content than the one to reach.
+    pub(crate) outdated: u32,
+    /// Members that stay, and were launched from the content to reach.
+    pub(crate) current: u32,
+    /// Those of them that are available.
+    pub(crate) proven: u32,
+    /// Members that stay and are available, whatever they were launched from.
+    pub(crate) available: u32,
+    /// Surge is wanted and the ceiling, or whoever decides on the size, leaves no room for any; nor may any be
+    /// unavailable.
+    pub(crate) cramped: bool,
+}
+
+/// Whether it goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Course {
+    /// Nothing is known to be outdated.
+    #[default]
+    Finished,
+    /// Outdated instances wait for somebody to delete their Machines.
+    OnDelete,
+    /// A person stopped it.
+    Paused,
+    /// What is wanted cannot be made; some instances have not even what is launched now.
+    Waiting,
+    /// The group does not launch the new content yet.
+    Preparing,
+    /// The new content was given up on, and everything stays as it is.
+    Halted,
+    /// It goes on.
+    Rolling,
+    /// The new content was given up on, and the one before comes back.
+    RollingBack,
+}
+
+impl Standpoint {
+    pub(crate) fn of(situation: &Situation<'_>) -> Self {
+        let mut standpoint = Self::default();
+        for member in staying(situation) {
+            let available = is_available(situation, member);
+            standpoint.available += u32::from(available);
+            match member.generation {
+                Generation::Current => {
+                    standpoint.current += 1;
+                    standpoint.proven += u32::from(available);
+                }
+                Generation::Outdated => standpoint.outdated += 1,
+                Generation::Unknown => {}
+            }
+        }
+        standpoint.course = course(situation, standpoint);
+        let room = room(situation, standpoint.outdated);
+        standpoint.surge = surge(situation, standpoint, room);
+        standpoint.cramped = standpoint.course.goes_on()
+            && standpoint.outdated > 0
+            && room == 0
+            && situation.desired.rollout.unavailable(situation.wish.size) == 0;
+        standpoint
+    }
+}
+
+impl Course {
+    /// Whether instances are being replaced.
+    pub(crate) fn goes_on(self) -> bool {
+        matches!(self, Self::Rolling | Self::RollingBack)
+    }
+}
+
+fn course(situation: &Situation<'_>, standpoint: Standpoint) -> Course {
+    let rules = &situation.desired.rollout;
+    let ours = matches!(situation.view, View::Ours(_));
+    if situation.desired.goal != Goal::Run || !ours {
+        return Course::Finished;
+    }
+    let back = situation.fallback.is_some() && rules.on_failure == OnFailure::Rollback;
+    if situation.given_up.is_some() && !back {
+        return Course::Halted;
+    }
+    match (standpoint.outdated, rules.strategy) {
+        (0, _) if !is_on_trial(situation, standpoint) => Course::Finished,
+        (_, Strategy::OnDelete) => Course::OnDelete,
+        (_, Strategy::RollingUpdate) if rules.paused => Course::Paused,
+        (_, Strategy::RollingUpdate) if matches!(situation.desired.template, Wanted::Blocked(_)) => {
+            Course::Waiting
+        }
+        (_, Strategy::RollingUpdate) if !launches_wanted_content(situation) => Course::Preparing,
+        (_, Strategy::RollingUpdate) if back => Course::RollingBack,
+        (_, Strategy::RollingUpdate) => Course::Rolling,
+    }
+}
+
+/// The last of the old content is gone before anything of the new one was available, as in a pool of one instance: it may
+/// still fail. Known from the last pass; after a crash such a roll-out counts as finished.
+fn is_on_trial(situation: &Situation<'_>, standpoint: Standpoint) -> bool {
+    let tried = situation.memory.trial.as_ref().map(|trial| &trial.hash);
+    situation.wish.size > 0 && standpoint.proven == 0 && tried.is_some() && tried == situation.aim()
+}
+
+/// How many instances beyond the wish there may be for a roll-out of so many.
+fn room(situation: &Situation<'_>, outdated: u32) -> u32 {
+    let wish = situation.wish;
+    match wish.decider {
+        Decider::External { .. } => 0,
+        Decider::Replicas => {
+            let rules = situation.desired.rollout;
+            let most = if wish.size == 0 { 0 } else { rules.max_surge.up(wish.size).min(outdated) };
+            wish.ceiling.map_or(most, |ceiling| most.min(ceiling.saturating_sub(wish.size)))
+        }
+    }
+}
+
+/// One first, the canary; when it is available, all that are allowed. What is there of the new content already, or on its
+/// way, is not taken back because a new Node falters or the roll-out is stopped: the surplus may be what is available.
+fn surge(situation: &Situation<'_>, standpoint: Standpoint, room: u32) -> u32 {
+    let coming = situation.unlaunched();
+    let beyond = situation.tally.kept.saturating_add(coming).saturating_sub(situation.wish.size);
+    let there = beyond.min(standpoint.current.saturating_add(coming));
+    match standpoint.course {
+        Course::Finished | Course::OnDelete => 0,
+        Course::Paused | Course::Preparing | Course::Waiting => room.min(there),
+        // What does not work stays to be looked at, and is made up for.
+        Course::Halted => room.min(there.max(standpoint.current.saturating_sub(standpoint.proven))),
+        Course::Rolling | Course::RollingBack if standpoint.proven > 0 => room,
+        Course::Rolling | Course::RollingBack => room.min(there.max(1)),
+    }
+}
+
+/// Members that are not on their way out.
+pub(crate) fn staying<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
+    situation
+        .members
+        .iter()
+        .filter(|member| matches!(member.standing, Standing::New | Standing::Unclaimed | Standing::Kept))
+}
+
+/// Whether a member that stays serves: its Node is Ready, and a new one has been so for long enough; and nobody calls it
+/// sick.
+pub(crate) fn is_available(situation: &Situation<'_>, member: &Member<'_>) -> bool {
+    available_from(situation, member).is_some_and(|from| from <= situation.observed.now)
+}
+
+/// From when on a member that stays is available if its Node stays Ready; `None` when its Node is not.
+pub(crate) fn available_from(situation: &Situation<'_>, member: &Member<'_>) -> Option<Timestamp> {
+    let machine = member.machine.filter(|machine| machine.sickness().is_none())?;
+    if member.instance.lifecycle != LifecycleState::InService || machine.node != NodeState::Ready {
+        return None;
+    }
+    let since = machine.node_since.unwrap_or(machine.created);
+    Some(match member.generation {
+        Generation::Current => since.plus(situation.desired.rollout.min_ready.into()),
+        Generation::Outdated | Generation::Unknown => since,
+    })
+}

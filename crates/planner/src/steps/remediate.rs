@@ -1,0 +1,111 @@
+//! Which Machines are sick, and are they replaced?
+//!
+//! Cluster API marks what MachineHealthCheck gave up on and leaves the Machines of pools alone; nobody else acts. A Node
+//! that never joins has no verdict at all.
+
+use super::replace::room_to_drain;
+use crate::draft::Draft;
+use crate::model::{Deletion, LifecycleState, Machine, NodeState, Timestamp};
+use crate::report::{About, Severity};
+use crate::rollout::Course;
+use crate::situation::{Generation, Member, Situation, Standing};
+use crate::steps::machines::delete_machine;
+
+/// What is sick in a pool.
+pub(crate) struct Sick<'s, 'a> {
+    /// Machines that stay and are sick, oldest first, each with what it has.
+    pub(crate) patients: Vec<(&'s Member<'a>, String)>,
+    /// How many sick ones are going already.
+    pub(crate) going: u32,
+    /// When the next Node will have been given up on.
+    next: Option<Timestamp>,
+}
+
+/// Deletes sick Machines within the budget, unless too many are sick.
+pub(crate) fn remediate(situation: &Situation<'_>, draft: &mut Draft) {
+    let rules = situation.desired.remediation;
+    if !rules.enabled || situation.sizable_group().is_none() {
+        return;
+    }
+    let sick = sick(situation);
+    if let Some(next) = sick.next {
+        draft.wake_at(next);
+    }
+    // With too many Machines a sick one is the first to go (see the victims step).
+    if sick.is_too_much(situation) || situation.tally.kept > situation.target() {
+        return;
+    }
+    let wish = situation.wish.size;
+    // Until its successor is there a replacement is in flight.
+    let missing = situation.target().saturating_sub(situation.tally.kept);
+    let at_once = rules.max_in_flight.up(wish).max(1).saturating_sub(sick.going.max(missing));
+    let budget = at_once.min(room_to_drain(situation, draft));
+    let fresh: Vec<_> =
+        sick.patients.into_iter().filter(|(member, _)| !draft.deleted.contains(&member.name)).collect();
+    for (member, what) in fresh.into_iter().take(usize::try_from(budget).unwrap_or(usize::MAX)) {
+        let message = format!("Machine {} is replaced: {what}", member.name);
+        draft.tell(Severity::Warning, About::Machine(member.name.clone()), "MachineRemediated", message);
+        delete_machine(situation, member.machine, &what, draft);
+    }
+}
+
+impl Sick<'_, '_> {
+    /// How many there are, those that are going included.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.patients.len()).unwrap_or(u32::MAX).saturating_add(self.going)
+    }
+
+    /// So many are sick that the cause lies elsewhere.
+    pub(crate) fn is_too_much(&self, situation: &Situation<'_>) -> bool {
+        self.count() > situation.desired.remediation.unhealthy_limit.up(situation.wish.size)
+    }
+}
+
+/// What did not work in a roll-out that is halted stays to be looked at.
+fn is_exhibit(situation: &Situation<'_>, member: &Member<'_>) -> bool {
+    situation.rollout.course == Course::Halted && member.generation == Generation::Current
+}
+
+/// Whether a Machine that is going was sick when its deletion began.
+fn was_sick(situation: &Situation<'_>, machine: &Machine) -> bool {
+    let late = match (machine.deletion, situation.desired.remediation.join_timeout) {
+        (Deletion::Since(at), Some(timeout)) => {
+            machine.node == NodeState::None && machine.created.plus(timeout.into()) <= at
+        }
+        (Deletion::Alive, _) | (_, None) => false,
+    };
+    machine.sickness().is_some() || (late && !machine.spared)
+}
+
+/// Who is sick.
+pub(crate) fn sick<'s, 'a>(situation: &'s Situation<'a>) -> Sick<'s, 'a> {
+    let mut next = None;
+    let mut patients = Vec::new();
+    for member in situation.members_that_are(Standing::Kept) {
+        let Some(machine) = member.machine.filter(|machine| !machine.spared) else { continue };
+        if is_exhibit(situation, member) {
+            continue;
+        }
+        if let Some(why) = machine.sickness() {
+            patients.push((member, format!("MachineHealthCheck gave up on it: {why}")));
+            continue;
+        }
+        let serving = member.instance.lifecycle == LifecycleState::InService;
+        let Some(timeout) = situation.desired.remediation.join_timeout else { continue };
+        if !serving || machine.node != NodeState::None {
+            continue;
+        }
+        let until = machine.created.plus(timeout.into());
+        if until <= situation.observed.now {
+            patients.push((member, format!("its Node has not joined within {timeout}")));
+        } else {
+            next = Some(next.map_or(until, |next: Timestamp| next.min(until)));
+        }
+    }
+    patients.sort_by_key(|(member, _)| (member.machine.map(|machine| machine.created), member.name.clone()));
+    let going = situation
+        .members_that_are(Standing::Draining)
+        .filter(|member| member.machine.is_some_and(|machine| was_sick(situation, machine)));
+    let going = u32::try_from(going.count()).unwrap_or(u32::MAX);
+    Sick { patients, going, next }
+}

@@ -1,0 +1,320 @@
+//! Which outdated Machines go, and does the new content work?
+//!
+//! Level-triggered: each pass compares what every instance was launched from with what is wanted. Nothing else is
+//! remembered but how the new content does, and that may be lost. Choosing means deleting the Machine; the end of its
+//! instance is replaced by the group (see the ends step), which launches the new content.
+
+use super::victims::Queue;
+use crate::action::Action;
+use crate::desired::{OnFailure, Wanted};
+use crate::draft::{Draft, Stage};
+use crate::memory::Trial;
+use crate::model::{Machine, MachineName, NodeState, SpecHash, Timestamp};
+use crate::observed::Quarantine;
+use crate::report::{About, Severity};
+use crate::rollout::{Course, available_from, is_available, staying};
+use crate::situation::{Generation, Member, Situation, Standing};
+use crate::steps::hooks;
+use crate::steps::machines::delete_machine;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// A Node that was Ready and then was not, so often, is no accident.
+const RELAPSES: u32 = 3;
+
+/// How many contents that failed are remembered. Only the latest ones could be gone back to by mistake.
+const RECORDS: usize = 5;
+
+/// Gives up on content that does not work. Whether anything may be replaced in this pass.
+pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    watch_trial(situation, draft);
+    let failed = failure(situation, draft);
+    let mut records = lifted(situation);
+    if let (Some(message), Some(hash)) = (&failed, situation.aim()) {
+        tell(situation, hash, message, draft);
+        records.retain(|record| record.hash != *hash);
+        records.push(Quarantine { hash: hash.clone(), message: message.clone(), stands: true });
+        records.drain(..records.len().saturating_sub(RECORDS));
+    }
+    if records != situation.observed.quarantine {
+        draft.act(Stage::Own, Action::Quarantine { records });
+    }
+    failed.is_none()
+}
+
+/// The records of what failed: one for something else than what is wanted now stands no longer.
+fn lifted(situation: &Situation<'_>) -> Vec<Quarantine> {
+    let mut records = situation.observed.quarantine.clone();
+    if let Wanted::Ready(wanted) = &situation.desired.template {
+        for record in records.iter_mut().filter(|record| record.hash != wanted.spec_hash) {
+            record.stands = false;
+        }
+    }
+    records
+}
+
+fn tell(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) {
+    let what = match situation.desired.rollout.on_failure {
+        OnFailure::Halt => "is halted",
+        OnFailure::Rollback => "is rolled back",
+    };
+    let text = format!("the roll-out of {hash} {what}: {message}");
+    draft.tell(Severity::Warning, About::Verdict, "RolloutFailed", text);
+}
+
+/// Remembers how the new content does.
+fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
+    match situation.rollout.course {
+        Course::Rolling => {}
+        // A rotated token makes a new version of the same content; what is wanted may be unknown for a moment.
+        Course::Preparing | Course::Waiting => {
+            let wanted = match &situation.desired.template {
+                Wanted::Ready(wanted) => Some(&wanted.spec_hash),
+                Wanted::Blocked(_) => None,
+            };
+            draft.memory.trial =
+                draft.memory.trial.take().filter(|trial| wanted.is_none_or(|wanted| trial.hash == *wanted));
+            return;
+        }
+        Course::Finished | Course::OnDelete | Course::Paused | Course::Halted | Course::RollingBack => {
+            draft.memory.trial = None;
+            return;
+        }
+    }
+    let Some(hash) = situation.aim().filter(|_| situation.is_fresh()) else { return };
+    let now = situation.observed.now;
+    let trial = draft.memory.trial.take().filter(|trial| trial.hash == *hash);
+    let mut trial = trial.unwrap_or_else(|| Trial {
+        hash: hash.clone(),
+        since: now,
+        available: BTreeSet::new(),
+        ready: BTreeSet::new(),
+        relapses: BTreeMap::new(),
+        waiting_since: None,
+    });
+    count_relapses(situation, &mut trial);
+    let available: BTreeSet<MachineName> = newcomers(situation)
+        .filter(|member| is_available(situation, member))
+        .map(|member| member.name.clone())
+        .collect();
+    if available.difference(&trial.available).next().is_some() {
+        trial.waiting_since = None;
+    }
+    let goes = |member: &&Member<'_>| {
+        member.generation == Generation::Current
+            && matches!(
+                member.standing,
+                Standing::Draining
+                    | Standing::Undercut
+                    | Standing::Released
+                    | Standing::Ending
+                    | Standing::Leaving
+            )
+    };
+    let waits = newcomers(situation)
+        .any(|member| !is_available(situation, member) && !failed_before(situation, &trial, member))
+        || situation.unlaunched() > 0
+        || situation.members.iter().any(|member| goes(&member));
+    trial.waiting_since = waits.then(|| trial.waiting_since.unwrap_or(now));
+    trial.available = available;
+    draft.memory.trial = Some(trial);
+}
+
+/// One Node at a time: when several stop being Ready at once, it is the way to them that failed.
+fn count_relapses(situation: &Situation<'_>, trial: &mut Trial) {
+    let is_ready = |member: &Member<'_>| {
+        member.machine.is_some_and(|machine: &Machine| machine.node == NodeState::Ready)
+    };
+    let fell: Vec<&Member<'_>> =
+        staying(situation).filter(|member| trial.ready.contains(&member.name) && !is_ready(member)).collect();
+    if let [member] = fell.as_slice()
+        && member.generation == Generation::Current
+    {
+        *trial.relapses.entry(member.name.clone()).or_default() += 1;
+    }
+    let names: BTreeSet<&MachineName> = staying(situation).map(|member| &member.name).collect();
+    trial.relapses.retain(|name, _| names.contains(name));
+    trial.ready =
+        staying(situation).filter(|member| is_ready(member)).map(|member| member.name.clone()).collect();
+}
+
+/// Members of the new content that stay.
+fn newcomers<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
+    staying(situation).filter(|member| member.generation == Generation::Current)
+}
+
+/// Since when a member's Node has not been Ready, and in what way.
+fn unready_since(machine: &Machine) -> (Timestamp, &'static str) {
+    match (machine.node, machine.node_since) {
+        (NodeState::None, _) => (machine.created, "has not joined"),
+        (NodeState::Ready | NodeState::NotReady, Some(since)) => (since.max(machine.created), "is not Ready"),
+        (NodeState::Ready | NodeState::NotReady, None) => (machine.created, "is not Ready"),
+    }
+}
+
+/// It had failed before the content was tried again: it says nothing about this time, and is replaced.
+fn failed_before(situation: &Situation<'_>, trial: &Trial, member: &Member<'_>) -> bool {
+    let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
+    let sick = machine.sickness().is_some() && machine.created < trial.since;
+    let (since, _) = unready_since(machine);
+    let overdue = available_from(situation, member).is_none()
+        && since.plus(situation.desired.rollout.ready_timeout.into()) <= trial.since;
+    sick || overdue
+}
+
+/// What is wrong with the new content, if something is.
+fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
+    if situation.rollout.course != Course::Rolling {
+        return None;
+    }
+    let trial = draft.memory.trial.clone()?;
+    for member in newcomers(situation).filter(|member| !failed_before(situation, &trial, member)) {
+        if let Some(message) = failure_of(situation, &trial, member, draft) {
+            return Some(message);
+        }
+    }
+    if let Some((name, times)) = trial.relapses.iter().find(|(_, times)| **times >= RELAPSES) {
+        return Some(format!("Machine {name}: its Node became Ready and unready {times} times"));
+    }
+    // Once an instance of it serves, a lack of others says nothing about the content.
+    let since = trial.waiting_since.filter(|_| situation.rollout.proven == 0)?;
+    // One that came late has its own time; that one after another comes and goes is a failure as well.
+    let came = newcomers(situation).next().is_some();
+    let timeout = situation.desired.rollout.ready_timeout;
+    let until = since.plus(Duration::from(timeout).saturating_mul(if came { 2 } else { 1 }));
+    if until <= situation.observed.now {
+        let words = situation.observed.shortage.as_ref();
+        let words = words.map(|words| format!("; AWS says: {words}")).unwrap_or_default();
+        return Some(format!("no new instance became available within {timeout}{words}"));
+    }
+    draft.wake_at(until);
+    None
+}
+
+fn failure_of(
+    situation: &Situation<'_>,
+    trial: &Trial,
+    member: &Member<'_>,
+    draft: &mut Draft,
+) -> Option<String> {
+    let machine = member.machine?;
+    if let Some(why) = machine.sickness() {
+        return Some(format!("Machine {}: MachineHealthCheck gave up on it: {why}", machine.name));
+    }
+    if available_from(situation, member).is_some() {
+        return None;
+    }
+    let (since, what) = unready_since(machine);
+    let remediation = situation.desired.remediation;
+    let timeout = match remediation.join_timeout.filter(|_| remediation.enabled) {
+        Some(join) if machine.node == NodeState::None => join.min(situation.desired.rollout.ready_timeout),
+        Some(_) | None => situation.desired.rollout.ready_timeout,
+    };
+    let until = since.max(trial.since).plus(timeout.into());
+    if until <= situation.observed.now {
+        return Some(format!("Machine {}: its Node {what} after {timeout}", machine.name));
+    }
+    draft.wake_at(until);
+    None
+}
+
+/// Deletes outdated Machines as far as the budgets go: those that serve nobody first, then those that do.
+pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
+    if !situation.rollout.course.goes_on() || situation.sizable_group().is_none() {
+        return;
+    }
+    let now = situation.observed.now;
+    let trial = draft.memory.trial.clone();
+    let failed = |member: &Member<'_>| {
+        let before = trial.as_ref().is_some_and(|trial| failed_before(situation, trial, member));
+        member.generation == Generation::Current && before
+    };
+    let gone = draft.deleted.clone();
+    let stays: Vec<&Member<'_>> = staying(situation).filter(|member| !gone.contains(&member.name)).collect();
+    let unproven: Vec<&&Member<'_>> = stays
+        .iter()
+        .filter(|member| member.generation == Generation::Current)
+        .filter(|member| !is_available(situation, member) && !failed(member))
+        .collect();
+    for from in unproven.iter().filter_map(|member| available_from(situation, member)) {
+        if from > now {
+            draft.wake_at(from);
+        }
+    }
+    let wish = situation.wish.size;
+    let floor = wish.saturating_sub(situation.desired.rollout.unavailable(wish));
+    let available = count(stays.iter().filter(|member| is_available(situation, member)));
+    let spare = count(stays.iter()).saturating_sub(floor).saturating_sub(count(unproven.iter()));
+    let canary = canary(situation, draft, count(unproven.iter()));
+    let budget = spare.min(room_to_drain(situation, draft)).min(canary);
+    let idle = |member: &Member<'_>| {
+        let goes = member.generation == Generation::Outdated || failed(member);
+        goes && !is_available(situation, member) && !gone.contains(&member.name)
+    };
+    let mut queue = Queue::of(situation, idle).without(&gone, situation);
+    let mut taken = Vec::new();
+    while count(taken.iter()) < budget
+        && let Some(candidate) = queue.any()
+    {
+        taken.push(candidate);
+    }
+    let going: BTreeSet<MachineName> =
+        gone.iter().cloned().chain(taken.iter().map(|candidate| candidate.member.name.clone())).collect();
+    let serving = |member: &Member<'_>| {
+        let outdated = member.generation == Generation::Outdated;
+        outdated && is_available(situation, member) && !gone.contains(&member.name)
+    };
+    let mut queue = Queue::of(situation, serving).without(&going, situation);
+    let budget = budget.min(count(taken.iter()).saturating_add(available.saturating_sub(floor)));
+    while count(taken.iter()) < budget
+        && let Some(candidate) = queue.any()
+    {
+        taken.push(candidate);
+    }
+    let Some(aim) = situation.aim() else { return };
+    for candidate in taken {
+        let why = why(situation, candidate.member, aim);
+        let name = candidate.machine.name.clone();
+        let message = format!("Machine {name} goes: {why}; {}", candidate.reason(situation));
+        draft.tell(Severity::Normal, About::Machine(name), "MachineChosen", message);
+        delete_machine(situation, Some(candidate.machine), &why, draft);
+    }
+}
+
+fn why(situation: &Situation<'_>, member: &Member<'_>, aim: &SpecHash) -> String {
+    if member.generation == Generation::Current {
+        return format!("it failed when {aim} was tried before");
+    }
+    let from = situation.spec_hash(member.instance, member.foo_machine);
+    let from = from.map_or_else(|| "other content".to_owned(), ToString::to_string);
+    match situation.rollout.course {
+        Course::RollingBack => format!("rolled back from {from} to {aim}"),
+        _ => format!("rolled from {from} to {aim}"),
+    }
+}
+
+/// Until one instance of the new content is available, one replacement at a time.
+fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
+    if situation.rollout.proven > 0 {
+        return u32::MAX;
+    }
+    let under_way = unproven
+        .saturating_add(situation.tally.going)
+        .saturating_add(situation.unlaunched())
+        .saturating_add(count(draft.deleted.iter()));
+    1_u32.saturating_sub(under_way)
+}
+
+/// How many more Machines may begin to drain: all reasons share one limit, those of AWS included.
+pub(crate) fn room_to_drain(situation: &Situation<'_>, draft: &Draft) -> u32 {
+    let taken = situation
+        .members_that_are(Standing::Leaving)
+        .filter(|member| hooks::waits(member) && member.machine.is_some_and(|machine| !machine.lets_go()));
+    let drains =
+        situation.tally.draining.saturating_add(count(taken)).saturating_add(count(draft.deleted.iter()));
+    situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains)
+}
+
+fn count<T>(items: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(items.count()).unwrap_or(u32::MAX)
+}

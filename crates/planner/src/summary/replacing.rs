@@ -1,0 +1,136 @@
+//! Replacement of outdated and of sick instances in words.
+
+use super::conditions::condition;
+use super::{many, some_names};
+use crate::desired::{Goal, Wanted};
+use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
+use crate::rollout::{Course, is_available, staying};
+use crate::situation::{Generation, Situation, Standing, View};
+use crate::steps::remediate::sick;
+
+/// How far the roll-out is; `None` while nobody knows what is wanted or what is there.
+pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
+    let standpoint = situation.rollout;
+    if situation.desired.goal != Goal::Run || !matches!(situation.view, View::Ours(_)) {
+        return None;
+    }
+    let phase = match standpoint.course {
+        Course::Finished if situation.given_up.is_some() => RolloutPhase::RolledBack,
+        Course::Finished => RolloutPhase::Finished,
+        Course::OnDelete => RolloutPhase::OnDelete,
+        Course::Paused => RolloutPhase::Paused,
+        Course::Waiting => RolloutPhase::Waiting,
+        Course::Preparing => RolloutPhase::Preparing,
+        Course::Halted => RolloutPhase::Halted,
+        Course::Rolling => RolloutPhase::Rolling,
+        Course::RollingBack => RolloutPhase::RollingBack,
+    };
+    Some(RolloutReport {
+        phase,
+        target_hash: situation.aim()?.clone(),
+        updated: standpoint.current,
+        outdated: standpoint.outdated,
+        message: message(situation, phase),
+    })
+}
+
+/// What it waits for.
+fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
+    let failed = situation.given_up.map(|record| record.message.as_str()).unwrap_or_default();
+    match phase {
+        RolloutPhase::Finished => String::new(),
+        RolloutPhase::OnDelete => {
+            "outdated Machines are replaced when somebody deletes them: spec.rollout.strategy is OnDelete"
+                .to_owned()
+        }
+        RolloutPhase::Paused => {
+            format!("stopped by the annotation {}", crate::names::ROLLOUT_PAUSED_ANNOTATION)
+        }
+        RolloutPhase::Waiting => match &situation.desired.template {
+            Wanted::Blocked(blocked) => blocked.message.clone(),
+            Wanted::Ready(_) => String::new(),
+        },
+        RolloutPhase::Preparing => "waiting for the group to launch the new content".to_owned(),
+        RolloutPhase::Halted if situation.fallback.is_none() => {
+            format!("{failed}; there is no other content to launch instead")
+        }
+        RolloutPhase::Halted => failed.to_owned(),
+        RolloutPhase::RolledBack => format!("the wanted content was given up on: {failed}"),
+        RolloutPhase::Rolling => waits_for(situation),
+        RolloutPhase::RollingBack => format!("{failed}; {}", waits_for(situation)),
+    }
+}
+
+fn waits_for(situation: &Situation<'_>) -> String {
+    if situation.rollout.cramped {
+        return "no room: neither may an instance be unavailable (rollout.maxUnavailable) nor one more be there \
+                (maxSize, or whoever decides on the size)"
+            .to_owned();
+    }
+    if situation.unlaunched() > 0 {
+        return format!("waiting for AWS to launch {}", many(situation.unlaunched(), "instance"));
+    }
+    let unproven = staying(situation)
+        .filter(|member| member.generation == Generation::Current && !is_available(situation, member))
+        .map(|member| member.name.as_str());
+    let names = some_names(unproven);
+    if !names.is_empty() {
+        return format!("waiting for the Nodes of {names}");
+    }
+    let draining =
+        some_names(situation.members_that_are(Standing::Draining).map(|member| member.name.as_str()));
+    if draining.is_empty() {
+        "waiting for AWS".to_owned()
+    } else {
+        format!("waiting for the drain of {draining}")
+    }
+}
+
+pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
+    let kind = ConditionKind::RollingOut;
+    let Some(report) = rollout(situation) else {
+        return condition(kind, Status::False, "NotRollingOut", "");
+    };
+    // Those on their way out are replaced by what is updated.
+    let all = (report.updated + report.outdated).max(situation.wish.size);
+    let counted = format!("{} of {} updated", report.updated, many(all, "instance"));
+    let said = if report.message.is_empty() { counted } else { format!("{counted}; {}", report.message) };
+    match report.phase {
+        RolloutPhase::Finished => condition(kind, Status::False, "NotRollingOut", ""),
+        RolloutPhase::RolledBack => condition(kind, Status::False, "RolledBack", report.message),
+        RolloutPhase::OnDelete => condition(kind, Status::False, "WaitsForDeletion", said),
+        RolloutPhase::Paused => condition(kind, Status::True, "Paused", said),
+        RolloutPhase::Waiting => condition(kind, Status::True, "Waiting", said),
+        RolloutPhase::Preparing => condition(kind, Status::True, "Preparing", said),
+        RolloutPhase::Halted => condition(kind, Status::True, "Halted", said),
+        RolloutPhase::Rolling => condition(kind, Status::True, "RollingOut", said),
+        RolloutPhase::RollingBack => condition(kind, Status::True, "RollingBack", said),
+    }
+}
+
+pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
+    let kind = ConditionKind::Remediating;
+    let rules = situation.desired.remediation;
+    let runs = situation.desired.goal == Goal::Run && matches!(situation.view, View::Ours(_));
+    let sick = sick(situation);
+    if !runs || sick.count() == 0 {
+        return condition(kind, Status::False, "NotRemediating", "");
+    }
+    let machines = many(sick.count(), "sick Machine");
+    let names = some_names(sick.patients.iter().map(|(member, _)| member.name.as_str()));
+    if !rules.enabled {
+        return condition(
+            kind,
+            Status::False,
+            "Disabled",
+            format!("{machines} and spec.remediation is off: {names}"),
+        );
+    }
+    if sick.is_too_much(situation) {
+        let limit = rules.unhealthy_limit.up(situation.wish.size);
+        let message = format!("{machines}, more than the {limit} that remediation acts on: {names}");
+        return condition(kind, Status::True, "TooManyUnhealthy", message);
+    }
+    let message = format!("{machines}, {} of them going", sick.going);
+    condition(kind, Status::True, "Remediating", message)
+}

@@ -1,0 +1,441 @@
+//! Roll-outs, remediation and what comes between them.
+
+use super::words;
+use crate::world::{Launches, World, content, pool};
+use foo_planner::desired::{Blocked, PausedBy, Share, Wanted};
+use foo_planner::model::{
+    LaunchTemplateId, MachineName, NodeState, Seconds, SpecHash, TemplateVersion, Timestamp,
+};
+use foo_planner::report::ConditionKind;
+use foo_planner::{Action, Look, Plan};
+
+fn name(number: u32) -> MachineName {
+    MachineName::new(format!("workers-{number:08x}"))
+}
+
+fn wants(world: &mut World, spec: &str, data: &str) {
+    world.desired.template = Wanted::Ready(content(spec, data));
+}
+
+fn breaks(world: &mut World, spec: &str) {
+    world.kube.broken.insert(SpecHash::new(spec));
+}
+
+/// So many rounds; what was done in them.
+fn rounds(world: &mut World, count: u32) -> Vec<String> {
+    (0..count).flat_map(|_| words(&world.round())).collect()
+}
+
+fn until(world: &mut World, what: &str, is_so: impl Fn(&World) -> bool) {
+    for _ in 0..300 {
+        if is_so(world) {
+            return;
+        }
+        world.round();
+    }
+    panic!("never: {what}\n{}", world.story());
+}
+
+fn launched_from(world: &World, spec: &str) -> Vec<MachineName> {
+    let hash = SpecHash::new(spec);
+    let from = world.kube.foo_machines.iter().filter(|it| it.spec_hash.as_ref() == Some(&hash));
+    from.map(|foo_machine| foo_machine.name.clone()).collect()
+}
+
+fn is_given_up(world: &World) -> bool {
+    world.kube.quarantine.iter().any(|record| record.stands)
+}
+
+fn condition(plan: &Plan, kind: ConditionKind) -> String {
+    let found = plan.report.conditions.iter().find(|condition| condition.kind == kind).unwrap();
+    format!("{:?} {}: {}", found.status, found.reason, found.message)
+}
+
+fn set_node(world: &mut World, machine: &MachineName, node: NodeState) {
+    let now = world.now;
+    if let Some(machine) = world.kube.machine_mut(machine) {
+        machine.node = node;
+        machine.node_since = Some(now);
+    }
+}
+
+/// A roll-out to v2 of a pool of three whose canary never joined.
+fn halted() -> World {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
+    breaks(&mut world, "v2");
+    wants(&mut world, "v2", "d1");
+    rounds(&mut world, 6);
+    world.wait(601);
+    rounds(&mut world, 6);
+    assert!(is_given_up(&world));
+    world
+}
+
+#[test]
+fn content_is_tried_again_when_the_record_is_taken_away() {
+    let mut world = halted();
+    // Mended for what is launched from now on; the canary of the first time stays as it is.
+    world.kube.broken.clear();
+    world.kube.quarantine.clear();
+    for _ in 0..40 {
+        world.wait(5);
+        world.cloud.work(world.now);
+        world.kube.work(world.now, &world.cloud);
+        if let Some(canary) = world.kube.machine_mut(&name(4)) {
+            (canary.node, canary.node_since) = (NodeState::None, None);
+        }
+        world.look();
+        world.pass();
+    }
+    world.settle();
+    assert!(world.kube.quarantine.is_empty(), "{:?}", world.kube.quarantine);
+    assert_eq!(launched_from(&world, "v2").len(), 3);
+    assert!(!world.kube.alive().contains(&name(4)));
+}
+
+#[test]
+fn rotating_tokens_do_not_stop_the_clock_of_a_launch_that_never_comes() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
+    world.cloud.launches = Launches::Fail;
+    for rotation in 0..3 {
+        wants(&mut world, "v2", &format!("d{rotation}"));
+        rounds(&mut world, 3);
+        for _ in 0..8 {
+            world.wait(55);
+            world.round();
+        }
+    }
+    assert!(is_given_up(&world));
+}
+
+#[test]
+fn nodes_that_stop_being_ready_all_at_once_condemn_nothing() {
+    let mut world = pool().of(8).with_surge(0).lacking_at_most(1).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "half is new", |world| launched_from(world, "v2").len() >= 4);
+    for _ in 0..4 {
+        for node in [NodeState::NotReady, NodeState::Ready] {
+            for machine in world.kube.alive() {
+                set_node(&mut world, &machine, node);
+            }
+            world.look_and_pass();
+        }
+    }
+    assert!(!is_given_up(&world), "{:?}", world.kube.quarantine);
+}
+
+#[test]
+fn nodes_that_restart_once_each_condemn_nothing_and_one_that_flaps_does() {
+    let mut world = pool().of(6).with_surge(1).lacking_at_most(0).running();
+    wants(&mut world, "v2", "d1");
+    for number in 1..=4_u32 {
+        until(&mut world, "another is new", |world| {
+            world.kube.machine(&name(6 + number)).is_some_and(|it| it.node == NodeState::Ready)
+        });
+        for node in [NodeState::NotReady, NodeState::Ready] {
+            set_node(&mut world, &name(6 + number), node);
+            world.look_and_pass();
+        }
+    }
+    assert!(!is_given_up(&world), "{:?}", world.kube.quarantine);
+    let flaps = launched_from(&world, "v2")[0].clone();
+    for _ in 0..3 {
+        for node in [NodeState::Ready, NodeState::NotReady] {
+            set_node(&mut world, &flaps, node);
+            world.look_and_pass();
+        }
+    }
+    assert!(is_given_up(&world));
+}
+
+#[test]
+fn longer_min_ready_seconds_condemn_nothing() {
+    let mut world = pool().of(6).with_surge(1).lacking_at_most(0).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "some are new", |world| launched_from(world, "v2").len() >= 4);
+    world.desired.rollout.min_ready = Seconds(60);
+    rounds(&mut world, 3);
+    assert!(!is_given_up(&world));
+    world.wait(60);
+    world.settle();
+}
+
+#[test]
+fn a_node_that_is_late_for_remediation_counts_against_the_roll_out() {
+    let soon = |desired: &mut foo_planner::Desired| {
+        desired.remediation.join_timeout = Some(Seconds(300));
+    };
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).with(soon).running();
+    breaks(&mut world, "v2");
+    wants(&mut world, "v2", "d1");
+    for _ in 0..20 {
+        world.wait(25);
+        world.round();
+    }
+    assert!(is_given_up(&world));
+    assert_eq!(world.cloud.launched, 4, "one canary");
+}
+
+#[test]
+fn a_verdict_of_machine_health_check_counts_although_the_node_is_ready() {
+    let mut world = pool().of(4).with_surge(1).lacking_at_most(0).running();
+    wants(&mut world, "v2", "d1");
+    let mut done = Vec::new();
+    for _ in 0..30 {
+        world.wait(5);
+        world.cloud.work(world.now);
+        world.kube.work(world.now, &world.cloud);
+        for machine in launched_from(&world, "v2") {
+            if let Some(machine) = world.kube.machine_mut(&machine) {
+                machine.unhealthy = Some("no GPU".to_owned());
+            }
+        }
+        world.look();
+        done.extend(words(&world.pass()));
+    }
+    assert!(is_given_up(&world));
+    assert!(done.iter().all(|action| !action.starts_with("delete Machine")), "{done:?}");
+}
+
+#[test]
+fn what_cannot_be_made_for_a_moment_takes_nothing_back() {
+    let mut world = pool().of(6).with_surge(3).lacking_at_most(0).running();
+    wants(&mut world, "v2", "d1");
+    world.kube.held_up.extend((1..=6).map(name));
+    until(&mut world, "all that surge allows is there", |world| world.cloud.existing() == 9);
+    world.desired.template = Wanted::Blocked(Blocked::new("ImageNotFound", "image ami-2 does not exist"));
+    let done = rounds(&mut world, 6);
+    assert!(done.iter().all(|action| !action.starts_with("delete Machine")), "{done:?}");
+    let plan = world.round();
+    let said = condition(&plan, ConditionKind::RollingOut);
+    assert!(said.starts_with("True Waiting") && said.contains("ami-2 does not exist"), "{said}");
+    assert_eq!(world.cloud.existing(), 9);
+}
+
+#[test]
+fn content_that_failed_before_is_nothing_to_go_back_to() {
+    let mut world = pool().of(2).with_surge(0).lacking_at_most(1).running();
+    for spec in ["v2", "v3"] {
+        breaks(&mut world, spec);
+        wants(&mut world, spec, "d1");
+        rounds(&mut world, 12);
+        world.wait(601);
+        rounds(&mut world, 12);
+        assert!(is_given_up(&world), "{spec}");
+    }
+    world.scale_to(0);
+    rounds(&mut world, 30);
+    world.kube.foo_machines.clear();
+    world.scale_to(2);
+    rounds(&mut world, 10);
+    assert_eq!(launched_from(&world, "v1").len(), 2, "{}", world.story());
+}
+
+/// Instances of a template that somebody deleted have version numbers that mean nothing now.
+fn of_another_template(world: &mut World, version: i64) {
+    for instance in &mut world.cloud.group.as_mut().unwrap().instances {
+        instance.template = Some((LaunchTemplateId::new("lt-0"), TemplateVersion(version)));
+    }
+    world.cloud.record(world.now);
+}
+
+#[test]
+fn version_numbers_of_a_template_that_is_gone_mean_nothing() {
+    let mut world = pool().of(2).with_surge(1).lacking_at_most(0).running();
+    of_another_template(&mut world, 2);
+    world.settle();
+    wants(&mut world, "v2", "d1");
+    world.settle();
+    assert_eq!(launched_from(&world, "v2").len(), 2);
+}
+
+#[test]
+fn with_nothing_to_go_back_to_it_is_given_up_on_once() {
+    let mut world = pool().of(2).with_surge(1).lacking_at_most(0).running();
+    of_another_template(&mut world, 7);
+    breaks(&mut world, "v2");
+    world.cloud.template = None;
+    world.managers[0].template = Look::Unknown;
+    wants(&mut world, "v2", "d1");
+    rounds(&mut world, 10);
+    world.wait(601);
+    let done = rounds(&mut world, 10);
+    assert_eq!(done.iter().filter(|action| action.starts_with("quarantine")).count(), 1, "{done:?}");
+    world.kube.broken.clear();
+    let plan = world.round();
+    assert!(condition(&plan, ConditionKind::RollingOut).contains("there is no other content"));
+}
+
+#[test]
+fn a_pause_of_the_cluster_is_no_failure_of_the_content() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "one more is asked for", |world| world.cloud.sizes().desired == 4);
+    world.desired.pause = Some(PausedBy::Cluster);
+    rounds(&mut world, 3);
+    world.wait(3_600);
+    world.round();
+    world.desired.pause = None;
+    world.settle();
+    assert!(!is_given_up(&world));
+}
+
+#[test]
+fn remediation_keeps_to_what_may_be_missing() {
+    let mut world = pool().of(5).with_surge(0).lacking_at_most(1).draining_at_most(9).running();
+    wants(&mut world, "v2", "d1");
+    world.kube.held_up.extend((1..=5).map(name));
+    until(&mut world, "one is rolled", |world| world.kube.alive().len() == 4);
+    let sick = world.kube.alive()[0].clone();
+    world.kube.machine_mut(&sick).unwrap().unhealthy = Some("disk pressure".to_owned());
+    rounds(&mut world, 4);
+    assert_eq!(world.kube.alive().len(), 4, "its successor comes first");
+}
+
+#[test]
+fn a_scale_in_takes_the_sick_machine_and_no_other() {
+    let mut world = pool().of(4).with_surge(0).lacking_at_most(1).draining_at_most(9).running();
+    let sick = world.kube.alive()[3].clone();
+    world.kube.machine_mut(&sick).unwrap().unhealthy = Some("disk pressure".to_owned());
+    world.scale_to(3);
+    let plan = world.look_and_pass();
+    let deleted = plan.actions.iter().filter(|action| matches!(action, Action::DeleteMachine { .. }));
+    assert_eq!(deleted.count(), 1);
+    world.settle();
+    assert!(!world.kube.alive().contains(&sick));
+}
+
+#[test]
+fn a_scale_in_is_not_a_sick_machine() {
+    let mut world = pool().of(3).with_surge(0).lacking_at_most(1).draining_at_most(9).running();
+    breaks(&mut world, "v1");
+    world.scale_to(5);
+    rounds(&mut world, 8);
+    world.kube.held_up.extend([name(4), name(5)]);
+    world.scale_to(3);
+    rounds(&mut world, 3);
+    let said = condition(&world.round(), ConditionKind::Remediating);
+    assert!(said.contains("NotRemediating"), "{said}");
+}
+
+#[test]
+fn what_failed_stays_to_be_looked_at() {
+    let mut world = halted();
+    world.wait(4_000);
+    rounds(&mut world, 10);
+    assert!(world.kube.alive().contains(&name(4)));
+}
+
+#[test]
+fn a_roll_back_waits_for_min_ready_seconds_by_the_clock() {
+    let patient = |desired: &mut foo_planner::Desired| desired.rollout.min_ready = Seconds(120);
+    let mut world = pool().of(4).with_surge(1).lacking_at_most(0).rolling_back().with(patient).running();
+    world.wait(200);
+    wants(&mut world, "v2", "d1");
+    for _ in 0..400 {
+        world.round();
+        if launched_from(&world, "v2").len() >= 3 {
+            break;
+        }
+    }
+    let sick = launched_from(&world, "v2")[0].clone();
+    set_node(&mut world, &sick, NodeState::NotReady);
+    world.kube.machine_mut(&sick).unwrap().unhealthy = Some("broken".to_owned());
+    for _ in 0..60 {
+        let plan = world.round();
+        let waits = condition(&plan, ConditionKind::RollingOut).contains("waiting for the Nodes");
+        if plan.actions.is_empty() && waits {
+            assert!(plan.report.next.after.is_some());
+        }
+    }
+}
+
+#[test]
+fn a_rotated_token_cancels_no_launch_of_the_roll_out() {
+    let mut world = pool().of(6).with_surge(3).lacking_at_most(0).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "the canary is there", |world| world.cloud.existing() == 7);
+    world.cloud.launches = Launches::Fail;
+    rounds(&mut world, 4);
+    let desired = world.cloud.sizes().desired;
+    wants(&mut world, "v2", "d2");
+    for _ in 0..6 {
+        world.round();
+        assert_eq!(world.cloud.sizes().desired, desired);
+    }
+}
+
+#[test]
+fn a_shortage_after_the_canary_condemns_nothing() {
+    let mut world = pool().of(4).with_surge(1).lacking_at_most(0).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "two are new", |world| launched_from(world, "v2").len() >= 2);
+    rounds(&mut world, 2);
+    world.cloud.launches = Launches::Fail;
+    world.scale_to(8);
+    for _ in 0..20 {
+        world.wait(115);
+        world.round();
+    }
+    assert!(!is_given_up(&world));
+}
+
+fn with_wide_surge() -> World {
+    pool().of(6).with_surge(3).lacking_at_most(0).draining_at_most(9).running()
+}
+
+/// R22: the autoscaler's mark is not ignored because a roll-out would like to have more instances.
+#[test]
+fn a_scale_in_ends_in_the_right_size_while_a_roll_out_is_stopped() {
+    let mut world = with_wide_surge();
+    breaks(&mut world, "v2");
+    wants(&mut world, "v2", "d1");
+    rounds(&mut world, 6);
+    world.wait(601);
+    rounds(&mut world, 6);
+    assert!(is_given_up(&world));
+    world.delete_machine(&name(7));
+    rounds(&mut world, 10);
+    let marked = world.kube.alive()[2].clone();
+    world.mark(&marked);
+    world.scale_to(3);
+    rounds(&mut world, 30);
+    assert_eq!(world.kube.alive().len(), 3);
+    assert!(!world.kube.alive().contains(&marked));
+
+    let mut world = with_wide_surge();
+    world.desired.rollout.paused = true;
+    wants(&mut world, "v2", "d1");
+    rounds(&mut world, 10);
+    world.scale_to(3);
+    rounds(&mut world, 30);
+    assert_eq!(world.kube.alive().len(), 3);
+
+    let mut world = halted();
+    world.scale_to(0);
+    rounds(&mut world, 60);
+    assert_eq!(world.cloud.existing(), 0);
+}
+
+#[test]
+fn r22_a_mark_is_heard_while_old_machines_drain() {
+    let mut world = pool().of(6).with_surge(1).lacking_at_most(0).draining_at_most(2).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "some are new", |world| launched_from(world, "v2").len() >= 3);
+    world.kube.held_up.extend((1..=6).map(name));
+    rounds(&mut world, 6);
+    let marked = launched_from(&world, "v2")[0].clone();
+    world.mark(&marked);
+    world.scale_to(5);
+    rounds(&mut world, 5);
+    assert!(!world.kube.alive().contains(&marked));
+}
+
+#[test]
+fn sizes_and_shares_of_nothing_are_nothing() {
+    let mut world = pool().of(0).with_surge(3).running();
+    world.desired.remediation.unhealthy_limit = Share::Percent(0);
+    wants(&mut world, "v2", "d1");
+    world.settle();
+    assert_eq!((world.cloud.existing(), world.now > Timestamp(0)), (0, true));
+}
