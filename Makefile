@@ -20,7 +20,7 @@ build_programs := cargo build --workspace --bins --test golden
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check bench release tools browser python build clean prerequisites components
+.PHONY: help demo test check chaos bench model release tools browser python build clean prerequisites components
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -37,11 +37,18 @@ check: prerequisites components ## Formatting, lints, licences, generated files,
 	$(call timed,checks,$(build_xtask); \
 	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy)
 
+chaos: tools build ## Roll-outs under accidents on real components (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
+	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
+	    cargo test --workspace --test chaos -- storms --nocapture
+
 bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, an hour)
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)
 	$(call timed,simulator,cargo run --release --quiet -p foo-simulator --example throughput -- \
 	    $(wildcard $(bin)/../tmp/python/bin/python))
 	@$(bin)/foo-bench $(BENCH_ARGS)
+
+model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
+	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)
 
 release: prerequisites ## The folder that clusterctl installs from: dist/ (VERSION=v0.1.0)
 	@$(build_xtask)

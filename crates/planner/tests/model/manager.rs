@@ -1,0 +1,499 @@
+//! A manager: what it sees, the plan that the real planner makes of it, and what comes of each of its actions.
+
+use super::scenario::Scenario;
+use super::state::{Ages, Foo, Group, Life, Mach, Mind, NOW, POOL, State, TICK, Unit, Wrong};
+use foo_planner::model::hook::HookTerms;
+use foo_planner::model::{
+    self, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, Health, Instance, InstanceId,
+    InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName, NodeState, Process,
+    Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
+};
+use foo_planner::observed::{Finalizer, Quarantine, Stray};
+use foo_planner::{Action, GroupSettings, Look, Observed, OnlyIf, Outcome, Plan, plan, violations};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// When the group was last changed by a manager that changed it: before a look that may be used, after one that may not.
+pub(crate) const CHANGED: Timestamp = Timestamp(NOW.0 - 2);
+const SEEN_AFTER: Timestamp = Timestamp(NOW.0 - 1);
+const SEEN_BEFORE: Timestamp = Timestamp(NOW.0 - 3);
+
+/// One manager.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
+pub(crate) struct Manager {
+    /// Which one since the beginning.
+    pub(crate) number: u8,
+    pub(crate) mind: Mind,
+    /// What it has planned and not yet done.
+    pub(crate) errands: Option<Errands>,
+    /// It has led for longer than anything its predecessor did can be unseen.
+    pub(crate) settled: bool,
+    /// How many versions of the template it has seen.
+    pub(crate) versions: Option<u8>,
+    /// EC2's word on instances.
+    pub(crate) gone: BTreeMap<u8, bool>,
+    /// It has seen the last write on the group; reads do not go back.
+    pub(crate) sees_group: bool,
+    /// Its caches show the last write on objects.
+    pub(crate) sees_objects: bool,
+    /// It may begin another pass.
+    pub(crate) leads: bool,
+}
+
+/// The rest of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Errands {
+    actions: Arc<Vec<Action>>,
+    next: usize,
+    print: u64,
+}
+
+impl PartialEq for Errands {
+    fn eq(&self, other: &Self) -> bool {
+        self.rest() == other.rest()
+    }
+}
+
+impl Eq for Errands {}
+
+impl Hash for Errands {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.print.hash(hasher);
+    }
+}
+
+impl Errands {
+    fn new(actions: Arc<Vec<Action>>, next: usize) -> Option<Self> {
+        let rest = actions.get(next..).filter(|rest| !rest.is_empty())?;
+        let mut hasher = DefaultHasher::new();
+        format!("{rest:?}").hash(&mut hasher);
+        Some(Self { print: hasher.finish(), actions, next })
+    }
+
+    pub(crate) fn rest(&self) -> &[Action] {
+        &self.actions[self.next..]
+    }
+}
+
+/// What a pass is based on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// All as it is.
+    Fresh,
+    /// The group as it was before the last write.
+    LateLook,
+    /// The objects as they were before the last write.
+    LateCache,
+    /// The last look was before this manager's own last change.
+    NoLook,
+}
+
+/// What befalls an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Answered,
+    /// It is carried out, the answer is lost.
+    AnswerLost,
+    /// It is not carried out, and nobody can tell.
+    RequestLost,
+}
+
+impl Manager {
+    pub(crate) fn new(number: u8) -> Self {
+        Self {
+            number,
+            mind: Mind::default(),
+            errands: None,
+            settled: false,
+            versions: None,
+            gone: BTreeMap::new(),
+            sees_group: false,
+            sees_objects: false,
+            leads: true,
+        }
+    }
+
+    pub(crate) fn tick(&mut self, ages: Ages) {
+        self.mind.grow_older(ages);
+        self.settled = true;
+        // That one lives is true for a while, that one is gone for ever.
+        self.gone.retain(|_, gone| *gone);
+    }
+
+    pub(crate) fn has_changed_group(&self) -> bool {
+        self.mind.0.ledger.changed_at.is_some()
+    }
+}
+
+/// A pass begins: a look and a plan.
+pub(crate) fn begin(scenario: &Scenario, state: &mut State, index: usize, sight: Sight) -> Plan {
+    let observed = observe(scenario, state, index, sight);
+    let desired = scenario.desired(state);
+    let memory = state.managers[index].mind.0.clone();
+    let plan = plan(&desired, &observed, &memory);
+    if let Some(violation) = violations(&desired, &observed, &memory, &plan).first() {
+        state.wrong = Some(Wrong::Plan(violation.rule));
+    }
+    let manager = &mut state.managers[index];
+    manager.mind = Mind(plan.memory.clone());
+    manager.mind.forget_when();
+    manager.errands = Errands::new(Arc::new(plan.actions.clone()), 0);
+    manager.sees_group |= sight != Sight::LateLook && sight != Sight::NoLook;
+    manager.sees_objects |= sight != Sight::LateCache;
+    plan
+}
+
+/// Everything a manager knows.
+fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Observed {
+    let manager = &state.managers[index];
+    let late = state.group_before.as_ref().filter(|_| matches!(sight, Sight::LateLook | Sight::NoLook));
+    let (group, members) = late.map_or((state.group, &state.units), |before| (before.0, &before.1));
+    let at = if sight == Sight::NoLook { SEEN_BEFORE } else { SEEN_AFTER };
+    let objects = state.objects_before.as_ref().filter(|_| sight == Sight::LateCache).unwrap_or(&state.units);
+    let word = |(number, gone): (&u8, &bool)| {
+        let word = if *gone { Stray::Gone } else { Stray::Alive };
+        (Unit::launched(*number, 0).id(), word)
+    };
+    Observed {
+        now: NOW,
+        group: Look::At { at, seen: Some(group_shown(scenario, group, members)) },
+        template: manager
+            .versions
+            .map_or(Look::Unknown, |versions| Look::At { at: SEEN_AFTER, seen: Some(template(versions)) }),
+        hook: Look::At { at: SEEN_AFTER, seen: Some(HookTerms::OURS) },
+        strays: manager.gone.iter().map(word).collect(),
+        foo_machines: objects.iter().filter_map(foo_machine).collect(),
+        machines: objects.iter().filter_map(machine).collect(),
+        finalizer: Finalizer::Present,
+        quarantine: state
+            .quarantine
+            .iter()
+            .map(|(content, stands)| Quarantine {
+                hash: Scenario::hash(*content),
+                message: "it failed".to_owned(),
+                stands: *stands,
+            })
+            .collect(),
+        recorded_arn: Some("arn".to_owned()),
+        settled_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
+        shortage: None,
+    }
+}
+
+fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> model::Group {
+    let Group { desired, max, version } = group;
+    model::Group {
+        name: Scenario::name(),
+        arn: "arn".to_owned(),
+        sizes: Sizes { min: 0, max: max.into(), desired: desired.into() },
+        template: Some((template_id(), TemplateChoice::Version(TemplateVersion(version.into())))),
+        mix: None,
+        subnets: BTreeSet::new(),
+        new_instances: Protection::Protected,
+        suspended: BTreeSet::from([Process::AZRebalance]),
+        tags: scenario.tags(),
+        status: model::GroupStatus::Active,
+        instances: members.iter().filter_map(instance).collect(),
+    }
+}
+
+fn instance(unit: &Unit) -> Option<Instance> {
+    let lifecycle = match unit.life {
+        Life::Pending => LifecycleState::Pending,
+        Life::InService => LifecycleState::InService,
+        Life::Waiting => LifecycleState::TerminatingWait,
+        Life::Terminating => LifecycleState::Terminating,
+        Life::Gone => return None,
+    };
+    Some(Instance {
+        id: unit.id(),
+        zone: Zone::new("a"),
+        instance_type: InstanceType::new("t"),
+        lifecycle,
+        health: Health::Healthy,
+        protection: Protection::Protected,
+        template: Some((template_id(), TemplateVersion(unit.version.into()))),
+    })
+}
+
+fn foo_machine(unit: &Unit) -> Option<FooMachine> {
+    let deletion = match unit.foo {
+        Foo::Alive => Deletion::Alive,
+        Foo::Deleting => Deletion::Since(NOW),
+        Foo::NotYet | Foo::Gone => return None,
+    };
+    Some(FooMachine {
+        name: unit.name(),
+        uid: uid(unit),
+        instance: unit.id(),
+        zone: Zone::new("a"),
+        deletion,
+        held: true,
+        spec_hash: Some(Scenario::hash(unit.version)),
+        held_since: None,
+    })
+}
+
+fn machine(unit: &Unit) -> Option<Machine> {
+    let (deletion, stage) = match unit.machine {
+        Mach::Alive => (Deletion::Alive, DeletionStage::Preparing),
+        Mach::Draining => (Deletion::Since(NOW), DeletionStage::Preparing),
+        Mach::LetGo => (Deletion::Since(NOW), DeletionStage::WaitsForInfrastructure),
+        Mach::NotYet | Mach::Gone => return None,
+    };
+    Some(Machine {
+        name: unit.name(),
+        uid: uid(unit),
+        deletion,
+        stage,
+        mark: if unit.marked { RemovalMark::DeleteFirst } else { RemovalMark::None },
+        node: if unit.ready { NodeState::Ready } else { NodeState::None },
+        node_since: unit.ready.then_some(NOW),
+        unhealthy: None,
+        spared: false,
+        timeouts: DeletionTimeouts::default(),
+        drain_excluded: unit.excluded,
+        created: NOW.minus(TICK * u32::from(unit.age)),
+    })
+}
+
+fn template(versions: u8) -> LaunchTemplate {
+    let record = |version: u8| TemplateRecord {
+        version: TemplateVersion(version.into()),
+        spec_hash: Some(Scenario::hash(version)),
+        data_hash: Some(Scenario::data()),
+        source_hash: Some(Scenario::data()),
+        is_default: version == 1,
+        created: NOW,
+    };
+    LaunchTemplate {
+        id: template_id(),
+        name: Scenario::name().to_string(),
+        tags: Scenario::identity().ownership_tags(),
+        versions: (1..=versions).map(record).collect(),
+    }
+}
+
+fn template_id() -> LaunchTemplateId {
+    LaunchTemplateId::new("lt-1")
+}
+
+/// FooMachine and Machine of an instance are made once in this model.
+fn uid(unit: &Unit) -> Uid {
+    Uid::new(format!("{POOL}-{}", unit.number))
+}
+
+/// The next action of a manager meets its fate, and the manager takes note.
+pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fate) {
+    let Some(errands) = state.managers[index].errands.take() else { return };
+    let action = &errands.actions[errands.next];
+    let outcome = match fate {
+        Fate::RequestLost => Outcome::MayHaveHappened,
+        Fate::AnswerLost => {
+            let _ = carry_out(scenario, state, index, action);
+            Outcome::MayHaveHappened
+        }
+        Fate::Answered => match carry_out(scenario, state, index, action) {
+            Ok(()) => Outcome::Done,
+            Err(Refused) => Outcome::Refused,
+        },
+    };
+    let manager = &mut state.managers[index];
+    manager.mind.0.note(action, outcome, NOW);
+    manager.mind.forget_when();
+    if action.changes_template() {
+        manager.versions = None;
+    }
+    if outcome == Outcome::Done {
+        manager.errands = Errands::new(errands.actions.clone(), errands.next + 1);
+    }
+}
+
+/// Whether a lost answer makes a difference: looks are repeated.
+pub(crate) fn writes(manager: &Manager) -> bool {
+    let looks = |action: &Action| matches!(action, Action::LookAtTemplate | Action::LookAtStrays { .. });
+    manager.errands.as_ref().is_some_and(|errands| !looks(&errands.rest()[0]))
+}
+
+struct Refused;
+
+fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Action) -> Result<(), Refused> {
+    if matches!(action, Action::LookAtTemplate) {
+        state.managers[index].versions = Some(state.versions);
+        return Ok(());
+    }
+    if let Action::LookAtStrays { ids } = action {
+        let lives = |unit: &Unit| unit.life != Life::Gone;
+        let living: BTreeMap<InstanceId, u8> =
+            state.units.iter().filter(|unit| lives(unit)).map(|unit| (unit.id(), unit.number)).collect();
+        let asked = state.units.iter().filter(|unit| ids.contains(&unit.id()));
+        let words: Vec<(u8, bool)> =
+            asked.map(|unit| (unit.number, !living.contains_key(&unit.id()))).collect();
+        state.managers[index].gone.extend(words);
+        return Ok(());
+    }
+    if action.changes_group() {
+        let before = (state.group, state.units.clone());
+        change_group(scenario, state, index, action)?;
+        if before != (state.group, state.units.clone()) && state.left.lates > 0 {
+            state.group_before = Some(Box::new(before));
+            state.managers.iter_mut().for_each(|manager| manager.sees_group = false);
+        }
+        return Ok(());
+    }
+    if action.changes_template() {
+        change_template(state, action);
+        return Ok(());
+    }
+    let before = state.units.clone();
+    change_objects(state, action)?;
+    if before != state.units && state.left.lates > 0 {
+        state.objects_before = Some(before);
+        state.managers.iter_mut().for_each(|manager| manager.sees_objects = false);
+    }
+    Ok(())
+}
+
+fn change_group(
+    scenario: &Scenario,
+    state: &mut State,
+    index: usize,
+    action: &Action,
+) -> Result<(), Refused> {
+    if scenario.foreign {
+        state.wrong = Some(Wrong::WroteForeign);
+    }
+    let by = Some(state.managers[index].number);
+    match action {
+        Action::UpdateGroup { change, .. } => update(state, change),
+        Action::TerminateInstance { id, decrement, .. } => {
+            let desired = state.group.desired;
+            let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
+            let wrong = if !unit.is_released() {
+                Some(Wrong::EndedUnreleased)
+            } else if !unit.is_empty() {
+                Some(Wrong::LetGoUndrained)
+            } else if unit.ended_by == by {
+                Some(Wrong::EndedTwice)
+            } else {
+                None
+            };
+            match unit.life {
+                Life::Gone => return Err(Refused),
+                Life::Waiting | Life::Terminating => {}
+                Life::Pending | Life::InService => {
+                    unit.life = Life::Waiting;
+                    unit.ended_by = by;
+                    let less = u8::from(*decrement == Decrement::Shrink);
+                    state.group.desired = desired.checked_sub(less).ok_or(Refused)?;
+                }
+            }
+            state.wrong = state.wrong.or(wrong);
+            Ok(())
+        }
+        Action::CompleteHook { id, .. } => {
+            let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
+            // Read live just before, as the controller does it.
+            if unit.machine == Mach::Alive {
+                return Err(Refused);
+            }
+            if unit.completed_by == by {
+                state.wrong = Some(Wrong::CompletedTwice);
+            }
+            if unit.life != Life::Waiting {
+                return Err(Refused);
+            }
+            unit.life = Life::Terminating;
+            unit.completed_by = by;
+            if !unit.is_empty() || unit.machine == Mach::Draining {
+                state.wrong = Some(Wrong::LetGoUndrained);
+            }
+            Ok(())
+        }
+        other => panic!("not in this model: {other:?}"),
+    }
+}
+
+fn update(state: &mut State, change: &GroupSettings) -> Result<(), Refused> {
+    let small = |size: u32| u8::try_from(size).unwrap();
+    let max = change.max.map_or(state.group.max, small);
+    let desired = change.desired.map_or(state.group.desired, small);
+    if change.desired.is_some_and(|_| desired > max) {
+        return Err(Refused);
+    }
+    state.group.max = max;
+    state.group.desired = desired.min(max);
+    if let Some((_, version, _)) = &change.template {
+        state.group.version = u8::try_from(version.0).unwrap();
+        if state.quarantine == Some((state.group.version, true)) {
+            state.wrong = Some(Wrong::LaunchesQuarantined);
+        }
+    }
+    Ok(())
+}
+
+fn change_template(state: &mut State, action: &Action) {
+    let Action::CreateTemplateVersion { hashes, .. } = action else {
+        panic!("not in this model: {action:?}")
+    };
+    // A second version with the same content would do no harm and is not told apart here.
+    state.versions = state.versions.max(Scenario::content_of(&hashes.spec));
+}
+
+fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
+    let wish = u32::from(state.wish);
+    match action {
+        Action::Quarantine { records } => {
+            state.quarantine =
+                records.last().map(|record| (Scenario::content_of(&record.hash), record.stands));
+        }
+        Action::CreateFooMachine { instance, .. } => {
+            let unit = state.units.iter_mut().find(|unit| unit.id() == *instance).ok_or(Refused)?;
+            if unit.foo == Foo::NotYet {
+                unit.foo = Foo::Alive;
+            }
+        }
+        Action::DeleteFooMachine { name, .. } => {
+            let unit = named(state, name)?;
+            if !matches!(unit.machine, Mach::NotYet | Mach::Gone) {
+                return Err(Refused);
+            }
+            unit.foo = Foo::Deleting;
+        }
+        Action::ReleaseFooMachine { name, .. } => {
+            let unit = named(state, name)?;
+            unit.foo = Foo::Gone;
+            if unit.life != Life::Gone {
+                state.wrong = Some(Wrong::ReleasedAlive);
+            }
+        }
+        Action::DeleteMachine { name, only_if, .. } => {
+            let unit = named(state, name)?;
+            let holds = match only_if {
+                OnlyIf::SameUid => true,
+                OnlyIf::StillMarked { wish: known } => unit.marked && wish <= *known,
+                OnlyIf::WishAtMost { wish: known } => wish <= *known,
+            };
+            if !holds {
+                return Err(Refused);
+            }
+            match unit.machine {
+                Mach::NotYet | Mach::Gone => return Err(Refused),
+                Mach::Draining | Mach::LetGo => {}
+                Mach::Alive => {
+                    unit.machine = Mach::Draining;
+                    state.tale.victims += u8::from(*only_if != OnlyIf::SameUid);
+                }
+            }
+        }
+        Action::ExcludeFromDraining { name, .. } => named(state, name)?.excluded = true,
+        other => panic!("not in this model: {other:?}"),
+    }
+    Ok(())
+}
+
+fn named<'s>(state: &'s mut State, name: &MachineName) -> Result<&'s mut Unit, Refused> {
+    state.units.iter_mut().find(|unit| unit.name() == *name).ok_or(Refused)
+}

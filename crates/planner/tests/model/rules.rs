@@ -1,0 +1,244 @@
+//! What must hold, what must be reachable, and the way to rest.
+
+use super::manager::{Fate, Sight, act, begin};
+use super::scenario::Scenario;
+use super::state::{Budget, Foo, Life, Mach, State, Unit, Wrong, count};
+use foo_planner::desired::OnFailure;
+use stateright::{Model as _, Property};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The invariants.
+pub(crate) fn always() -> Vec<Property<Scenario>> {
+    let always = Property::<Scenario>::always;
+    vec![
+        always("the checker finds nothing in any plan", |_, state| {
+            !matches!(state.wrong, Some(Wrong::Plan(_)))
+        }),
+        always("I1 only released instances are ended, drained", |_, state| {
+            let undrained = matches!(state.wrong, Some(Wrong::LetGoUndrained | Wrong::ReleasedAlive));
+            state.wrong != Some(Wrong::EndedUnreleased) && !undrained
+        }),
+        always("I2 desired capacity is never below the wish", |_, state| {
+            state.group.desired >= state.tale.lowest
+        }),
+        always("I3 enough are available", |scenario, state| {
+            let lacking = scenario.lacking().saturating_add(state.tale.robbed);
+            state.available().saturating_add(lacking) >= state.tale.lowest
+        }),
+        always("I4 there are never too many", |scenario, state| {
+            let most = state.tale.highest + scenario.surge;
+            state.existing().max(state.group.desired) <= most
+        }),
+        always("I5 a hook is completed once, an instance is ended once", |_, state| {
+            !matches!(state.wrong, Some(Wrong::CompletedTwice | Wrong::EndedTwice))
+        }),
+        always("I7 no more Machines are chosen than are too many", |scenario, state| {
+            // Too many are, beside what the wish lost, what was launched in advance for a roll-out or for an instance
+            // that goes without us, once that was not needed after all.
+            let advance = if state.content > 1 { scenario.surge } else { 0 };
+            state.tale.victims <= state.tale.lowered + state.tale.robbed + advance
+        }),
+        always("I8 all managers together keep one budget of drains", |scenario, state| {
+            let drains = |unit: &&Unit| unit.machine == Mach::Draining && !unit.taken && !unit.marked;
+            count(state.units.iter().filter(drains)) <= scenario.drains
+        }),
+        always("I9 content that was given up on is not launched again", |_, state| {
+            state.wrong != Some(Wrong::LaunchesQuarantined)
+        }),
+        always("I10 at rest there is nothing to do", |_, state| state.wrong != Some(Wrong::RestlessAtRest)),
+        always("I11 nothing is launched in vain", |scenario, state| state.tale.launched <= scenario.launches),
+        always("I6 I11 whatever happened, it ends the same", |scenario, state| {
+            !is_sampled(state) || settle(scenario, state).is_ok()
+        }),
+        always("I12 somebody else's group is not touched", |_, state| {
+            state.wrong != Some(Wrong::WroteForeign)
+        }),
+    ]
+}
+
+/// Examples that must be found, by name.
+pub(crate) mod reach {
+    use super::{Foo, Life, Mach, Property, Scenario, State, Unit};
+
+    fn some(name: &'static str, condition: fn(&Scenario, &State) -> bool) -> Property<Scenario> {
+        Property::sometimes(name, condition)
+    }
+
+    fn any(state: &State, is: fn(&Unit) -> bool) -> bool {
+        state.units.iter().any(is)
+    }
+
+    pub(crate) fn rest() -> Property<Scenario> {
+        some("rest after all that may happen has happened", |scenario, state| {
+            let quiet = state.left.edits == 0 && state.left.wishes == 0 && state.left.takes == 0;
+            let over = quiet && state.left.faults == 0 && state.left.hand_overs == 0;
+            over && scenario.is_at_rest(state)
+        })
+    }
+
+    pub(crate) fn end() -> Property<Scenario> {
+        some("an instance was ended", |_, state| any(state, |unit| unit.ended_by.is_some()))
+    }
+
+    pub(crate) fn marked() -> Property<Scenario> {
+        some("all Machines are marked", |_, state| state.units.iter().all(|unit| unit.marked))
+    }
+
+    pub(crate) fn marked_victim() -> Property<Scenario> {
+        some("a marked Machine was drained", |_, state| {
+            any(state, |unit| unit.marked && unit.machine == Mach::LetGo)
+        })
+    }
+
+    pub(crate) fn two_at_work() -> Property<Scenario> {
+        some("two managers are both about to act", |_, state| {
+            state.managers.len() == 2 && state.managers.iter().all(|manager| manager.errands.is_some())
+        })
+    }
+
+    pub(crate) fn completion() -> Property<Scenario> {
+        some("the hook of an instance that AWS took was completed", |_, state| {
+            any(state, |unit| unit.taken && unit.completed_by.is_some())
+        })
+    }
+
+    pub(crate) fn burial() -> Property<Scenario> {
+        some("core was told that there is nothing to drain", |_, state| any(state, |unit| unit.excluded))
+    }
+
+    pub(crate) fn surge() -> Property<Scenario> {
+        some("there are more than wished for", |_, state| state.existing() > state.tale.highest)
+    }
+
+    pub(crate) fn renewed() -> Property<Scenario> {
+        some("all are of the new content", |_, state| {
+            state.content > 1 && state.units.iter().all(|unit| unit.version == state.content && unit.serves())
+        })
+    }
+
+    pub(crate) fn quarantine() -> Property<Scenario> {
+        some("new content is given up on", |_, state| state.quarantine.is_some())
+    }
+
+    pub(crate) fn launch_after_quarantine() -> Property<Scenario> {
+        some("content of before is launched again", |_, state| {
+            let last = state.units.iter().filter(|unit| unit.version == 2).map(|unit| unit.number).max();
+            state.quarantine.is_some()
+                && state
+                    .units
+                    .iter()
+                    .any(|unit| unit.version == 1 && Some(unit.number) > last && last.is_some())
+        })
+    }
+
+    pub(crate) fn unmanaged_excess() -> Property<Scenario> {
+        some("somebody else's group has too many", |_, state| {
+            state.wish < state.group.desired && any(state, |unit| unit.foo == Foo::Alive)
+        })
+    }
+
+    pub(crate) fn late_sight() -> Property<Scenario> {
+        some("a manager saw what was no longer so", |scenario, state| {
+            state.left.lates < scenario.budget.lates
+        })
+    }
+
+    pub(crate) fn lost_effect() -> Property<Scenario> {
+        some("an answer was lost after an instance had been ended", |scenario, state| {
+            state.left.faults < scenario.budget.faults && any(state, |unit| unit.life == Life::Waiting)
+        })
+    }
+}
+
+impl Scenario {
+    /// How many may be lacking because of us. With neither surge nor that, one may be.
+    fn lacking(&self) -> u8 {
+        if self.surge == 0 { self.unavailable.max(1) } else { self.unavailable }
+    }
+
+    /// Whether a state is one to come to rest in.
+    fn is_an_end(&self, state: &State) -> bool {
+        if self.foreign {
+            return state.group.desired == self.size && state.units.len() == usize::from(self.size);
+        }
+        if !(self.broken && state.content == 2 && self.on_failure == OnFailure::Halt) {
+            return self.is_at_rest(state);
+        }
+        // What does not work stays to be looked at, what a higher wish launched of it before it was known included.
+        let stays = |unit: &Unit| unit.machine == Mach::Alive && unit.is_capacity();
+        state.quarantine.is_some_and(|(content, _)| content == 2)
+            && state.group.version == 1
+            && state.units.iter().all(stays)
+            && state.available() + self.lacking() >= state.tale.lowest
+            && state.existing() == state.group.desired
+    }
+}
+
+/// From every so many-th state the way to rest is tried.
+const SAMPLE: u64 = 100;
+
+fn is_sampled(state: &State) -> bool {
+    if state.wrong.is_some() {
+        return false;
+    }
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    hasher.finish().is_multiple_of(SAMPLE)
+}
+
+/// The longest wait of the planner's (a mark waits three minutes for a launch), in ticks, and one more.
+const PATIENCE: u8 = 7;
+
+/// Everybody does their work, nobody interferes, looks show what is: then it ends, at the wish, with nothing left to do.
+pub(crate) fn settle(scenario: &Scenario, state: &State) -> Result<(), String> {
+    let mut state = state.clone();
+    state.left = Budget::default();
+    state.managers.truncate(1);
+    let mut idle = 0;
+    for _ in 0..100 {
+        finish_pass(scenario, &mut state);
+        state.tick(scenario.ages(PATIENCE));
+        let moved = work(scenario, &mut state);
+        let mut busy = false;
+        for _ in 0..5 {
+            let plan = begin(scenario, &mut state, 0, Sight::Fresh);
+            if let Some(wrong) = state.wrong {
+                return Err(format!("on the way to rest: {wrong:?}"));
+            }
+            if plan.actions.is_empty() {
+                break;
+            }
+            busy = true;
+            finish_pass(scenario, &mut state);
+        }
+        idle = if moved || busy { 0 } else { idle + 1 };
+        if idle > 1 && scenario.is_an_end(&state) {
+            return Ok(());
+        }
+        if idle > PATIENCE {
+            break;
+        }
+    }
+    Err(format!("it does not come to rest at the wish: {state:#?}"))
+}
+
+fn finish_pass(scenario: &Scenario, state: &mut State) {
+    while state.managers[0].errands.is_some() {
+        act(scenario, state, 0, Fate::Answered);
+    }
+    state.tidy();
+}
+
+/// AWS and core do all that they can.
+fn work(scenario: &Scenario, state: &mut State) -> bool {
+    let mut moved = false;
+    for _ in 0..200 {
+        let mut steps = Vec::new();
+        scenario.nature(state, &mut steps);
+        let Some(step) = steps.first() else { return moved };
+        let next = scenario.next_state(state, *step);
+        *state = next.unwrap();
+        moved = true;
+    }
+    panic!("AWS and core do not come to an end")
+}

@@ -1,0 +1,484 @@
+//! A scenario: a pool, what people want of it, and what may go wrong. Everything that can happen next in a state.
+
+use super::manager::{Fate, Manager, Sight, act, begin, writes};
+use super::rules;
+use super::state::{Ages, Budget, Foo, Group, Life, Mach, State, TICK, Tale, Unit, Wrong};
+use foo_planner::desired::{
+    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
+    VictimPolicy, Wanted,
+};
+use foo_planner::model::{
+    DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
+    TemplateContent, UserData,
+};
+use foo_planner::{Goal, Plan};
+use stateright::{Model, Property};
+use std::collections::BTreeMap;
+
+/// One small world to explore.
+#[derive(Clone)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// It begins at rest with so many instances.
+    pub(crate) size: u8,
+    /// What replicas may be changed to.
+    pub(crate) wishes: Vec<u8>,
+    pub(crate) surge: u8,
+    pub(crate) unavailable: u8,
+    pub(crate) drains: u8,
+    /// Nodes of the second content never join.
+    pub(crate) broken: bool,
+    pub(crate) on_failure: OnFailure,
+    /// The group carries somebody else's tags.
+    pub(crate) foreign: bool,
+    pub(crate) budget: Budget,
+    /// Instances come in service at once, and Machines go at once after their FooMachines.
+    pub(crate) hurried: bool,
+    /// After how many ticks nothing grows older.
+    pub(crate) cap: u8,
+    /// More launches than this are wasted ones.
+    pub(crate) launches: u8,
+    /// What must be reached, or nothing was tried.
+    pub(crate) reaches: Vec<Property<Self>>,
+}
+
+/// One thing that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// AWS launches what is lacking; puts it in service; ends what leaves.
+    Launch,
+    Serve,
+    Leave,
+    /// Core makes a Machine; a Node joins; a drain ends; a Machine goes after its FooMachine.
+    Make,
+    Join,
+    Drain(u8),
+    Forget,
+    /// AWS ends an instance through the hook; one is gone at once.
+    Take(u8),
+    Die(u8),
+    /// The autoscaler marks a Machine, or takes its mark back.
+    Mark(u8),
+    Unmark,
+    /// People write replicas, new content, or delete a Machine.
+    Wish(u8),
+    Edit,
+    DeleteMachine(u8),
+    /// A manager looks and plans; its next action meets its fate.
+    Pass(usize, Sight),
+    Act(usize, Fate),
+    /// The leader dies and comes back; another one takes the lead.
+    Crash,
+    HandOver,
+    /// [`TICK`] passes.
+    Tick,
+}
+
+impl Model for Scenario {
+    type State = State;
+    type Action = Step;
+
+    fn init_states(&self) -> Vec<State> {
+        let unit = |number| Unit {
+            life: Life::InService,
+            foo: Foo::Alive,
+            machine: Mach::Alive,
+            ready: true,
+            ..Unit::launched(number, 1)
+        };
+        let mut manager = Manager::new(1);
+        manager.settled = true;
+        manager.versions = Some(1);
+        let state = State {
+            group: Group { desired: self.size, max: self.size, version: 1 },
+            units: (1..=self.size).map(unit).collect(),
+            group_before: None,
+            objects_before: None,
+            versions: 1,
+            quarantine: None,
+            wish: self.size,
+            content: 1,
+            managers: vec![manager],
+            left: self.budget,
+            tale: Tale {
+                lowest: self.size,
+                highest: self.size,
+                lowered: 0,
+                victims: 0,
+                robbed: 0,
+                launched: self.size,
+                managers: 1,
+            },
+            wrong: None,
+        };
+        vec![state]
+    }
+
+    fn actions(&self, state: &State, steps: &mut Vec<Step>) {
+        if state.wrong.is_some() {
+            return;
+        }
+        self.nature(state, steps);
+        Self::bad_days(state, steps);
+        self.people(state, steps);
+        Self::management(state, steps);
+    }
+
+    fn next_state(&self, last: &State, step: Step) -> Option<State> {
+        let mut state = last.clone();
+        self.happen(&mut state, step);
+        if self.hurried {
+            hurry(&mut state);
+        }
+        state.tidy();
+        (state != *last).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = rules::always();
+        properties.extend(self.reaches.iter().cloned());
+        properties
+    }
+}
+
+impl Scenario {
+    /// What AWS and Cluster API do by themselves. Of equals the first one moves first, except for drains.
+    pub(crate) fn nature(&self, state: &State, steps: &mut Vec<Step>) {
+        let any = |is: fn(&Unit) -> bool| state.units.iter().any(is);
+        if state.existing() < state.group.desired {
+            steps.push(Step::Launch);
+        }
+        if any(|unit| unit.life == Life::Pending) {
+            steps.push(Step::Serve);
+        }
+        if any(|unit| unit.life == Life::Terminating) {
+            steps.push(Step::Leave);
+        }
+        if any(wants_machine) {
+            steps.push(Step::Make);
+        }
+        if state.units.iter().any(|unit| self.joins(unit)) {
+            steps.push(Step::Join);
+        }
+        if any(wants_no_machine) {
+            steps.push(Step::Forget);
+        }
+        steps.extend(state.units.iter().filter(|unit| drains(unit)).map(|unit| Step::Drain(unit.number)));
+    }
+
+    fn bad_days(state: &State, steps: &mut Vec<Step>) {
+        for unit in state.units.iter().filter(|unit| unit.is_capacity()) {
+            if state.left.takes > 0 {
+                steps.push(Step::Take(unit.number));
+            }
+            if state.left.deaths > 0 {
+                steps.push(Step::Die(unit.number));
+            }
+        }
+        if state.left.faults > 0 {
+            steps.push(Step::Crash);
+        }
+        if state.left.hand_overs > 0 {
+            steps.push(Step::HandOver);
+        }
+    }
+
+    fn people(&self, state: &State, steps: &mut Vec<Step>) {
+        for unit in state.units.iter().filter(|unit| unit.machine == Mach::Alive) {
+            if state.left.marks > 0 && !unit.marked {
+                steps.push(Step::Mark(unit.number));
+            }
+            if state.left.deletions > 0 {
+                steps.push(Step::DeleteMachine(unit.number));
+            }
+        }
+        if state.units.iter().any(|unit| unit.marked && unit.machine == Mach::Alive) {
+            steps.push(Step::Unmark);
+        }
+        if state.left.wishes > 0 {
+            steps
+                .extend(self.wishes.iter().filter(|wish| **wish != state.wish).map(|wish| Step::Wish(*wish)));
+        }
+        if state.left.edits > 0 {
+            steps.push(Step::Edit);
+        }
+    }
+
+    fn management(state: &State, steps: &mut Vec<Step>) {
+        for (index, manager) in state.managers.iter().enumerate() {
+            if manager.errands.is_some() {
+                steps.push(Step::Act(index, Fate::Answered));
+                if state.left.faults > 0 && writes(manager) {
+                    steps.extend([Step::Act(index, Fate::AnswerLost), Step::Act(index, Fate::RequestLost)]);
+                }
+                continue;
+            }
+            if !manager.leads {
+                continue;
+            }
+            steps.push(Step::Pass(index, Sight::Fresh));
+            if state.group_before.is_some() && !manager.sees_group {
+                steps.push(Step::Pass(index, Sight::LateLook));
+                if manager.has_changed_group() {
+                    steps.push(Step::Pass(index, Sight::NoLook));
+                }
+            }
+            if state.objects_before.is_some() && !manager.sees_objects {
+                steps.push(Step::Pass(index, Sight::LateCache));
+            }
+        }
+        if state.managers[0].errands.is_none() {
+            steps.push(Step::Tick);
+        }
+    }
+
+    pub(crate) fn happen(&self, state: &mut State, step: Step) {
+        match step {
+            Step::Launch => {
+                state.tale.launched += 1;
+                state.units.push(Unit::launched(state.tale.launched, state.group.version));
+            }
+            Step::Serve => first(state, |unit| unit.life == Life::Pending).life = Life::InService,
+            Step::Leave => first(state, |unit| unit.life == Life::Terminating).life = Life::Gone,
+            Step::Make => first(state, wants_machine).machine = Mach::Alive,
+            Step::Join => first(state, |unit| self.joins(unit)).ready = true,
+            Step::Drain(number) => drain(one(state, number)),
+            Step::Forget => first(state, wants_no_machine).machine = Mach::Gone,
+            Step::Take(number) => {
+                state.left.takes -= 1;
+                rob(state, number).life = Life::Waiting;
+            }
+            Step::Die(number) => {
+                state.left.deaths -= 1;
+                rob(state, number).life = Life::Gone;
+            }
+            Step::Mark(number) => {
+                state.left.marks -= 1;
+                one(state, number).marked = true;
+            }
+            Step::Unmark => state.units.iter_mut().for_each(|unit| unit.marked = false),
+            Step::Wish(wish) => {
+                state.left.wishes -= 1;
+                state.tale.lowered += state.wish.saturating_sub(wish);
+                state.tale.lowest = state.tale.lowest.min(wish);
+                state.tale.highest = state.tale.highest.max(wish);
+                state.wish = wish;
+            }
+            Step::Edit => {
+                state.left.edits -= 1;
+                state.content += 1;
+            }
+            Step::DeleteMachine(number) => {
+                state.left.deletions -= 1;
+                rob(state, number).machine = Mach::Draining;
+            }
+            Step::Pass(index, sight) => self.pass(state, index, sight),
+            Step::Act(index, fate) => {
+                state.left.faults -= u8::from(fate != Fate::Answered);
+                act(self, state, index, fate);
+            }
+            Step::Crash => {
+                state.left.faults -= 1;
+                state.managers[0] = another(state);
+            }
+            Step::HandOver => {
+                state.left.hand_overs -= 1;
+                let new = another(state);
+                state.managers.truncate(1);
+                state.managers.insert(0, new);
+            }
+            Step::Tick => state.tick(self.ages(self.cap)),
+        }
+    }
+
+    pub(crate) fn ages(&self, cap: u8) -> Ages {
+        Ages { cap, marks: self.budget.marks > 0, trials: self.broken }
+    }
+
+    fn pass(&self, state: &mut State, index: usize, sight: Sight) {
+        state.left.lates -= u8::from(matches!(sight, Sight::LateLook | Sight::LateCache));
+        let rested = sight == Sight::Fresh && self.is_at_rest(state) && Self::knows(state);
+        let Plan { actions, .. } = begin(self, state, index, sight);
+        if rested && !actions.is_empty() {
+            state.wrong = Some(Wrong::RestlessAtRest);
+        }
+        // A leader that was followed by another one has its last pass.
+        state.managers[index].leads = index == 0;
+    }
+
+    /// Whether the leader knows all that it needs to see that everything is as wished.
+    fn knows(state: &State) -> bool {
+        let manager = &state.managers[0];
+        manager.settled && manager.versions == Some(state.versions)
+    }
+
+    /// Everything is as wished, and nothing moves.
+    pub(crate) fn is_at_rest(&self, state: &State) -> bool {
+        let content = if self.broken && state.content == 2 { 1 } else { state.content };
+        let sizes = Group { desired: state.wish, max: state.wish, version: content };
+        let right = |unit: &Unit| unit.serves() && unit.foo == Foo::Alive && unit.version == content;
+        let recorded = state.quarantine == (content != state.content).then_some((state.content, true));
+        state.group == sizes
+            && state.units.len() == usize::from(state.wish)
+            && state.units.iter().all(right)
+            && recorded
+    }
+
+    fn joins(&self, unit: &Unit) -> bool {
+        let works = !self.broken || unit.version != 2;
+        let there = !matches!(unit.machine, Mach::NotYet | Mach::Gone);
+        works && there && unit.life == Life::InService && !unit.ready
+    }
+
+    pub(crate) fn name() -> GroupName {
+        GroupName::new("ns-prod-workers")
+    }
+
+    pub(crate) fn identity() -> Identity {
+        Identity {
+            namespace: "ns".to_owned(),
+            pool: super::state::POOL.to_owned(),
+            cluster: "prod".to_owned(),
+            group: Self::name(),
+        }
+    }
+
+    /// Tags of the group.
+    pub(crate) fn tags(&self) -> BTreeMap<String, String> {
+        if self.foreign { BTreeMap::new() } else { Self::identity().ownership_tags() }
+    }
+
+    pub(crate) fn hash(content: u8) -> SpecHash {
+        SpecHash::new(format!("v{content}"))
+    }
+
+    pub(crate) fn content_of(hash: &SpecHash) -> u8 {
+        hash.as_str().trim_start_matches('v').parse().unwrap()
+    }
+
+    pub(crate) fn data() -> SpecHash {
+        SpecHash::new("d")
+    }
+
+    /// The planner's input.
+    pub(crate) fn desired(&self, state: &State) -> Desired {
+        Desired {
+            identity: Self::identity(),
+            goal: Goal::Run,
+            pause: None,
+            missing: Vec::new(),
+            size: Size::Replicas { wanted: state.wish.into(), ceiling: None },
+            template: Wanted::Ready(content(state.content)),
+            group: GroupWish {
+                subnets: Wanted::Ready(std::iter::empty::<SubnetId>().collect()),
+                mix: None,
+                tags: BTreeMap::new(),
+            },
+            scale_in: ScaleIn {
+                policy: VictimPolicy::Oldest,
+                max_concurrent_drains: self.drains.into(),
+                stabilization: Seconds(0),
+            },
+            rollout: Rollout {
+                strategy: Strategy::RollingUpdate,
+                max_surge: Share::Count(self.surge.into()),
+                max_unavailable: Share::Count(self.unavailable.into()),
+                min_ready: Seconds(0),
+                ready_timeout: if self.broken { Seconds(60) } else { Seconds(1_000_000) },
+                on_failure: self.on_failure,
+                paused: false,
+            },
+            remediation: Remediation {
+                enabled: false,
+                max_in_flight: Share::Count(1),
+                unhealthy_limit: Share::Percent(50),
+                join_timeout: None,
+            },
+            timeouts: DeletionTimeouts::default(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn content(number: u8) -> Template {
+    Template {
+        content: TemplateContent {
+            image: ImageId::new("ami"),
+            instance_type: InstanceType::new("t"),
+            security_groups: Vec::new(),
+            instance_profile: None,
+            key_name: None,
+            volumes: Vec::new(),
+            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+            spot: None,
+            user_data: UserData(Vec::new()),
+            tags: BTreeMap::new(),
+        },
+        spec_hash: Scenario::hash(number),
+        data_hash: Scenario::data(),
+        source_hash: Scenario::data(),
+    }
+}
+
+/// What core and AWS are not waited for in the smaller state spaces.
+fn hurry(state: &mut State) {
+    for unit in &mut state.units {
+        if unit.life == Life::Pending {
+            unit.life = Life::InService;
+        }
+        if wants_no_machine(unit) {
+            unit.machine = Mach::Gone;
+        }
+    }
+}
+
+fn wants_machine(unit: &Unit) -> bool {
+    unit.foo == Foo::Alive && unit.machine == Mach::NotYet
+}
+
+fn wants_no_machine(unit: &Unit) -> bool {
+    unit.foo == Foo::Gone && matches!(unit.machine, Mach::Draining | Mach::LetGo)
+}
+
+/// A drain ends unless its Node is dead and core does not know: what runs there cannot be evicted.
+fn drains(unit: &Unit) -> bool {
+    let hangs = unit.life == Life::Gone && unit.ready && !unit.excluded && unit.foo == Foo::Alive;
+    unit.machine == Mach::Draining && !hangs
+}
+
+/// The Node is empty, and core deletes the FooMachine.
+fn drain(unit: &mut Unit) {
+    unit.drained = unit.life != Life::Gone;
+    unit.machine = Mach::LetGo;
+    if unit.foo == Foo::Alive {
+        unit.foo = Foo::Deleting;
+    }
+}
+
+fn one(state: &mut State, number: u8) -> &mut Unit {
+    state.unit_mut(number).unwrap()
+}
+
+fn first(state: &mut State, is: impl Fn(&Unit) -> bool) -> &mut Unit {
+    state.units.iter_mut().find(|unit| is(unit)).unwrap()
+}
+
+/// An instance that goes without us.
+fn rob(state: &mut State, number: u8) -> &mut Unit {
+    state.tale.robbed += 1;
+    let unit = one(state, number);
+    unit.taken = true;
+    unit
+}
+
+fn another(state: &mut State) -> Manager {
+    state.tale.managers += 1;
+    Manager::new(state.tale.managers)
+}
+
+/// A tick is a cache's deadline, and two are that of an effect on the group.
+#[test]
+fn the_planners_deadlines_are_whole_ticks() {
+    assert_eq!(foo_planner::memory::CACHE_DEADLINE, TICK);
+    assert_eq!(foo_planner::memory::EFFECT_DEADLINE, TICK * 2);
+}

@@ -1,0 +1,298 @@
+//! The scenarios.
+
+use super::explore;
+use super::rules::reach;
+use super::scenario::Scenario;
+use super::state::Budget;
+use foo_planner::desired::OnFailure;
+
+/// How far to go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Daily,
+    Deep,
+}
+
+fn depth() -> Depth {
+    if std::env::var("PLANNER_MODEL").is_ok_and(|value| value == "deep") { Depth::Deep } else { Depth::Daily }
+}
+
+/// The budget every day, and the deep one.
+fn budget(daily: Budget, deep: Budget) -> Budget {
+    match depth() {
+        Depth::Daily => daily,
+        Depth::Deep => deep,
+    }
+}
+
+/// Nothing happens, and one Machine may be lacking.
+fn scenario(name: &'static str, size: u8) -> Scenario {
+    Scenario {
+        name,
+        size,
+        wishes: Vec::new(),
+        surge: 0,
+        unavailable: 1,
+        drains: 1,
+        broken: false,
+        on_failure: OnFailure::Halt,
+        foreign: false,
+        budget: Budget::default(),
+        hurried: true,
+        cap: 2,
+        launches: size,
+        reaches: Vec::new(),
+    }
+}
+
+#[test]
+fn an_autoscaler_marks_and_shrinks() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![2],
+        hurried: depth() == Depth::Daily,
+        budget: budget(
+            Budget { wishes: 1, marks: 2, faults: 1, lates: 1, ..none },
+            Budget { wishes: 1, marks: 2, faults: 2, lates: 2, ..none },
+        ),
+        reaches: vec![
+            reach::rest(),
+            reach::end(),
+            reach::marked_victim(),
+            reach::late_sight(),
+            reach::lost_effect(),
+        ],
+        ..scenario("shrink", 3)
+    });
+}
+
+#[test]
+fn a_mark_alone_removes_nothing() {
+    let none = Budget::default();
+    explore(Scenario {
+        hurried: depth() == Depth::Daily,
+        budget: budget(Budget { marks: 2, faults: 1, ..none }, Budget { marks: 3, faults: 2, ..none }),
+        reaches: vec![reach::marked()],
+        ..scenario("mark", 2)
+    });
+}
+
+#[test]
+fn the_wish_goes_down_and_up_again() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![1, 2],
+        launches: 3,
+        budget: budget(
+            Budget { wishes: 2, marks: 1, faults: 1, ..none },
+            Budget { wishes: 2, marks: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::end(), reach::lost_effect()],
+        ..scenario("down and up", 2)
+    });
+}
+
+#[test]
+fn it_grows_during_a_fail_over() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: if depth() == Depth::Daily { vec![3] } else { vec![2, 3] },
+        launches: 3,
+        budget: budget(
+            Budget { wishes: 1, hand_overs: 1, faults: 1, ..none },
+            Budget { wishes: 2, hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::two_at_work()],
+        ..scenario("grow", 1)
+    });
+}
+
+#[test]
+fn two_managers_shrink_it() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![1],
+        budget: budget(
+            Budget { wishes: 1, hand_overs: 1, lates: 1, ..none },
+            Budget { wishes: 1, hand_overs: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::end(), reach::two_at_work(), reach::late_sight()],
+        ..scenario("two shrink", 3)
+    });
+}
+
+#[test]
+fn a_roll_out_with_surge() {
+    let none = Budget::default();
+    explore(Scenario {
+        surge: 1,
+        unavailable: 0,
+        launches: 4,
+        hurried: depth() == Depth::Daily,
+        budget: budget(
+            Budget { edits: 1, faults: 1, lates: 1, ..none },
+            Budget { edits: 1, faults: 2, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::surge(), reach::renewed(), reach::lost_effect()],
+        ..scenario("roll-out with surge", 2)
+    });
+}
+
+#[test]
+fn a_roll_out_in_place() {
+    let none = Budget::default();
+    explore(Scenario {
+        launches: 4,
+        budget: budget(
+            Budget { edits: 1, faults: 1, ..none },
+            Budget { edits: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::renewed(), reach::lost_effect()],
+        ..scenario("roll-out in place", 2)
+    });
+}
+
+#[test]
+fn two_managers_roll_out() {
+    let none = Budget::default();
+    explore(Scenario {
+        surge: 1,
+        unavailable: 0,
+        launches: 4,
+        budget: budget(
+            Budget { edits: 1, hand_overs: 1, ..none },
+            Budget { edits: 1, hand_overs: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::renewed(), reach::two_at_work()],
+        ..scenario("two roll out", 2)
+    });
+}
+
+#[test]
+fn a_roll_out_while_the_wish_changes() {
+    let none = Budget::default();
+    explore(Scenario {
+        surge: 1,
+        unavailable: 0,
+        wishes: vec![1],
+        launches: 4,
+        budget: budget(
+            Budget { edits: 1, wishes: 1, ..none },
+            Budget { edits: 1, wishes: 1, faults: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::renewed()],
+        ..scenario("roll-out and wish", 2)
+    });
+}
+
+#[test]
+fn content_that_fails_is_rolled_back() {
+    let none = Budget::default();
+    explore(Scenario {
+        surge: 1,
+        unavailable: 0,
+        broken: true,
+        on_failure: OnFailure::Rollback,
+        cap: 4,
+        launches: 4,
+        budget: budget(
+            Budget { edits: 1, faults: 1, ..none },
+            Budget { edits: 1, faults: 2, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::quarantine()],
+        ..scenario("rolled back", 2)
+    });
+}
+
+#[test]
+fn content_that_fails_halts() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![3],
+        broken: true,
+        cap: 4,
+        launches: 4,
+        budget: budget(
+            Budget { edits: 1, wishes: 1, ..none },
+            Budget { edits: 1, wishes: 1, faults: 1, ..none },
+        ),
+        reaches: vec![reach::quarantine(), reach::launch_after_quarantine()],
+        ..scenario("halted", 2)
+    });
+}
+
+#[test]
+fn content_that_fails_in_the_only_instance_is_rolled_back() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![2],
+        broken: true,
+        on_failure: OnFailure::Rollback,
+        cap: 4,
+        launches: if depth() == Depth::Daily { 3 } else { 5 },
+        budget: budget(Budget { edits: 1, ..none }, Budget { edits: 1, wishes: 1, ..none }),
+        reaches: vec![reach::rest(), reach::quarantine()],
+        ..scenario("the only one", 1)
+    });
+}
+
+#[test]
+fn aws_ends_an_instance() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![1],
+        launches: 3,
+        budget: budget(
+            Budget { takes: 1, faults: 1, ..none },
+            Budget { takes: 1, wishes: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::completion()],
+        ..scenario("taken", 2)
+    });
+}
+
+#[test]
+fn an_instance_dies() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![1],
+        launches: 3,
+        budget: budget(
+            Budget { deaths: 1, wishes: 1, ..none },
+            Budget { deaths: 1, wishes: 1, faults: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::burial()],
+        ..scenario("dead", 2)
+    });
+}
+
+#[test]
+fn a_person_deletes_a_machine() {
+    let none = Budget::default();
+    explore(Scenario {
+        surge: 1,
+        wishes: if depth() == Depth::Daily { vec![1] } else { vec![1, 3] },
+        launches: 4,
+        budget: budget(
+            Budget { deletions: 1, wishes: 1, lates: 1, ..none },
+            Budget { deletions: 1, wishes: 1, faults: 1, lates: 1, ..none },
+        ),
+        reaches: vec![reach::rest(), reach::end()],
+        ..scenario("deleted", 2)
+    });
+}
+
+#[test]
+fn somebody_elses_group() {
+    let none = Budget::default();
+    explore(Scenario {
+        wishes: vec![1],
+        foreign: true,
+        budget: budget(
+            Budget { edits: 1, wishes: 1, faults: 1, ..none },
+            Budget { edits: 1, wishes: 1, faults: 2, hand_overs: 1, ..none },
+        ),
+        reaches: vec![reach::unmanaged_excess()],
+        ..scenario("foreign", 2)
+    });
+}

@@ -1,0 +1,354 @@
+//! One state of the world: small, comparable, hashable, and without a clock.
+//!
+//! Time is relative. Every pass happens at [`NOW`]; a tick moves everything that is remembered one [`TICK`] into the past
+//! instead. The planner compares moments only with each other, so nothing is lost by it, and worlds that differ in nothing
+//! but their history become one state. What is older than any deadline that the scenario reaches stays as old as it is.
+
+use super::manager::Manager;
+use foo_planner::check::Rule;
+use foo_planner::memory::{Ledger, Trial};
+use foo_planner::model::hook::Hold;
+use foo_planner::model::{InstanceId, MachineName, Timestamp};
+use foo_planner::{Memory, machine_name};
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+/// The moment of every pass.
+pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+/// A step of time: longer than any lag of a read, any pass and the rest of an old leader's lease, so all of these end
+/// with it. One of them is a cache's deadline, two are the deadline of an effect on the group.
+pub(crate) const TICK: Duration = Duration::from_secs(30);
+
+/// Name of the pool.
+pub(crate) const POOL: &str = "workers";
+
+/// Everything.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    pub(crate) group: Group,
+    /// Instances with their objects, in the order of their launch. One of which nothing is left is not here.
+    pub(crate) units: Vec<Unit>,
+    /// The group and its members before the last write of a manager, while a read may still show that.
+    pub(crate) group_before: Option<Box<(Group, Vec<Unit>)>>,
+    /// The objects before the last write of a manager, while a cache may still show that.
+    pub(crate) objects_before: Option<Vec<Unit>>,
+    /// How many versions the launch template has; the number of a version is the number of its content.
+    pub(crate) versions: u8,
+    /// Content on record as given up on.
+    pub(crate) quarantine: Option<(u8, bool)>,
+    /// MachinePool.spec.replicas.
+    pub(crate) wish: u8,
+    /// The wanted content.
+    pub(crate) content: u8,
+    /// The one in the lead, and one that still believes it is.
+    pub(crate) managers: Vec<Manager>,
+    /// What may still go wrong, and what people may still do.
+    pub(crate) left: Budget,
+    pub(crate) tale: Tale,
+    /// The first thing that went wrong: nothing follows it.
+    pub(crate) wrong: Option<Wrong>,
+}
+
+/// The group's own settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Group {
+    pub(crate) desired: u8,
+    pub(crate) max: u8,
+    /// Template version that new instances are launched from.
+    pub(crate) version: u8,
+}
+
+/// An instance, its FooMachine, its Machine and its Node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
+pub(crate) struct Unit {
+    pub(crate) number: u8,
+    pub(crate) life: Life,
+    /// What it was launched from.
+    pub(crate) version: u8,
+    /// AWS ended it for a reason of its own.
+    pub(crate) taken: bool,
+    pub(crate) foo: Foo,
+    pub(crate) machine: Mach,
+    /// Its Node registered and is Ready.
+    pub(crate) ready: bool,
+    /// Core evicted everything from its Node while it lived.
+    pub(crate) drained: bool,
+    pub(crate) marked: bool,
+    /// Core was told that there is nothing to drain.
+    pub(crate) excluded: bool,
+    /// Ticks since its Machine was made, as far as they matter.
+    pub(crate) age: u8,
+    /// Which manager ended it or completed its hook.
+    pub(crate) ended_by: Option<u8>,
+    pub(crate) completed_by: Option<u8>,
+}
+
+/// An instance in the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Life {
+    Pending,
+    InService,
+    /// `Terminating:Wait`.
+    Waiting,
+    Terminating,
+    Gone,
+}
+
+/// A FooMachine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Foo {
+    NotYet,
+    Alive,
+    Deleting,
+    Gone,
+}
+
+/// A Machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Mach {
+    NotYet,
+    Alive,
+    /// Deleted, and not drained yet.
+    Draining,
+    /// Core waits for the FooMachine to go.
+    LetGo,
+    Gone,
+}
+
+/// How often something may still happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Budget {
+    /// Crashes, and answers or requests that are lost.
+    pub(crate) faults: u8,
+    pub(crate) hand_overs: u8,
+    /// Looks that show the group as it was before a manager's last write, and passes on caches that do not show its last
+    /// write on objects.
+    pub(crate) lates: u8,
+    /// New content.
+    pub(crate) edits: u8,
+    /// Marks of the autoscaler.
+    pub(crate) marks: u8,
+    /// Changes of replicas, to any of the scenario's.
+    pub(crate) wishes: u8,
+    /// Instances that AWS ends by itself, through the hook.
+    pub(crate) takes: u8,
+    /// Instances that die at once and leave the group.
+    pub(crate) deaths: u8,
+    /// Machines that a person deletes.
+    pub(crate) deletions: u8,
+}
+
+/// Whose age matters. What no deadline of a scenario rests on stays young, so that it tells no states apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ages {
+    /// After so many ticks nothing grows older.
+    pub(crate) cap: u8,
+    /// Waits of marks for launches in flight.
+    pub(crate) marks: bool,
+    /// Waits for new content to work.
+    pub(crate) trials: bool,
+}
+
+/// What has happened so far, as far as a rule needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Tale {
+    pub(crate) lowest: u8,
+    pub(crate) highest: u8,
+    /// By how much the wish went down, all in all.
+    pub(crate) lowered: u8,
+    /// Machines that were deleted for being too many.
+    pub(crate) victims: u8,
+    /// Instances that went without us: taken by AWS, dead, or their Machines deleted by a person.
+    pub(crate) robbed: u8,
+    pub(crate) launched: u8,
+    /// How many managers there were.
+    pub(crate) managers: u8,
+}
+
+/// What went wrong in a step, for what no single state shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Wrong {
+    /// A plan breaks a rule of the checker.
+    Plan(Rule),
+    EndedUnreleased,
+    LetGoUndrained,
+    EndedTwice,
+    CompletedTwice,
+    ReleasedAlive,
+    LaunchesQuarantined,
+    RestlessAtRest,
+    WroteForeign,
+}
+
+impl State {
+    pub(crate) fn unit_mut(&mut self, number: u8) -> Option<&mut Unit> {
+        self.units.iter_mut().find(|unit| unit.number == number)
+    }
+
+    /// Instances that desired capacity counts.
+    pub(crate) fn existing(&self) -> u8 {
+        count(self.units.iter().filter(|unit| unit.is_capacity()))
+    }
+
+    /// Instances that serve and will.
+    pub(crate) fn available(&self) -> u8 {
+        count(self.units.iter().filter(|unit| unit.serves()))
+    }
+
+    /// One tick passes.
+    pub(crate) fn tick(&mut self, ages: Ages) {
+        self.managers.truncate(1);
+        self.group_before = None;
+        self.objects_before = None;
+        for manager in &mut self.managers {
+            manager.tick(ages);
+        }
+        for unit in &mut self.units {
+            let waits = ages.trials && unit.machine == Mach::Alive && !unit.ready;
+            unit.age = if waits { (unit.age + 1).min(ages.cap) } else { 0 };
+        }
+    }
+
+    /// Forgets what makes no difference any more.
+    pub(crate) fn tidy(&mut self) {
+        self.units.retain(|unit| {
+            let nothing = matches!(unit.foo, Foo::NotYet | Foo::Gone)
+                && matches!(unit.machine, Mach::NotYet | Mach::Gone)
+                && unit.life == Life::Gone;
+            !nothing
+        });
+        if self.left.lates == 0 || self.managers.iter().all(|manager| manager.sees_group) {
+            self.group_before = None;
+        }
+        if self.left.lates == 0 || self.managers.iter().all(|manager| manager.sees_objects) {
+            self.objects_before = None;
+        }
+        for unit in self.units.iter_mut().filter(|unit| unit.life == Life::Gone) {
+            unit.ended_by = None;
+            unit.completed_by = None;
+        }
+        for manager in &mut self.managers {
+            manager.gone.retain(|number, _| self.units.iter().any(|unit| unit.number == *number));
+            manager.sees_group = self.group_before.is_none() || manager.sees_group;
+            manager.sees_objects = self.objects_before.is_none() || manager.sees_objects;
+        }
+    }
+}
+
+impl Unit {
+    pub(crate) fn launched(number: u8, version: u8) -> Self {
+        Self {
+            number,
+            life: Life::Pending,
+            version,
+            taken: false,
+            foo: Foo::NotYet,
+            machine: Mach::NotYet,
+            ready: false,
+            drained: false,
+            marked: false,
+            excluded: false,
+            age: 0,
+            ended_by: None,
+            completed_by: None,
+        }
+    }
+
+    pub(crate) fn id(&self) -> InstanceId {
+        InstanceId::new(format!("i-{:08x}", self.number))
+    }
+
+    pub(crate) fn name(&self) -> MachineName {
+        machine_name(POOL, &self.id())
+    }
+
+    pub(crate) fn is_capacity(&self) -> bool {
+        matches!(self.life, Life::Pending | Life::InService)
+    }
+
+    pub(crate) fn serves(&self) -> bool {
+        self.life == Life::InService && self.machine == Mach::Alive && self.ready
+    }
+
+    /// Core let go of the instance, or never had to do with it.
+    pub(crate) fn is_released(&self) -> bool {
+        self.foo == Foo::Deleting && matches!(self.machine, Mach::NotYet | Mach::LetGo | Mach::Gone)
+    }
+
+    /// Nobody is left on its Node.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.ready || self.drained
+    }
+}
+
+/// A manager's memory, as a part of a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mind(pub(crate) Memory);
+
+impl Hash for Mind {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        // In full, so that nothing new is left out.
+        let Memory {
+            ledger: Ledger { changed_at, created, base, desired, leaving },
+            excess_since,
+            short_since,
+            template_due_since,
+            deleted_machines,
+            created_machines,
+            trial,
+            holds,
+        } = &self.0;
+        (changed_at, created, base, desired, leaving).hash(hasher);
+        (excess_since, short_since, template_due_since).hash(hasher);
+        (deleted_machines, created_machines).hash(hasher);
+        if let Some(Trial { hash, since, available, ready, relapses, waiting_since }) = trial {
+            (hash, since, available, ready, relapses, waiting_since).hash(hasher);
+        }
+        for (id, Hold { since, beaten, completed }) in holds {
+            (id, since, beaten, completed).hash(hasher);
+        }
+    }
+}
+
+impl Mind {
+    /// Everything whose age matters becomes one tick older.
+    pub(crate) fn grow_older(&mut self, ages: Ages) {
+        let oldest = NOW.minus(TICK * u32::from(ages.cap));
+        let older = |at: &mut Timestamp| *at = at.minus(TICK).max(oldest);
+        let Memory {
+            ledger: Ledger { changed_at: _, created, base: _, desired, leaving },
+            excess_since,
+            short_since,
+            template_due_since,
+            deleted_machines,
+            created_machines,
+            trial,
+            holds,
+        } = &mut self.0;
+        let due = [created, excess_since, template_due_since];
+        due.into_iter().flatten().for_each(older);
+        short_since.iter_mut().filter(|_| ages.marks).for_each(older);
+        desired.iter_mut().map(|(_, at)| at).for_each(older);
+        leaving.values_mut().for_each(older);
+        deleted_machines.values_mut().chain(created_machines.values_mut()).for_each(older);
+        let clocks =
+            trial.iter_mut().flat_map(|trial| trial.waiting_since.iter_mut().chain([&mut trial.since]));
+        clocks.filter(|_| ages.trials).for_each(older);
+        // Heartbeats and the longest wait are beyond this model.
+        for Hold { since: _, beaten: _, completed } in holds.values_mut() {
+            completed.iter_mut().for_each(older);
+        }
+    }
+
+    /// Whether the group was changed is remembered, when is not: [`super::manager`] puts looks before or after it.
+    pub(crate) fn forget_when(&mut self) {
+        let changed = &mut self.0.ledger.changed_at;
+        *changed = changed.map(|_| super::manager::CHANGED);
+    }
+}
+
+pub(crate) fn count<T>(items: impl Iterator<Item = T>) -> u8 {
+    u8::try_from(items.count()).unwrap()
+}
