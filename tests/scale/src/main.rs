@@ -1,7 +1,7 @@
 //! `foo-bench`: the numbers that matter to whoever pays for AWS calls, printed. Nothing here fails for being slow.
 //!
 //! For each size: the scale-up from nothing, the pool at rest, a change in AWS until its FooMachine is there, a restart
-//! of the manager. The manager runs with its own defaults (a look at quiet groups every 30 s); instances take
+//! of the manager, a roll-out. The manager runs with its own defaults (a look at quiet groups every 30 s); instances take
 //! [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend on the machine, and a rest of the
 //! system shares its processors.
 
@@ -10,8 +10,10 @@ mod meter;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use foo_testbed::World;
+use foo_testbed::world::kinds::{Kind, number};
 use foo_testbed::world::{Cluster, Pool, WorldOptions};
 use meter::{Meter, Reading};
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// How long an instance takes to launch in the simulated AWS.
@@ -72,7 +74,40 @@ async fn one_pool(size: u32, rest: Duration) -> Result<()> {
     scale_up(&world, &pool, size).await?;
     at_rest(&world, rest, 1).await?;
     change_in_aws(&world, &pool, size).await?;
-    restart(&world, &pool, size).await
+    restart(&world, &pool, size).await?;
+    roll_out(&world, &pool, size).await
+}
+
+/// Everything is replaced by another type, a tenth at a time. What launches take sets the limit: each tenth has to launch.
+async fn roll_out(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
+    let surge = size.div_ceil(10);
+    pool.patch(Kind::FooMachinePool, &json!({"spec": {"rollout": {"maxSurge": surge}}})).await?;
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let meter = Meter::start(world).await?;
+    let started = Instant::now();
+    pool.patch(Kind::FooMachinePool, &json!({"spec": {"instanceType": "m7i.xlarge"}})).await?;
+    let all = usize::try_from(size)?;
+    let limit = LAUNCH * size.div_ceil(surge);
+    pool.wait("to be rolled out", patience(size) + limit * 3, |view| {
+        let updated = view.foo_pool.as_ref().and_then(|pool| number(pool, "/status/upToDateReplicas"));
+        updated == Some(i64::from(size)) && view.is_settled_at(all)
+    })
+    .await?;
+    let took = started.elapsed();
+    let reading = meter.read(world).await?;
+    let each = f64::from(size);
+    println!(
+        "roll-out of {size}, {surge} at a time: {:.0} s ({} s of launches one after another), {reading}",
+        took.as_secs_f64(),
+        limit.as_secs()
+    );
+    println!(
+        "  per replaced instance: {:.1} AWS calls, {:.1} Kubernetes writes",
+        reading.aws_per(each),
+        reading.writes_per(each)
+    );
+    println!("  {}", reading.by_action());
+    Ok(())
 }
 
 async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {

@@ -1,0 +1,173 @@
+//! Roll-outs on real components, with everything going wrong that can. In a world of its own: images are broken and
+//! the manager is killed here.
+//!
+//! `make chaos` plays the second test for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` say how
+//! long, how many, and which accidents.
+
+use anyhow::{Context as _, Result, ensure};
+use foo_e2e::in_world;
+use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
+use foo_testbed::World;
+use foo_testbed::world::kinds::{Kind, number, text};
+use foo_testbed::world::{Pool, PoolView};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// A roll-out of a few instances under chaos takes minutes.
+const PATIENCE: Duration = Duration::from_mins(12);
+
+fn rollout<'v>(view: &'v PoolView, field: &str) -> &'v str {
+    view.foo_pool.as_ref().map(|pool| text(pool, &format!("/status/rollout/{field}"))).unwrap_or_default()
+}
+
+fn good(view: &PoolView) -> usize {
+    view.good().count()
+}
+
+async fn wants(pool: &Pool<'_>, spec: Value) -> Result<()> {
+    pool.patch(Kind::FooMachinePool, &json!({ "spec": spec })).await
+}
+
+/// A bad image under a disruption budget: it is given up on and taken back, and nobody's pod notices.
+#[test]
+fn a_bad_image_is_rolled_back_and_what_serves_stays() {
+    in_world(async |world| {
+        let cluster = world.cluster("bad-image").await?;
+        let pool = cluster
+            .pool_with("workers", 5, |_, foo_pool| {
+                foo_pool["spec"]["rollout"] =
+                    json!({"maxSurge": 2, "readyTimeoutSeconds": 60, "onFailure": "Rollback"});
+            })
+            .await?;
+        let before = pool.settles_at(5).await?;
+        let workload = pool.run("web", 5).await?;
+        workload.allow(1).await?;
+        world.aws().region().set_image_boot(IMAGE_X86_64_NEWER, Boot::Fails)?;
+        wants(&pool, json!({"ami": {"id": IMAGE_X86_64_NEWER}})).await?;
+        let mut fewest = usize::MAX;
+        pool.wait("to be rolled back", PATIENCE, |view| {
+            fewest = fewest.min(good(view));
+            rollout(view, "phase") == "RolledBack"
+        })
+        .await?;
+        assert_eq!(fewest, 5, "what served has stayed");
+        let after = pool.settles_at(5).await?;
+        assert_eq!(after.provider_ids(), before.provider_ids());
+        let (status, reason, message) = after.condition("RollingOut").context("no condition")?;
+        assert_eq!((status, reason), ("False", "RolledBack"));
+        assert!(message.contains("has not joined after 60 s"), "{message}");
+
+        // The image is repaired, and the record taken away: now it is rolled out, under the budget.
+        world.aws().region().set_image_boot(IMAGE_X86_64_NEWER, Boot::Succeeds)?;
+        pool.annotate(Kind::FooMachinePool, "infrastructure.foo.com/quarantine", None).await?;
+        let mut fewest = usize::MAX;
+        let rolled = pool
+            .wait("to be rolled out", PATIENCE, |view| {
+                fewest = fewest.min(good(view));
+                rollout(view, "phase") == "Finished" && view.is_settled_at(5)
+            })
+            .await?;
+        assert!(fewest >= 5, "rollout.maxUnavailable is 0: {fewest}");
+        assert!(rolled.provider_ids().iter().all(|id| !before.provider_ids().contains(id)));
+        workload.is_ready(5).await
+    });
+}
+
+/// Accidents in an order that a seed decides.
+struct Dice(u64);
+
+impl Dice {
+    /// A number below the limit (SplitMix64).
+    fn roll(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % below
+    }
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// AWS ends an instance by itself: its health check fails.
+fn strike(world: &World, view: &PoolView, dice: &mut Dice) -> Result<()> {
+    let good: Vec<&str> = view.good().map(|machine| machine.instance.as_str()).collect();
+    let sides = u64::try_from(good.len().max(1))?;
+    let Some(id) = good.get(usize::try_from(dice.roll(sides))?) else { return Ok(()) };
+    println!("  AWS ends {id}");
+    world.aws().find_unhealthy(id)
+}
+
+/// How long what AWS ended may be missing: a launch, and a manager that was just killed.
+const MADE_UP_FOR: Duration = Duration::from_secs(90);
+
+/// Lets time pass and watches that no more is missing than the budget and AWS's own doing explain.
+async fn watch(pool: &Pool<'_>, seconds: u64, wish: usize, struck: &[Instant]) -> Result<()> {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < end {
+        let view = pool.look().await?;
+        let taken = struck.iter().filter(|at| at.elapsed() < MADE_UP_FOR).count();
+        let floor = wish.saturating_sub(1 + taken);
+        ensure!(good(&view) >= floor, "{} serve, {taken} were taken: {view}", good(&view));
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    Ok(())
+}
+
+/// The manager is killed again and again in the middle of roll-outs, while the size changes and AWS ends instances.
+#[test]
+fn storms_of_accidents_lose_no_pod_and_end_settled() {
+    in_world(async |world| {
+        let size = setting("CHAOS_SIZE", 5);
+        let seed = setting("CHAOS_SEED", 0x5eed);
+        let minutes = setting("CHAOS_MINUTES", 2);
+        println!("CHAOS_SEED={seed} CHAOS_SIZE={size} CHAOS_MINUTES={minutes}");
+        let mut dice = Dice(seed);
+        let size = u32::try_from(size)?;
+        let cluster = world.cluster("storm").await?;
+        let pool = cluster
+            .pool_with("workers", size, |_, foo_pool| {
+                foo_pool["spec"]["rollout"] = json!({"maxSurge": 2, "maxUnavailable": 1});
+            })
+            .await?;
+        let all = usize::try_from(size)?;
+        pool.settles_at(all).await?;
+        let workload = pool.run("web", size - 1).await?;
+        workload.allow(1).await?;
+        let types = ["m7i.xlarge", "m7i.large", "c7i.large"];
+        let end = Instant::now() + Duration::from_mins(minutes);
+        let mut round: usize = 0;
+        let mut struck = Vec::new();
+        while Instant::now() < end {
+            wants(&pool, json!({"instanceType": types[round % types.len()]})).await?;
+            round += 1;
+            let wish = size - u32::try_from(dice.roll(2))?;
+            println!("round {round}: {} and a wish of {wish}", types[(round - 1) % types.len()]);
+            pool.scale(wish).await?;
+            // While it grows again, the smaller wish is what can be there.
+            let least = all - 1;
+            watch(&pool, 10 + dice.roll(25), least, &struck).await?;
+            strike(world, &pool.look().await?, &mut dice)?;
+            struck.push(Instant::now());
+            watch(&pool, dice.roll(8), least, &struck).await?;
+            world.manager().kill();
+            println!("  the manager is killed");
+            watch(&pool, dice.roll(4), least, &struck).await?;
+            world.manager().start().await?;
+            watch(&pool, 10 + dice.roll(20), least, &struck).await?;
+        }
+        pool.scale(size).await?;
+        let settled = pool
+            .wait("to come to rest after the storm", PATIENCE, |view| {
+                rollout(view, "phase") == "Finished" && view.is_settled_at(all)
+            })
+            .await?;
+        let group = settled.group.context("no group")?;
+        ensure!(group.sizes.desired == size, "{group:?}");
+        let up_to_date = settled.foo_pool.as_ref().and_then(|pool| number(pool, "/status/upToDateReplicas"));
+        assert_eq!(up_to_date, Some(i64::from(size)));
+        workload.is_ready(size - 1).await
+    });
+}
