@@ -13,6 +13,7 @@ pub mod capi;
 pub mod cluster;
 pub mod conditions;
 pub mod control_plane;
+mod interruption;
 pub mod labels;
 pub mod machine;
 pub mod names;

@@ -1,5 +1,6 @@
 //! FooMachinePool: one Auto Scaling group.
 
+pub use crate::interruption::{Interruption, RebalancePolicy};
 use crate::shared::{Initialization, NetworkReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -136,6 +137,11 @@ pub struct FooMachinePoolSpec {
     /// How sick Machines are replaced.
     #[serde(default)]
     pub remediation: Remediation,
+    /// What follows from what AWS announces about instances. It reaches the manager only through a queue
+    /// (`--events-queue-url`). An interruption notice always deletes the Machine at once and asks for its replacement; an
+    /// instance that will be retired is replaced within the budgets of `rollout`.
+    #[serde(default)]
+    pub interruption: Interruption,
     /// Tags of the group, its instances and their volumes. A change rolls no nodes: running instances keep theirs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(

@@ -9,6 +9,7 @@ use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
+use foo_cloud::queue::LONGEST_WAIT;
 use std::fmt;
 use std::time::Duration;
 
@@ -104,6 +105,16 @@ impl Default for Timeouts {
     }
 }
 
+impl Timeouts {
+    fn config(self) -> TimeoutConfig {
+        TimeoutConfig::builder()
+            .connect_timeout(self.connect)
+            .operation_attempt_timeout(self.attempt)
+            .operation_timeout(self.operation)
+            .build()
+    }
+}
+
 impl fmt::Debug for Identity {
     /// Without the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,6 +152,36 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
     })
 }
 
+/// Clients for one queue. Calls go to where its URL says, which may be a VPC endpoint.
+///
+/// `once` is for receives: they wait for messages on AWS's side, and answer later than any other call.
+pub(crate) async fn connect_queue(
+    settings: AwsSettings,
+    url: &str,
+) -> Result<Clients<aws_sdk_sqs::Client>, ConnectError> {
+    let endpoint = origin(url).ok_or_else(|| ConnectError::BadEndpoint(url.to_owned()))?;
+    let settings = checked(settings)?;
+    let Timeouts { connect, attempt, operation } = settings.timeouts;
+    let patient = Timeouts { connect, attempt: attempt + LONGEST_WAIT, operation: operation + LONGEST_WAIT };
+    let config = with_roles(base(&settings).await, &settings.roles).await;
+    let client = |retries: RetryConfig, timeouts: Timeouts| {
+        let config =
+            aws_sdk_sqs::config::Builder::from(&config).endpoint_url(&endpoint).retry_config(retries);
+        aws_sdk_sqs::Client::from_conf(config.timeout_config(timeouts.config()).build())
+    };
+    Ok(Clients {
+        repeating: client(RetryConfig::standard().with_max_attempts(ATTEMPTS), settings.timeouts),
+        once: client(RetryConfig::disabled(), patient),
+    })
+}
+
+/// Scheme and host of a URL.
+fn origin(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let host = rest.split('/').next().filter(|host| !host.is_empty())?;
+    Some(format!("{scheme}://{host}"))
+}
+
 fn checked(settings: AwsSettings) -> Result<AwsSettings, ConnectError> {
     if settings.region.is_empty() {
         return Err(ConnectError::NoRegion);
@@ -157,15 +198,10 @@ fn is_http(url: &str) -> bool {
 
 async fn base(settings: &AwsSettings) -> SdkConfig {
     let https = Builder::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build_https();
-    let timeouts = TimeoutConfig::builder()
-        .connect_timeout(settings.timeouts.connect)
-        .operation_attempt_timeout(settings.timeouts.attempt)
-        .operation_timeout(settings.timeouts.operation)
-        .build();
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
         .region(Region::new(settings.region.clone()))
         .http_client(https)
-        .timeout_config(timeouts);
+        .timeout_config(settings.timeouts.config());
     if let Ok(name) = AppName::new("cluster-api-provider-foo") {
         loader = loader.app_name(name);
     }

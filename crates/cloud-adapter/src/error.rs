@@ -128,7 +128,9 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "ServiceUnavailable"
         | "Unavailable" => ErrorKind::Internal,
         "RequestTimeout" | "RequestTimeoutException" if operation.is_mutation() => ErrorKind::LostAnswer,
-        "InvalidAMIID.Unavailable" => ErrorKind::NotFound,
+        "InvalidAMIID.Unavailable" | "QueueDoesNotExist" | "AWS.SimpleQueueService.NonExistentQueue" => {
+            ErrorKind::NotFound
+        }
         // Of a known type in a wrong place EC2 says otherwise; here the only input is the type's name.
         "InvalidInstanceType" if operation == Operation::DescribeInstanceTypes => ErrorKind::NotFound,
         _ if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
@@ -196,6 +198,8 @@ mod tests {
             ("InvalidLaunchTemplateName.NotFoundException", NotFound),
             ("InvalidAMIID.NotFound", NotFound),
             ("InvalidAMIID.Unavailable", NotFound),
+            ("QueueDoesNotExist", NotFound),
+            ("ReceiptHandleIsInvalid", Invalid),
             ("InvalidSubnetID.NotFound", NotFound),
             ("InvalidGroup.NotFound", NotFound),
             ("ResourceInUse", InUse),

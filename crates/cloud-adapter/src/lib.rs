@@ -1,4 +1,4 @@
-//! AWS Auto Scaling and EC2 behind the traits of `foo-cloud`.
+//! AWS Auto Scaling, EC2 and SQS behind the traits of `foo-cloud`.
 //!
 //! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else may
 //! depend on it except where the manager is wired together. There are no decisions here, no caches and no limits: one
@@ -6,6 +6,7 @@
 //!
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
 //! * `groups`, `templates`, `instances`, `network`: the operations by family, with the shapes they need;
+//! * `queue`: one SQS queue;
 //! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
 
 pub mod connect;
@@ -14,9 +15,11 @@ mod groups;
 mod instances;
 mod network;
 mod numbers;
+mod queue;
 mod templates;
 
 pub use connect::{AssumedRole, AwsSettings, ConnectError, Identity, Timeouts};
+pub use queue::AwsQueue;
 
 use async_trait::async_trait;
 use foo_cloud::model::{

@@ -1,6 +1,7 @@
 //! What a cloud of instance groups must do, and what every implementation gets for free.
 //!
 //! * [`Groups`] and [`Compute`]: the two traits, in the planner's own nouns.
+//! * [`queue`]: messages that somebody sends us.
 //! * [`error`]: what can go wrong, sorted by what to do about it.
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
@@ -16,6 +17,7 @@ pub mod metered;
 pub mod metrics;
 pub mod observer;
 pub mod operation;
+pub mod queue;
 pub mod requests;
 
 pub use clock::{Clock, SystemClock};
@@ -26,6 +28,7 @@ pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
 pub use observer::{Observation, Observer, Pace, Seen};
 pub use operation::Operation;
+pub use queue::{Message, Queue, Receipt};
 pub use requests::{
     GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, NetworkQuery,
     SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,

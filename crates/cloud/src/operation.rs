@@ -6,7 +6,7 @@ use strum::{EnumIter, IntoStaticStr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[expect(
     missing_docs,
-    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling and Amazon EC2)"
+    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2 and Amazon SQS)"
 )]
 pub enum Operation {
     DescribeAutoScalingGroups,
@@ -36,6 +36,9 @@ pub enum Operation {
     DescribeSubnets,
     DescribeSecurityGroups,
     GetCallerIdentity,
+    ReceiveMessage,
+    DeleteMessageBatch,
+    ChangeMessageVisibility,
 }
 
 /// The service an operation belongs to.
@@ -48,6 +51,8 @@ pub enum Service {
     Ec2,
     /// AWS STS.
     Sts,
+    /// Amazon SQS.
+    Sqs,
 }
 
 /// Which token bucket an operation draws from.
@@ -63,6 +68,8 @@ pub enum Bucket {
     Ec2Describe,
     /// EC2 calls that change something.
     Ec2Mutate,
+    /// Every SQS call. AWS limits standard queues hardly at all; this limit keeps a loop of ours from costing money.
+    Sqs,
 }
 
 impl Operation {
@@ -101,10 +108,11 @@ impl Operation {
             | Self::DescribeSubnets
             | Self::DescribeSecurityGroups => Service::Ec2,
             Self::GetCallerIdentity => Service::Sts,
+            Self::ReceiveMessage | Self::DeleteMessageBatch | Self::ChangeMessageVisibility => Service::Sqs,
         }
     }
 
-    /// Whether it changes anything in AWS.
+    /// Whether it changes anything in AWS. A message that is received is hidden from others.
     pub fn is_mutation(self) -> bool {
         !["Describe", "Get"].iter().any(|read| self.name().starts_with(read))
     }
@@ -115,12 +123,16 @@ impl Operation {
             (Service::AutoScaling, _) => Bucket::AutoScaling,
             (Service::Ec2, false) | (Service::Sts, _) => Bucket::Ec2Describe,
             (Service::Ec2, true) => Bucket::Ec2Mutate,
+            (Service::Sqs, _) => Bucket::Sqs,
         }
     }
 
     /// The IAM action a policy must allow for it (`autoscaling:CreateAutoScalingGroup`).
     pub fn iam_action(self) -> String {
         let service: &'static str = self.service().into();
-        format!("{service}:{}", self.name())
+        // Batches are allowed by the action for one message (Service Authorization Reference, "Actions, resources, and
+        // condition keys for Amazon SQS").
+        let name = self.name();
+        format!("{service}:{}", name.strip_suffix("Batch").unwrap_or(name))
     }
 }

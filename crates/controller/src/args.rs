@@ -1,6 +1,7 @@
 //! The flags, as typed, and the same checked and converted: nothing past this file sees a value that cannot be.
 
 use crate::client::Limit;
+use crate::clouds::QueueAddress;
 use crate::context;
 use crate::leader::state::Timing;
 use clap::{Parser, ValueEnum};
@@ -70,6 +71,12 @@ pub struct Args {
     /// Replaces the endpoints of all AWS services (a simulator, a VPC endpoint).
     #[arg(long)]
     pub aws_endpoint_url: Option<String>,
+    /// URL of an SQS queue with events of EventBridge; without it everything is seen by looking.
+    #[arg(long, env = "FOO_EVENTS_QUEUE_URL", default_value = "")]
+    pub events_queue_url: String,
+    /// Region of that queue, when its URL does not tell.
+    #[arg(long, default_value = "")]
+    pub events_queue_region: String,
     /// How often groups are looked at in which nothing is expected to happen (more slowly beyond 500 groups).
     #[arg(long, default_value = "30s", value_parser = duration)]
     pub aws_quiet_period: Duration,
@@ -128,6 +135,8 @@ pub struct Config {
     pub health: SocketAddr,
     /// Replaces AWS's endpoints.
     pub aws_endpoint_url: Option<String>,
+    /// The queue of events.
+    pub events_queue: Option<QueueAddress>,
     /// Periods of the observers.
     pub observer: observer::Settings,
 }
@@ -152,6 +161,7 @@ impl Args {
     /// Checks and converts.
     pub fn into_config(self) -> Result<Config, Invalid> {
         let election = self.election()?;
+        let events_queue = self.events_queue()?;
         let diagnostics = match self.diagnostics_address.as_str() {
             "" => None,
             address => Some(
@@ -188,7 +198,28 @@ impl Args {
             diagnostics,
             health: self.health_addr,
             aws_endpoint_url: self.aws_endpoint_url,
+            events_queue,
         })
+    }
+
+    fn events_queue(&self) -> Result<Option<QueueAddress>, Invalid> {
+        let url = self.events_queue_url.as_str();
+        if url.is_empty() {
+            return match self.events_queue_region.as_str() {
+                "" => Ok(None),
+                _ => Err(Invalid("--events-queue-region needs --events-queue-url".to_owned())),
+            };
+        }
+        if !["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(Invalid(format!("--events-queue-url {url}: not a URL")));
+        }
+        let region = some(self.events_queue_region.clone()).or_else(|| region_of_queue(url));
+        match region {
+            Some(region) => Ok(Some(QueueAddress { region, url: url.to_owned() })),
+            None => Err(Invalid(format!(
+                "--events-queue-url {url} does not tell its region: give --events-queue-region"
+            ))),
+        }
     }
 
     fn election(&self) -> Result<Option<Election>, Invalid> {
@@ -213,6 +244,16 @@ impl Args {
             timing,
         }))
     }
+}
+
+/// The region in a queue's URL: `https://sqs.<region>.amazonaws.com/…`, or that of a VPC endpoint,
+/// `https://vpce-….sqs.<region>.vpce.amazonaws.com/…` (SQS Developer Guide, "Amazon SQS queue and message identifiers").
+fn region_of_queue(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let (host, _) = rest.split_once('/')?;
+    let aws = host.ends_with(".amazonaws.com") || host.ends_with(".amazonaws.com.cn");
+    let mut labels = host.split('.').skip_while(|label| *label != "sqs").skip(1);
+    labels.next().filter(|region| aws && region.contains('-')).map(str::to_owned)
 }
 
 fn some(text: String) -> Option<String> {
@@ -273,6 +314,21 @@ mod tests {
                 .election
                 .is_none()
         );
+    }
+
+    #[test]
+    fn a_queue_tells_its_region_or_is_told() {
+        let region = |flags: &[&str]| config(flags).map(|it| it.events_queue.map(|it| it.region));
+        assert_eq!(region(&[]), Ok(None));
+        let url = "--events-queue-url=https://sqs.eu-central-1.amazonaws.com/123456789012/foo";
+        assert_eq!(region(&[url]), Ok(Some("eu-central-1".to_owned())));
+        let endpoint = "--events-queue-url=https://vpce-1.sqs.eu-west-1.vpce.amazonaws.com/123456789012/foo";
+        assert_eq!(region(&[endpoint]), Ok(Some("eu-west-1".to_owned())));
+        let local = "--events-queue-url=http://127.0.0.1:4566/123456789012/foo";
+        assert!(region(&[local]).is_err());
+        assert_eq!(region(&[local, "--events-queue-region=us-east-1"]), Ok(Some("us-east-1".to_owned())));
+        assert!(region(&["--events-queue-region=us-east-1"]).is_err());
+        assert!(region(&["--events-queue-url=foo"]).is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use async_trait::async_trait;
 use foo_cloud::model::GroupName;
 use foo_cloud::observer::Settings;
-use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer};
+use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer, Queue};
 use futures::{FutureExt, Stream, StreamExt};
 use std::collections::HashMap;
 use std::fmt;
@@ -66,6 +66,22 @@ pub struct Wake {
 pub trait CloudFactory: Send + Sync {
     /// A cloud for these credentials and region, with `metering` around it ([`Metering::around`]).
     async fn connect(&self, key: &CloudKey, metering: &Metering) -> Result<Arc<dyn Cloud>, ConnectError>;
+
+    /// A queue of the manager's own account in that region, with `metering` around it ([`Metering::around_queue`]).
+    async fn connect_queue(
+        &self,
+        queue: &QueueAddress,
+        metering: &Metering,
+    ) -> Result<Arc<dyn Queue>, ConnectError>;
+}
+
+/// Where a queue is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueAddress {
+    /// Its region.
+    pub region: String,
+    /// Its URL.
+    pub url: String,
 }
 
 /// The cloud could not be connected to.
@@ -93,9 +109,18 @@ pub struct Metering {
 impl Metering {
     /// The same cloud, limited and measured.
     pub fn around<C: Cloud + 'static>(&self, cloud: C) -> Arc<dyn Cloud> {
+        Arc::new(self.metered(cloud))
+    }
+
+    /// The same queue, limited and measured.
+    pub fn around_queue<Q: Queue + 'static>(&self, queue: Q) -> Arc<dyn Queue> {
+        Arc::new(self.metered(queue))
+    }
+
+    fn metered<C>(&self, inner: C) -> Metered<C> {
         let leadership = self.leadership.clone();
-        let metered = Metered::new(cloud, self.limits, self.metrics.clone());
-        Arc::new(metered.permitted_by(Arc::new(move || leadership.holds())))
+        let metered = Metered::new(inner, self.limits, self.metrics.clone());
+        metered.permitted_by(Arc::new(move || leadership.holds()))
     }
 }
 
@@ -166,6 +191,26 @@ impl Clouds {
             Arc::clone(regions.entry(key.clone()).or_default())
         };
         cell.get_or_try_init(|| self.connect(key)).await.map(Arc::clone)
+    }
+
+    /// The clouds of a region that are connected.
+    pub fn connected_in(&self, region: &str) -> Vec<Arc<CloudRegion>> {
+        let regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = regions.iter().filter(|(key, _)| key.region == region);
+        here.filter_map(|(_, cell)| cell.get().cloned()).collect()
+    }
+
+    /// Names a group as one for which something is new. If there is no room for it, the look that its caller asked for
+    /// names it soon.
+    pub fn wake(&self, wake: Wake) {
+        if let Err(error) = self.wakes.try_send(wake) {
+            tracing::debug!(%error, "a group is not named at once");
+        }
+    }
+
+    /// A connection to a queue.
+    pub async fn queue(&self, queue: &QueueAddress) -> Result<Arc<dyn Queue>, ConnectError> {
+        self.factory.connect_queue(queue, &self.metering).await
     }
 
     /// The groups of all clouds for which something is new. For one consumer at a time.

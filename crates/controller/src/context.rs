@@ -1,5 +1,6 @@
 //! What every controller is given.
 
+use crate::announcements::Announcements;
 use crate::clock::Clock;
 use crate::clouds::Clouds;
 use crate::debug::DebugPools;
@@ -16,6 +17,8 @@ pub struct Context {
     pub client: kube::Client,
     /// AWS.
     pub clouds: Arc<Clouds>,
+    /// What AWS announces, when there is a queue for it.
+    pub announcements: Announcements,
     /// Kubernetes events.
     pub events: Events,
     /// Numbers.

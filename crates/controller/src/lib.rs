@@ -7,6 +7,7 @@
 //! [`run`] chooses the cloud.
 
 pub mod admin;
+pub mod announcements;
 pub mod apply;
 pub mod args;
 #[cfg(feature = "aws")]

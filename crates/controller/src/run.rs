@@ -3,6 +3,7 @@
 //! * SIGTERM or SIGINT: passes under way are finished, the lease is released, exit code 0.
 //! * The lease is lost: exit code 1 at once, passes under way are dropped. Another replica works by now, or is about to.
 
+use crate::announcements::{self, Announcements};
 use crate::args::{Config, ControllerName};
 use crate::clock::Clock;
 use crate::clouds::{CloudFactory, Clouds};
@@ -88,6 +89,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         events: Events::new(work.clone(), &identity, metrics.clone()),
         client: work,
         clouds: Arc::new(clouds),
+        announcements: Announcements::default(),
         settings: config.settings.clone(),
         debug: pools,
         metrics,
@@ -108,6 +110,11 @@ fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSe
             ControllerName::Cluster => controllers.spawn(cluster::run(context, stopped)),
             ControllerName::ControlPlane => controllers.spawn(control_plane::run(context, stopped)),
         };
+    }
+    if let Some(queue) =
+        config.events_queue.clone().filter(|_| config.controllers.contains(&ControllerName::Pool))
+    {
+        controllers.spawn(announcements::run(context.clone(), queue, stop.clone().cancelled_owned()));
     }
     controllers
 }

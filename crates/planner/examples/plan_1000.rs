@@ -97,6 +97,9 @@ fn desired(wanted: u32) -> Desired {
             unhealthy_limit: Share::Percent(40),
             join_timeout: None,
         },
+        interruption: foo_planner::desired::Interruption {
+            rebalance: foo_planner::desired::Rebalance::Ignore,
+        },
         timeouts: DeletionTimeouts { node_drain: Some(Seconds(600)), ..DeletionTimeouts::default() },
         warnings: Vec::new(),
     }
@@ -142,11 +145,13 @@ fn observed(desired: &Desired) -> Observed {
         template: Look::At { at: NOW, seen: Some(template(desired)) },
         hook: Look::At { at: NOW, seen: Some(foo_planner::model::hook::HookTerms::OURS) },
         strays: BTreeMap::new(),
+        signals: BTreeMap::new(),
         finalizer: Finalizer::Present,
         quarantine: Vec::new(),
         recorded_arn: Some("arn:aws:autoscaling".to_owned()),
         settled_from: NOW,
         shortage: None,
+        causes: std::collections::BTreeMap::new(),
     }
 }
 

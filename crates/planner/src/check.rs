@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+mod announced;
 mod facts;
 mod replacing;
 mod sizes;
@@ -34,11 +35,12 @@ pub enum Rule {
     /// I1: an instance is ended only when Cluster API released its FooMachine, or in a removal when it has neither
     /// FooMachine nor Machine. No instance is ended twice.
     EndsOnlyReleased,
-    /// I1, from the other side: a Machine in good order is deleted only for an excess or a removal, and never twice.
+    /// I1, from the other side: a Machine in good order is deleted only for an excess, a replacement, an announcement of
+    /// AWS or a removal, and never twice.
     DeletesOnlyWithCause,
     /// I2: desired capacity is never written below the number of instances that exist.
     DesiredCoversExisting,
-    /// I4: raising desired capacity stays within wish plus surge and within the ceiling.
+    /// I4: raising desired capacity stays within wish plus surge plus what AWS takes back, and within the ceiling.
     RaisesWithinWish,
     /// I7: a mark without an excess removes nothing, and no more Machines go than are too many.
     VictimsWithinExcess,
@@ -226,6 +228,9 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
                     || replacing::is_sick(facts, name)
                     || replacing::is_outdated(facts, name)
                     || replacing::is_overdue(facts, name)
+                    || announced::ends_now(facts, name)
+                    || announced::retires(facts, name)
+                    || announced::may_be_replaced(facts, name)
             }
             OnlyIf::StillMarked { .. } => facts.is_marked(name),
             OnlyIf::WishAtMost { .. } => true,

@@ -30,6 +30,8 @@ pub struct Desired {
     pub rollout: Rollout,
     /// Rules of replacing what is sick.
     pub remediation: Remediation,
+    /// What follows from AWS's announcements.
+    pub interruption: Interruption,
     /// Timeouts that every Machine of the pool gets.
     pub timeouts: DeletionTimeouts,
     /// Warnings about the user's input that stop nothing.
@@ -247,6 +249,22 @@ pub struct Remediation {
     pub unhealthy_limit: Share,
     /// How long a Node may take to join; `None`: for ever.
     pub join_timeout: Option<Seconds>,
+}
+
+/// What follows from what AWS announces about instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interruption {
+    /// What follows from a rebalance recommendation.
+    pub rebalance: Rebalance,
+}
+
+/// What follows from a rebalance recommendation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rebalance {
+    /// Nothing.
+    Ignore,
+    /// The instance is replaced within the budgets of roll-outs, and not more often than the cool-down allows.
+    Replace,
 }
 
 /// Tag on everything we own: `<namespace>/<cluster>`.

@@ -17,9 +17,11 @@ pub mod observed;
 mod plan;
 pub mod report;
 mod rollout;
+mod signals;
 mod situation;
 mod steps;
 mod summary;
+mod tally;
 
 pub use action::{Action, GroupSettings, NewGroup, OnlyIf};
 pub use check::{Violation, violations};

@@ -29,9 +29,22 @@ pub struct Memory {
     /// How the content that is being rolled out does.
     #[serde(default)]
     pub trial: Option<Trial>,
+    /// The round of replacements because of recommendations that goes on.
+    #[serde(default)]
+    pub round: Option<Round>,
+    /// When the last round ended; how soon the next may begin is counted from here, or from when this manager began.
+    #[serde(default)]
+    pub rebalanced_at: Option<Timestamp>,
     /// Instances that wait for our terminating hook.
     #[serde(default)]
     pub holds: BTreeMap<InstanceId, Hold>,
+}
+
+/// Instances that are replaced because AWS recommended it, all in one go.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Those that were recommended to go when it began.
+    pub instances: BTreeSet<InstanceId>,
 }
 
 /// How new content does. Lost in a crash, it begins anew.
@@ -49,6 +62,20 @@ pub struct Trial {
     pub relapses: BTreeMap<MachineName, u32>,
     /// Since when instances of it have been waited for without one becoming available.
     pub waiting_since: Option<Timestamp>,
+}
+
+impl Trial {
+    /// It begins: nothing is known yet.
+    pub fn of(hash: SpecHash, now: Timestamp) -> Self {
+        Self {
+            hash,
+            since: now,
+            available: BTreeSet::new(),
+            ready: BTreeSet::new(),
+            relapses: BTreeMap::new(),
+            waiting_since: None,
+        }
+    }
 }
 
 /// Expected effects of our own calls on the group, until they are seen or a deadline passes.

@@ -1,7 +1,7 @@
 //! What is known of one pool, how old it is, and what is not known.
 
 use crate::model::hook::HookTerms;
-use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, SpecHash, Timestamp};
+use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Signal, SpecHash, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,6 +18,10 @@ pub struct Observed {
     pub hook: Look<Option<HookTerms>>,
     /// EC2's own word on instances for which a FooMachine stands, and that are not in the group or wait in it for their end.
     pub strays: BTreeMap<InstanceId, Stray>,
+    /// What AWS announced about instances of the group and has not taken back. It may be lost, late or wrong: whatever it
+    /// leads to must do no harm.
+    #[serde(default)]
+    pub signals: BTreeMap<InstanceId, Signal>,
     /// Our FooMachines, by name.
     pub foo_machines: Vec<FooMachine>,
     /// The Machines of the pool, by name.
@@ -34,6 +38,9 @@ pub struct Observed {
     /// AWS's words on the last failed launch, if one failed lately: why capacity does not come. Only shown, never
     /// decided on.
     pub shortage: Option<String>,
+    /// AWS's words on why it ends instances that wait for our hook, as far as it was asked. Only shown, never decided on.
+    #[serde(default)]
+    pub causes: BTreeMap<InstanceId, String>,
 }
 
 /// Knowledge with its age.
@@ -73,9 +80,19 @@ pub struct Quarantine {
     pub hash: SpecHash,
     /// What failed, for people.
     pub message: String,
-    /// Whether it is not to be tried again. It is when something else was wished for in between; even then it is nothing to
-    /// go back to.
-    pub stands: bool,
+    /// What follows from it. In any case it is nothing to go back to.
+    pub verdict: Verdict,
+}
+
+/// What follows from a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Something else was wished for since: it may be tried again.
+    Over,
+    /// It is not tried again; what was there before may come back.
+    Stands,
+    /// It is not tried again, and the way back failed as well: everything stays as it is.
+    Stuck,
 }
 
 /// Whether our finalizer is on the pool.

@@ -5,7 +5,9 @@ use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::situation::Situation;
-use crate::steps::{ends, group, hooks, machines, own, remediate, remove, replace, size, template, victims};
+use crate::steps::{
+    ends, group, hooks, interrupt, machines, own, remediate, remove, replace, size, template, victims,
+};
 use crate::summary;
 use crate::{Plan, report};
 
@@ -37,6 +39,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             hooks::serve(situation, draft);
             group::create_or_repair(situation, draft);
             victims::choose(situation, draft);
+            interrupt::replace_at_risk(situation, draft);
             if replace::judge(situation, draft) {
                 remediate::remediate(situation, draft);
                 replace::replace(situation, draft);
@@ -68,6 +71,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
         counts: summary::counts(situation),
         provider_ids: summary::provider_ids(situation),
         machines,
+        heeds: crate::signals::heeds(situation),
         template: summary::template(situation),
         rollout: summary::rollout(situation),
         events,

@@ -4,6 +4,7 @@
 use crate::action::Action;
 use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The outcome of a pass besides its actions.
@@ -26,10 +27,24 @@ pub struct Report {
     pub template: Option<TemplateReport>,
     /// How far the replacement of outdated instances is. `None`: not known; what was published stays.
     pub rollout: Option<RolloutReport>,
+    /// How far each of AWS's announcements is, by instance.
+    #[serde(default)]
+    pub heeds: BTreeMap<InstanceId, Heed>,
     /// What to tell people, once.
     pub events: Vec<Event>,
     /// When to look again, and how.
     pub next: NextLook,
+}
+
+/// How far an announcement of AWS about an instance is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Heed {
+    /// Something is still to be done about it.
+    Open,
+    /// It was acted on, or nothing follows from it. It is worth knowing as long as the instance is there.
+    Answered,
+    /// It means nothing any more: the instance is gone, or it is too old.
+    Over,
 }
 
 /// One condition.
@@ -121,6 +136,8 @@ pub struct MachineReport {
     pub template_version: Option<TemplateVersion>,
     /// Spec hash of that version.
     pub spec_hash: Option<SpecHash>,
+    /// Whether it was launched from what all shall have; `None` while nobody knows.
+    pub up_to_date: Option<bool>,
     /// Since when it waits for our terminating hook, and until when AWS lets it.
     pub held: Option<(Timestamp, Timestamp)>,
 }

@@ -3,6 +3,7 @@
 
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::model::{LifecycleState, NodeState, Timestamp};
+use crate::observed::Verdict;
 use crate::situation::{Decider, Generation, Member, Situation, Standing, View};
 use crate::steps::group::launches_wanted_content;
 
@@ -12,6 +13,8 @@ pub(crate) struct Standpoint {
     pub(crate) course: Course,
     /// Instances beyond the wish that are wanted for its sake.
     pub(crate) surge: u32,
+    /// The same while those that go for its sake are still there: what came for them is no surplus.
+    pub(crate) held: u32,
     /// Members that stay, and were launched from other content than the one to reach.
     pub(crate) outdated: u32,
     /// Members that stay, and were launched from the content to reach.
@@ -39,7 +42,7 @@ pub(crate) enum Course {
     Waiting,
     /// The group does not launch the new content yet.
     Preparing,
-    /// The new content was given up on, and everything stays as it is.
+    /// The new content was given up on, perhaps the one before as well, and everything stays as it is.
     Halted,
     /// It goes on.
     Rolling,
@@ -63,11 +66,15 @@ impl Standpoint {
             }
         }
         standpoint.course = course(situation, standpoint);
-        let room = room(situation, standpoint.outdated);
-        standpoint.surge = surge(situation, standpoint, room);
+        let going = situation.members.iter().filter(|member| goes_outdated(member)).count();
+        let going = u32::try_from(going).unwrap_or(u32::MAX);
+        let most = room(situation, standpoint.outdated);
+        standpoint.surge = surge(situation, standpoint, most);
+        standpoint.held =
+            surge(situation, standpoint, room(situation, standpoint.outdated.saturating_add(going)));
         standpoint.cramped = standpoint.course.goes_on()
             && standpoint.outdated > 0
-            && room == 0
+            && most == 0
             && situation.desired.rollout.unavailable(situation.wish.size) == 0;
         standpoint
     }
@@ -86,9 +93,12 @@ fn course(situation: &Situation<'_>, standpoint: Standpoint) -> Course {
     if situation.desired.goal != Goal::Run || !ours {
         return Course::Finished;
     }
-    let back = situation.fallback.is_some() && rules.on_failure == OnFailure::Rollback;
+    let stuck = situation.given_up.is_some_and(|record| record.verdict == Verdict::Stuck);
+    let back = situation.fallback.is_some() && rules.on_failure == OnFailure::Rollback && !stuck;
+    // A way back that was given up on has come to its end after all when nothing else is left.
+    let is_back = stuck && standpoint.outdated == 0 && standpoint.proven > 0;
     if situation.given_up.is_some() && !back {
-        return Course::Halted;
+        return if is_back { Course::Finished } else { Course::Halted };
     }
     match (standpoint.outdated, rules.strategy) {
         (0, _) if !is_on_trial(situation, standpoint) => Course::Finished,
@@ -110,8 +120,12 @@ fn is_on_trial(situation: &Situation<'_>, standpoint: Standpoint) -> bool {
     situation.wish.size > 0 && standpoint.proven == 0 && tried.is_some() && tried == situation.aim()
 }
 
-/// How many instances beyond the wish there may be for a roll-out of so many.
-fn room(situation: &Situation<'_>, outdated: u32) -> u32 {
+fn goes_outdated(member: &Member<'_>) -> bool {
+    member.standing.is_going() && member.generation == Generation::Outdated
+}
+
+/// How many instances beyond the wish there may be for the replacement of so many.
+pub(crate) fn room(situation: &Situation<'_>, outdated: u32) -> u32 {
     let wish = situation.wish;
     match wish.decider {
         Decider::External { .. } => 0,

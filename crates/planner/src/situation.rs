@@ -2,16 +2,18 @@
 //!
 //! Nothing is decided here. Every question the steps ask of the world is a function of [`Situation`].
 
-use crate::desired::{Desired, OnFailure, Size, Wanted};
+use crate::desired::{Desired, Goal, OnFailure, Size, Wanted};
 use crate::memory::Memory;
 use crate::model::group::{GroupStatus, TemplateChoice};
 use crate::model::{
-    FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, Protection, SpecHash,
-    TemplateVersion, Zone,
+    FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, Signal, SignalKind,
+    SpecHash, TemplateVersion, Zone,
 };
 use crate::names::machine_name;
-use crate::observed::{Look, Observed, Quarantine, Stray};
+use crate::observed::{Look, Observed, Quarantine, Stray, Verdict};
 use crate::rollout::Standpoint;
+use crate::signals;
+use crate::tally::Tally;
 use std::collections::BTreeMap;
 
 /// All that is the case with one pool.
@@ -34,6 +36,10 @@ pub(crate) struct Situation<'a> {
     pub(crate) fallback: Option<&'a SpecHash>,
     /// Where the replacement of outdated instances stands.
     pub(crate) rollout: Standpoint,
+    /// Instances beyond the wish that are wanted for the sake of what is at risk.
+    pub(crate) spare: u32,
+    /// The same while those that go for that reason are still there.
+    pub(crate) spare_held: u32,
     /// Spec hashes of our template's versions, as far as known.
     hashes: BTreeMap<TemplateVersion, &'a SpecHash>,
 }
@@ -60,6 +66,8 @@ pub(crate) struct Member<'a> {
     pub(crate) machine: Option<&'a Machine>,
     /// EC2's word on it; `None` when nobody asked, and when it has no FooMachine.
     pub(crate) word: Option<Stray>,
+    /// What AWS announced about it.
+    pub(crate) signal: Option<Signal>,
     pub(crate) name: MachineName,
     pub(crate) standing: Standing,
     pub(crate) generation: Generation,
@@ -74,6 +82,8 @@ pub(crate) enum Standing {
     Unclaimed,
     /// Capacity with a Machine that stays.
     Kept,
+    /// Capacity that AWS takes back in a moment; its Machine is about to be deleted for it.
+    Doomed,
     /// Its Machine is being deleted: Cluster API is at work.
     Draining,
     /// Its FooMachine is being deleted although its Machine is alive: a person did that.
@@ -86,6 +96,13 @@ pub(crate) enum Standing {
     Leaving,
     /// A member, yet neither capacity nor on its way out: standby, warm pool, being detached, unknown.
     Aside,
+}
+
+impl Standing {
+    /// It exists and will go.
+    pub(crate) fn is_going(self) -> bool {
+        matches!(self, Self::Doomed | Self::Draining | Self::Undercut | Self::Released)
+    }
 }
 
 /// Whether an instance was launched from the wanted content.
@@ -102,33 +119,6 @@ pub(crate) struct Absentee<'a> {
     pub(crate) machine: Option<&'a Machine>,
     /// EC2's word; `None` when nobody asked.
     pub(crate) word: Option<Stray>,
-}
-
-/// Counts of members.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    /// All that are capacity in the view: nothing that may still live is left out, what we just ended included.
-    pub(crate) existing: u32,
-    /// Those of them that we did not just end.
-    pub(crate) staying: u32,
-    /// New, unclaimed and kept.
-    pub(crate) kept: u32,
-    /// Draining, undercut and released: they exist and will go.
-    pub(crate) going: u32,
-    /// Draining only.
-    pub(crate) draining: u32,
-    /// Released only.
-    pub(crate) released: u32,
-    /// Ending and leaving.
-    pub(crate) leaving: u32,
-    /// In service, with a FooMachine, and kept.
-    pub(crate) serving: u32,
-    /// Capacity on its way up.
-    pub(crate) booting: u32,
-    /// Capacity without a FooMachine.
-    pub(crate) nameless: u32,
-    /// Capacity that scale-in might pick.
-    pub(crate) unprotected: u32,
 }
 
 /// Desired capacity between the two values that it may have while an effect of ours is unseen. Equal otherwise.
@@ -176,11 +166,14 @@ impl<'a> Situation<'a> {
             given_up: given_up(desired, observed),
             fallback: None,
             rollout: Standpoint::default(),
+            spare: 0,
+            spare_held: 0,
         };
         situation.fallback = situation.fallback();
         situation.join();
         situation.tally = Tally::of(&situation.members);
         situation.rollout = Standpoint::of(&situation);
+        (situation.spare, situation.spare_held) = signals::spare(&situation);
         situation
     }
 
@@ -236,14 +229,31 @@ impl<'a> Situation<'a> {
         self.capacity.low.saturating_sub(self.tally.existing)
     }
 
-    /// How many instances there shall be: the wish, and what a roll-out has beyond it for a while.
+    /// How many instances there shall be: the wish, and what replacements have beyond it for a while.
     pub(crate) fn total(&self) -> u32 {
-        self.wish.size.saturating_add(self.rollout.surge)
+        self.wish.size.saturating_add(self.surge())
     }
 
-    /// How many Machines shall stay. Those that are going still take the place of what a roll-out has beyond the wish.
+    /// Instances beyond the wish that are wanted for the sake of replacements.
+    pub(crate) fn surge(&self) -> u32 {
+        self.rollout.surge.max(self.spare)
+    }
+
+    /// The same while those that go for the sake of replacements are still there.
+    fn held(&self) -> u32 {
+        self.rollout.held.max(self.spare_held)
+    }
+
+    /// Those that AWS takes and that a replacement in advance does not make up for already.
+    pub(crate) fn taken_beyond(&self) -> u32 {
+        self.tally.interrupted.saturating_sub(self.tally.going.min(self.held()))
+    }
+
+    /// How many Machines shall stay. Those that are going still take the place of what replacements have beyond the wish,
+    /// but for those that AWS takes.
     pub(crate) fn target(&self) -> u32 {
-        self.wish.size.saturating_add(self.rollout.surge.saturating_sub(self.tally.going))
+        let going = self.tally.going.saturating_sub(self.taken_beyond());
+        self.wish.size.saturating_add(self.held().saturating_sub(going))
     }
 
     /// Members of a standing.
@@ -325,6 +335,7 @@ impl<'a> Situation<'a> {
             foo_machine,
             machine,
             word: foo_machine.and_then(|_| self.observed.strays.get(&instance.id).copied()),
+            signal: self.observed.signals.get(&instance.id).copied(),
             name,
         }
     }
@@ -344,7 +355,16 @@ impl<'a> Situation<'a> {
         if !instance.lifecycle.is_capacity() {
             return Standing::Aside;
         }
-        claim(foo_machine, machine, self.memory)
+        match claim(foo_machine, machine, self.memory) {
+            Standing::Kept if self.takes_back(&instance.id) => Standing::Doomed,
+            standing => standing,
+        }
+    }
+
+    /// AWS announced to take it back, and we may do something about it.
+    fn takes_back(&self, id: &InstanceId) -> bool {
+        let acts = self.desired.goal == Goal::Run && self.desired.pause.is_none();
+        acts && self.observed.signals.get(id).is_some_and(|signal| signal.kind == SignalKind::Interruption)
     }
 
     /// The spec hash that all instances shall have in the end: the wanted one or what is gone back to; while the wanted
@@ -375,7 +395,8 @@ impl<'a> Situation<'a> {
 /// The record that the wanted content was given up on.
 fn given_up<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
     let Wanted::Ready(template) = &desired.template else { return None };
-    observed.quarantine.iter().find(|record| record.stands && record.hash == template.spec_hash)
+    let stands = |record: &&Quarantine| record.verdict != Verdict::Over && record.hash == template.spec_hash;
+    observed.quarantine.iter().find(stands)
 }
 
 /// What Kubernetes says of a live instance.
@@ -454,6 +475,7 @@ impl Member<'_> {
             Standing::New
             | Standing::Unclaimed
             | Standing::Kept
+            | Standing::Doomed
             | Standing::Draining
             | Standing::Undercut
             | Standing::Released
@@ -469,45 +491,6 @@ impl Member<'_> {
     /// Its zone.
     pub(crate) fn zone(&self) -> &Zone {
         &self.instance.zone
-    }
-}
-
-impl Tally {
-    fn of(members: &[Member<'_>]) -> Self {
-        let mut tally = Self::default();
-        for member in members {
-            tally.add(member);
-        }
-        tally
-    }
-
-    fn add(&mut self, member: &Member<'_>) {
-        let lifecycle = &member.instance.lifecycle;
-        if lifecycle.is_capacity() {
-            self.existing += 1;
-            self.booting += u32::from(*lifecycle != LifecycleState::InService);
-            self.unprotected += u32::from(member.instance.protection == Protection::Unprotected);
-        }
-        match member.standing {
-            Standing::New | Standing::Unclaimed | Standing::Kept => {
-                self.kept += 1;
-                self.nameless += u32::from(member.standing == Standing::New);
-                let serving = *lifecycle == LifecycleState::InService && member.standing != Standing::New;
-                self.serving += u32::from(serving);
-            }
-            Standing::Draining => {
-                self.going += 1;
-                self.draining += 1;
-            }
-            Standing::Undercut => self.going += 1,
-            Standing::Released => {
-                self.going += 1;
-                self.released += 1;
-            }
-            Standing::Ending | Standing::Leaving => self.leaving += 1,
-            Standing::Aside => {}
-        }
-        self.staying = self.kept + self.going;
     }
 }
 

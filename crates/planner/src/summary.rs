@@ -18,7 +18,7 @@ use crate::model::group::TemplateChoice;
 use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::Stray;
 use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport};
-use crate::situation::{Situation, Standing, View};
+use crate::situation::{Generation, Situation, Standing, View};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -106,6 +106,11 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
                 lifecycle: instance.lifecycle.clone(),
                 template_version: instance.template.as_ref().map(|(_, version)| *version),
                 spec_hash: situation.spec_hash(instance, Some(foo_machine)).cloned(),
+                up_to_date: match member.generation {
+                    Generation::Current => Some(true),
+                    Generation::Outdated => Some(false),
+                    Generation::Unknown => None,
+                },
                 held: draft.memory.holds.get(&instance.id).map(|hold| (hold.since, hold.deadline())),
             })
         })

@@ -51,7 +51,7 @@ pub use iam::policy::{Effect, OneOrMany, Operator, Policy, Statement};
 pub use iam::roles::{Role, WebIdentityTrust};
 pub use probability::{NotAProbability, Probability};
 pub use service::Service;
-pub use sim_cloud::SimCloud;
+pub use sim_cloud::{SimCloud, SimQueue};
 pub use simulator::{Handle, NodeInstance, RegionHandle, Simulator};
 pub use snapshots::{SNAPSHOT_LIMIT, SnapshotError};
 pub use throttle::{BucketSize, Ec2Throttling, Throttling};

@@ -190,6 +190,9 @@ fn adapt(object: &mut Value, entry: &Entry, image: &str) {
             if entry.provider == Provider::ControlPlane {
                 // It talks to Kubernetes only.
                 container.remove("envFrom");
+            } else if let Some(env) = container.get_mut("env").and_then(Value::as_array_mut) {
+                // As above, empty means none.
+                env.push(json!({"name": "FOO_EVENTS_QUEUE_URL", "value": "${FOO_EVENTS_QUEUE_URL:=''}"}));
             }
             let flags: Vec<&str> = entry.controllers.iter().map(|controller| controller.flag()).collect();
             if let Some(args) = container.get_mut("args").and_then(Value::as_array_mut) {

@@ -119,6 +119,24 @@ fn a_role_can_be_given_to_the_manager() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn a_queue_of_events_can_be_given_and_need_not_be() -> Result<()> {
+    let release = Release::new()?;
+    let generate = ["generate", "provider", "--infrastructure", "foo:v0.1.0"];
+    let given = [("FOO_EVENTS_QUEUE_URL", "https://sqs.eu-central-1.amazonaws.com/123456789012/foo-events")];
+    for variables in [&given[..0], &given[..]] {
+        let objects = release.clusterctl(&generate, variables)?;
+        let manager = named(&objects, "Deployment", "foo-controller-manager");
+        let env = &manager["spec"]["template"]["spec"]["containers"][0]["env"];
+        let entries = env.as_array().context("no variables")?;
+        let queue = entries.iter().find(|entry| entry["name"] == "FOO_EVENTS_QUEUE_URL").context("none")?;
+        let expected = variables.first().map_or("", |(_, url)| *url);
+        // clusterctl leaves nothing of an empty default, which is the same to Kubernetes.
+        assert_eq!(queue["value"].as_str().unwrap_or_default(), expected);
+    }
+    Ok(())
+}
+
 /// And what it makes can be read by our own types.
 #[test]
 fn the_cluster_template_makes_a_cluster_with_a_pool() -> Result<()> {

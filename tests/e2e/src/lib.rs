@@ -41,8 +41,16 @@ fn start_runtime() -> Runtime {
 /// # Panics
 /// The test failed; the world's logs stay.
 pub fn in_world(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    in_world_with(WorldOptions::default(), test);
+}
+
+/// The same in a world with these options. All tests of a binary must ask for the same: the first one starts it.
+///
+/// # Panics
+/// The test failed; the world's logs stay.
+pub fn in_world_with(options: WorldOptions, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     RUNTIME.block_on(async {
-        let world = WORLD.get_or_init(async || start().await.map_err(|error| format!("{error:#}")));
+        let world = WORLD.get_or_init(async || start(options).await.map_err(|error| format!("{error:#}")));
         match world.await {
             Ok(world) => {
                 let watch = Watch(world);
@@ -65,8 +73,8 @@ pub fn alone(test: impl AsyncFnOnce() -> Result<()>) {
     RUNTIME.block_on(async { fail_on(test().await) });
 }
 
-async fn start() -> Result<World> {
-    World::start(WorldOptions::default()).await.context("starting the world")
+async fn start(options: WorldOptions) -> Result<World> {
+    World::start(options).await.context("starting the world")
 }
 
 #[expect(clippy::panic, reason = "how a test fails")]

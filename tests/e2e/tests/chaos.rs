@@ -5,11 +5,11 @@
 //! long, how many, and which accidents.
 
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::in_world;
+use foo_e2e::in_world_with;
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
 use foo_testbed::World;
 use foo_testbed::world::kinds::{Kind, number, text};
-use foo_testbed::world::{Pool, PoolView};
+use foo_testbed::world::{Pool, PoolView, WorldOptions};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,10 @@ fn good(view: &PoolView) -> usize {
     view.good().count()
 }
 
+fn with_events() -> WorldOptions {
+    WorldOptions { events: true, ..WorldOptions::default() }
+}
+
 async fn wants(pool: &Pool<'_>, spec: Value) -> Result<()> {
     pool.patch(Kind::FooMachinePool, &json!({ "spec": spec })).await
 }
@@ -31,7 +35,7 @@ async fn wants(pool: &Pool<'_>, spec: Value) -> Result<()> {
 /// A bad image under a disruption budget: it is given up on and taken back, and nobody's pod notices.
 #[test]
 fn a_bad_image_is_rolled_back_and_what_serves_stays() {
-    in_world(async |world| {
+    in_world_with(with_events(), async |world| {
         let cluster = world.cluster("bad-image").await?;
         let pool = cluster
             .pool_with("workers", 5, |_, foo_pool| {
@@ -91,13 +95,26 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// AWS ends an instance by itself: its health check fails.
-fn strike(world: &World, view: &PoolView, dice: &mut Dice) -> Result<()> {
-    let good: Vec<&str> = view.good().map(|machine| machine.instance.as_str()).collect();
-    let sides = u64::try_from(good.len().max(1))?;
-    let Some(id) = good.get(usize::try_from(dice.roll(sides))?) else { return Ok(()) };
-    println!("  AWS ends {id}");
-    world.aws().find_unhealthy(id)
+/// AWS ends instances by itself: the health check of one fails, or it takes up to a third of them back, with two minutes'
+/// notice. How many.
+fn strike(world: &World, view: &PoolView, dice: &mut Dice) -> Result<usize> {
+    let mut good: Vec<&str> = view.good().map(|machine| machine.instance.as_str()).collect();
+    let storm = dice.roll(2) == 1;
+    let most = if storm { 1 + dice.roll(u64::try_from(good.len() / 3)?.max(1)) } else { 1 };
+    let mut struck = 0;
+    while struck < usize::try_from(most)? && !good.is_empty() {
+        let sides = u64::try_from(good.len())?;
+        let id = good.swap_remove(usize::try_from(dice.roll(sides))?);
+        struck += 1;
+        if storm {
+            println!("  AWS takes {id} back");
+            world.aws().interrupt(id)?;
+        } else {
+            println!("  AWS ends {id}");
+            world.aws().find_unhealthy(id)?;
+        }
+    }
+    Ok(struck)
 }
 
 /// How long what AWS ended may be missing: a launch, and a manager that was just killed.
@@ -119,7 +136,7 @@ async fn watch(pool: &Pool<'_>, seconds: u64, wish: usize, struck: &[Instant]) -
 /// The manager is killed again and again in the middle of roll-outs, while the size changes and AWS ends instances.
 #[test]
 fn storms_of_accidents_lose_no_pod_and_end_settled() {
-    in_world(async |world| {
+    in_world_with(with_events(), async |world| {
         let size = setting("CHAOS_SIZE", 5);
         let seed = setting("CHAOS_SEED", 0x5eed);
         let minutes = setting("CHAOS_MINUTES", 2);
@@ -130,6 +147,7 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
         let pool = cluster
             .pool_with("workers", size, |_, foo_pool| {
                 foo_pool["spec"]["rollout"] = json!({"maxSurge": 2, "maxUnavailable": 1});
+                foo_pool["spec"]["spot"] = json!({});
             })
             .await?;
         let all = usize::try_from(size)?;
@@ -149,8 +167,8 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
             // While it grows again, the smaller wish is what can be there.
             let least = all - 1;
             watch(&pool, 10 + dice.roll(25), least, &struck).await?;
-            strike(world, &pool.look().await?, &mut dice)?;
-            struck.push(Instant::now());
+            let count = strike(world, &pool.look().await?, &mut dice)?;
+            struck.extend(std::iter::repeat_n(Instant::now(), count));
             watch(&pool, dice.roll(8), least, &struck).await?;
             world.manager().kill();
             println!("  the manager is killed");

@@ -186,6 +186,7 @@ pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
             _ => ActivityStatus::InProgress,
         },
         description: activity.description().unwrap_or_default().to_owned(),
+        cause: activity.cause().unwrap_or_default().to_owned(),
         status_message: activity.status_message().unwrap_or_default().to_owned(),
         started: Timestamp(started),
     })

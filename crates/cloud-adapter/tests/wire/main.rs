@@ -3,5 +3,6 @@
 
 mod canned;
 mod errors;
+mod queue;
 mod shapes;
 mod simulator;

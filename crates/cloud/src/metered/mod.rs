@@ -18,6 +18,7 @@ use crate::model::{
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
 use crate::operation::{Bucket, Operation};
+use crate::queue::{Message, Queue, Receipt};
 use crate::{
     Compute, GroupChange, GroupSpec, Groups, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery,
     Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
@@ -28,6 +29,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Whether this process may change anything at this moment: it leads.
@@ -41,6 +43,7 @@ pub struct Metered<C> {
     auto_scaling: Tokens,
     ec2_describe: Tokens,
     ec2_mutate: Tokens,
+    sqs: Tokens,
 }
 
 /// Client-side limits, one per bucket.
@@ -56,6 +59,8 @@ pub struct Limits {
     pub ec2_describe: Rate,
     /// EC2 calls that change something.
     pub ec2_mutate: Rate,
+    /// All SQS calls.
+    pub sqs: Rate,
 }
 
 impl Default for Limits {
@@ -64,6 +69,7 @@ impl Default for Limits {
             auto_scaling: Rate { per_second: 10, burst: 50 },
             ec2_describe: Rate { per_second: 15, burst: 80 },
             ec2_mutate: Rate { per_second: 4, burst: 40 },
+            sqs: Rate { per_second: 100, burst: 100 },
         }
     }
 }
@@ -78,6 +84,7 @@ impl<C> Metered<C> {
             auto_scaling: Tokens::new(limits.auto_scaling),
             ec2_describe: Tokens::new(limits.ec2_describe),
             ec2_mutate: Tokens::new(limits.ec2_mutate),
+            sqs: Tokens::new(limits.sqs),
         }
     }
 
@@ -94,6 +101,7 @@ impl<C> Metered<C> {
             Bucket::AutoScaling => &self.auto_scaling,
             Bucket::Ec2Describe => &self.ec2_describe,
             Bucket::Ec2Mutate => &self.ec2_mutate,
+            Bucket::Sqs => &self.sqs,
         }
     }
 
@@ -124,6 +132,19 @@ impl<C> Metered<C> {
 impl<C: fmt::Debug> fmt::Debug for Metered<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metered").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<C: Queue> Queue for Metered<C> {
+    async fn receive(&self, wait: Duration, hide: Duration) -> Result<Vec<Message>> {
+        self.around(Operation::ReceiveMessage, self.inner.receive(wait, hide)).await
+    }
+    async fn delete(&self, receipts: &[Receipt]) -> Result<()> {
+        self.around(Operation::DeleteMessageBatch, self.inner.delete(receipts)).await
+    }
+    async fn hide(&self, receipt: &Receipt, time: Duration) -> Result<()> {
+        self.around(Operation::ChangeMessageVisibility, self.inner.hide(receipt, time)).await
     }
 }
 

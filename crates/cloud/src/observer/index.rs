@@ -1,9 +1,10 @@
 //! The watched groups: the newest look at each, and when the next one is due. Plain data; time is a parameter.
 
+use super::members::Members;
 use super::{Observation, Pace, Seen, Settings, backoff};
 use crate::error::CloudError;
-use crate::model::{Group, GroupName, Timestamp};
-use std::collections::{BTreeSet, HashMap};
+use crate::model::{Group, GroupName, InstanceId, Timestamp};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub(super) struct Index {
     /// Where the grid begins.
     origin: Instant,
     entries: HashMap<GroupName, Entry>,
+    /// Which group an instance belongs to.
+    members: Members,
     /// The groups that are not in flight, by due time.
     queue: BTreeSet<(Instant, GroupName)>,
 }
@@ -79,7 +82,13 @@ pub(super) struct News {
 
 impl Index {
     pub(super) fn new(settings: Settings, origin: Instant) -> Self {
-        Self { settings, origin, entries: HashMap::new(), queue: BTreeSet::new() }
+        Self {
+            settings,
+            origin,
+            entries: HashMap::new(),
+            members: Members::default(),
+            queue: BTreeSet::new(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -116,6 +125,11 @@ impl Index {
     pub(super) fn forget(&mut self, group: &GroupName) {
         self.set_due(group, None);
         self.entries.remove(group);
+        self.members.forget(group);
+    }
+
+    pub(super) fn group_of(&self, id: &InstanceId) -> Option<GroupName> {
+        self.members.group_of(id)
     }
 
     pub(super) fn view(&self, group: &GroupName) -> Option<Observation> {
@@ -229,6 +243,7 @@ impl Index {
             let changed = entry.take_view(page.at, seen);
             if changed {
                 entry.changed = now;
+                self.members.seen(name, entry.ids(), now);
             }
             let recovered = entry.trouble.take().is_some();
             entry.failures = 0;
@@ -317,6 +332,14 @@ impl Index {
 }
 
 impl Entry {
+    /// Ids of the members in the newest view.
+    fn ids(&self) -> HashSet<InstanceId> {
+        match self.view.as_ref().map(|view| &view.seen) {
+            Some(Seen::Present(group)) => group.instances.iter().map(|it| it.id.clone()).collect(),
+            Some(Seen::Absent) | None => HashSet::new(),
+        }
+    }
+
     fn is_absent(&self) -> bool {
         self.view.as_ref().is_some_and(|view| view.seen == Seen::Absent)
     }

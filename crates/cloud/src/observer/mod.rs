@@ -15,6 +15,7 @@
 mod backoff;
 mod details;
 mod index;
+mod members;
 mod templates;
 mod wakes;
 
@@ -203,6 +204,16 @@ impl Observer {
     /// The newest look at a watched group; `None` before the first.
     pub fn view(&self, group: &GroupName) -> Option<Observation> {
         self.state().index.view(group)
+    }
+
+    /// Whether the group is watched.
+    pub fn is_watched(&self, group: &GroupName) -> bool {
+        self.state().index.is_watched(group)
+    }
+
+    /// The watched group that an instance was last seen in; it stays known for an hour after it was seen no more.
+    pub fn group_of(&self, id: &InstanceId) -> Option<GroupName> {
+        self.state().index.group_of(id)
     }
 
     /// Whether a look that was asked for ([`Observer::look_after`]) is still to come.

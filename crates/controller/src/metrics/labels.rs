@@ -1,5 +1,6 @@
 //! Every label value there is.
 
+use crate::announcements::EventKind;
 use foo_planner::Action;
 use foo_planner::report::{ConditionKind, Severity};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -21,6 +22,8 @@ macro_rules! label_values {
 label_values!(
     Controller,
     PassResult,
+    EventKind,
+    AnnouncementOutcome,
     EventOutcome,
     SeverityLabel,
     ActionKind,
@@ -69,6 +72,26 @@ pub enum EventOutcome {
     Published,
     /// It could not be published.
     Lost,
+}
+
+/// What became of a message of the queue of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum AnnouncementOutcome {
+    /// It was acted on, or nothing followed from it, and deleted.
+    Acted,
+    /// It was deleted although nobody acted on it for long.
+    Expired,
+    /// What it is about is unknown; it is shown again after a while. Counted each time.
+    Parked,
+    /// What it is about stayed unknown; it was deleted.
+    Unknown,
+    /// It can be read and means nothing here; it was deleted.
+    Irrelevant,
+    /// It cannot be read; it is shown again after a while. Counted each time.
+    Unreadable,
+    /// It could not be read again and again; it was logged and deleted.
+    SetAside,
 }
 
 /// What became of an action.
@@ -332,6 +355,17 @@ pub(super) struct PassLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ControllerLabels {
     pub(super) controller: Controller,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct AnnouncementLabels {
+    pub(super) kind: EventKind,
+    pub(super) outcome: AnnouncementOutcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct AnnouncementKindLabels {
+    pub(super) kind: EventKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]

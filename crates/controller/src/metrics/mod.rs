@@ -13,6 +13,9 @@
 //! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be read |
 //! | `foo_watch_errors_total` | kind | failures of watches |
 //! | `foo_leader` | | 1 in the replica that leads |
+//! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
+//! | `foo_announcements_held` | | messages that wait to be acted on |
+//! | `foo_announcement_seconds` | kind | from an event to the deletion of its message, when it was acted on |
 //! | `foo_kube_requests_total` | client, verb, code | requests to the API server |
 //! | `foo_kube_request_seconds` | client, verb | time to the first byte of their answers, without the wait for the limit |
 //! | `foo_kube_wait_seconds` | client | how long requests waited for the client-side limit |
@@ -24,15 +27,16 @@
 pub mod labels;
 
 pub use labels::{
-    ActionKind, ActionOutcome, Controller, EventOutcome, Invariant, KubeClient, KubeCode, PassResult, Verb,
-    Watched,
+    ActionKind, ActionOutcome, AnnouncementOutcome, Controller, EventOutcome, Invariant, KubeClient,
+    KubeCode, PassResult, Verb, Watched,
 };
 
+use crate::announcements::EventKind;
 use crate::debug::DebugPools;
 use foo_planner::report::Severity;
 use labels::{
-    ActionLabels, ClientLabels, ConditionLabels, ControllerLabels, EventLabels, InvariantLabels, KindLabels,
-    PassLabels, RequestLabels, VerbLabels,
+    ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ConditionLabels,
+    ControllerLabels, EventLabels, InvariantLabels, KindLabels, PassLabels, RequestLabels, VerbLabels,
 };
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -62,6 +66,9 @@ pub struct Metrics {
     undecodable: Family<KindLabels, Counter>,
     watch_errors: Family<KindLabels, Counter>,
     leader: Gauge,
+    announcements: Family<AnnouncementLabels, Counter>,
+    announcements_held: Gauge,
+    announcement_seconds: Histograms<AnnouncementKindLabels>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Histograms<VerbLabels>,
     wait_seconds: Histograms<ClientLabels>,
@@ -89,6 +96,12 @@ impl Metrics {
             undecodable: Family::default(),
             watch_errors: Family::default(),
             leader: Gauge::default(),
+            announcements: Family::default(),
+            announcements_held: Gauge::default(),
+            // 0.25 s … 68 min: from a look to a recommendation that had to wait for its turn.
+            announcement_seconds: Family::new_with_constructor(|| {
+                Histogram::new(exponential_buckets(0.25, 2.0, 15))
+            }),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| {
                 Histogram::new(exponential_buckets(0.001, 2.0, 15))
@@ -120,6 +133,17 @@ impl Metrics {
             self.undecodable.clone(),
         );
         registry.register("foo_watch_errors", "Failures of watches", self.watch_errors.clone());
+        registry.register("foo_announcements", "Messages of the queue of events", self.announcements.clone());
+        registry.register(
+            "foo_announcements_held",
+            "Messages of the queue of events that wait to be acted on",
+            self.announcements_held.clone(),
+        );
+        registry.register(
+            "foo_announcement_seconds",
+            "Time from an event to the deletion of its message, when it was acted on",
+            self.announcement_seconds.clone(),
+        );
         registry.register("foo_leader", "Whether this replica leads", self.leader.clone());
         registry.register("foo_kube_requests", "Requests to the API server", self.requests.clone());
         registry.register(
@@ -201,6 +225,26 @@ impl Metrics {
     /// This replica leads, or does not.
     pub fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
+    }
+
+    /// Something became of a message of the queue of events.
+    pub fn announcement(&self, kind: EventKind, outcome: AnnouncementOutcome) {
+        self.announcements.get_or_create(&AnnouncementLabels { kind, outcome }).inc();
+    }
+
+    /// How often that became of messages of this kind so far.
+    pub fn announcements(&self, kind: EventKind, outcome: AnnouncementOutcome) -> u64 {
+        self.announcements.get_or_create(&AnnouncementLabels { kind, outcome }).get()
+    }
+
+    /// So many messages wait to be acted on.
+    pub fn announcements_held(&self, messages: usize) {
+        self.announcements_held.set(i64::try_from(messages).unwrap_or(i64::MAX));
+    }
+
+    /// A message was acted on, so long after its event.
+    pub fn announcement_took(&self, kind: EventKind, took: Duration) {
+        self.announcement_seconds.get_or_create(&AnnouncementKindLabels { kind }).observe(took.as_secs_f64());
     }
 
     /// A request waited for the client-side limit.
@@ -301,6 +345,8 @@ mod tests {
         metrics.action(ActionKind::CreateGroup, ActionOutcome::Done);
         metrics.invariant_violated(Invariant::I1);
         metrics.undecodable(Watched::Machine);
+        metrics.announcement(EventKind::Health, AnnouncementOutcome::Acted);
+        metrics.announcement_took(EventKind::Health, Duration::ZERO);
         metrics.watch_failed(Watched::Machine);
         metrics.kube_waited(KubeClient::Work, Duration::ZERO);
         metrics.kube_request(KubeClient::Work, Verb::Get, KubeCode::Ok, Duration::ZERO);

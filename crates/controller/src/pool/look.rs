@@ -12,7 +12,7 @@ use foo_cloud::observer::{Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::QUARANTINE_ANNOTATION;
 use foo_planner::desired::Blocked;
-use foo_planner::observed::{Finalizer, Look, Quarantine, Stray};
+use foo_planner::observed::{Finalizer, Look, Quarantine, Stray, Verdict};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::ResourceExt;
@@ -215,6 +215,8 @@ fn condition<'a>(machine: &'a capi::Machine, kind: &str) -> Option<&'a Condition
 
 /// Marks the record of content that something else was wished for since.
 const OVER: &str = "over ";
+/// Marks the record of content from which the way back failed as well.
+const STUCK: &str = "stuck ";
 
 /// The contents that roll-outs gave up on, as [`quarantine_text`] wrote them: a line for each.
 pub(super) fn quarantine(gathered: &Gathered) -> Vec<Quarantine> {
@@ -223,20 +225,25 @@ pub(super) fn quarantine(gathered: &Gathered) -> Vec<Quarantine> {
 }
 
 fn record(line: &str) -> Option<Quarantine> {
-    let (stands, line) = match line.trim().strip_prefix(OVER) {
-        Some(rest) => (false, rest),
-        None => (true, line.trim()),
-    };
+    let line = line.trim();
+    let marked = |mark: &str, verdict| line.strip_prefix(mark).map(|rest| (verdict, rest));
+    let (verdict, line) = marked(OVER, Verdict::Over)
+        .or_else(|| marked(STUCK, Verdict::Stuck))
+        .unwrap_or((Verdict::Stands, line));
     let (hash, message) = line.split_once(':').unwrap_or((line, ""));
     let message = message.trim();
-    (!hash.is_empty()).then(|| Quarantine { hash: SpecHash::new(hash), message: message.to_owned(), stands })
+    (!hash.is_empty()).then(|| Quarantine { hash: SpecHash::new(hash), message: message.to_owned(), verdict })
 }
 
 /// The records as text: `<spec hash>: <what failed>`, a line for each. Nothing if there is none.
 pub(super) fn quarantine_text(records: &[Quarantine]) -> Option<String> {
     let line = |record: &Quarantine| {
-        let over = if record.stands { "" } else { OVER };
-        format!("{over}{}: {}", record.hash, record.message.replace(['\n', '\r'], " "))
+        let mark = match record.verdict {
+            Verdict::Stands => "",
+            Verdict::Over => OVER,
+            Verdict::Stuck => STUCK,
+        };
+        format!("{mark}{}: {}", record.hash, record.message.replace(['\n', '\r'], " "))
     };
     (!records.is_empty()).then(|| records.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
@@ -278,17 +285,21 @@ mod tests {
 
     #[test]
     fn records_of_what_failed_come_back_as_they_were() {
-        let record = |hash: &str, message: &str, stands| Quarantine {
+        let record = |hash: &str, message: &str, verdict| Quarantine {
             hash: SpecHash::new(hash),
             message: message.to_owned(),
-            stands,
+            verdict,
         };
-        let records = [record("v1-a", "Machine m: its Node: gone", false), record("v1-b", "", true)];
+        let records = [
+            record("v1-a", "Machine m: its Node: gone", Verdict::Over),
+            record("v1-b", "", Verdict::Stands),
+            record("v1-d", "both: ways", Verdict::Stuck),
+        ];
         let text = quarantine_text(&records).unwrap();
         let back: Vec<Quarantine> = text.lines().filter_map(super::record).collect();
         assert_eq!(back, records);
         assert_eq!(quarantine_text(&[]), None);
         assert_eq!(super::record("  "), None, "written by hand");
-        assert_eq!(super::record("v1-c"), Some(record("v1-c", "", true)));
+        assert_eq!(super::record("v1-c"), Some(record("v1-c", "", Verdict::Stands)));
     }
 }

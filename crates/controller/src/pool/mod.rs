@@ -4,7 +4,7 @@
 //!
 //! * [`gather`]: what Kubernetes knows, from the informer caches ([`secret`]: the one live read);
 //! * [`wish`] (with [`content`], [`names`]): user input, read once and judged;
-//! * [`look`] (with [`shortage`]): the newest shared look at AWS, and our objects, as the planner's nouns;
+//! * [`look`] (with [`shortage`] and [`causes`]): the newest shared look at AWS, and our objects, as the planner's nouns;
 //! * `foo_planner::plan`: every decision;
 //! * [`execute`]: the actions, one by one; [`overlay`]: what a refusal adds to the report;
 //! * [`publish`] (with [`capacity`]): status, ids, events.
@@ -13,6 +13,7 @@
 //! instances or Machines in this folder.
 
 mod capacity;
+mod causes;
 mod content;
 mod execute;
 mod gather;

@@ -11,7 +11,7 @@ use foo_cloud::InstanceDetails;
 use foo_cloud::model::{LifecycleState, Timestamp};
 use foo_planner::Report;
 use foo_planner::report::{Condition, MachineReport, RolloutReport, Status};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as MetaCondition, OwnerReference, Time};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
@@ -217,6 +217,7 @@ pub(super) fn machine_status(
             message: String::new(),
         },
         paused_condition(paused),
+        up_to_date_condition(report.up_to_date, &old.conditions),
     ];
     Some(FooMachineStatus {
         initialization: Some(Initialization { provisioned: Some(provisioned) }),
@@ -237,6 +238,24 @@ pub(super) fn machine_status(
 fn drain_hook((since, deadline): (Timestamp, Timestamp)) -> Option<DrainHookStatus> {
     let time = |at: Timestamp| jiff::Timestamp::from_second(at.0 / 1000).ok().map(Time);
     Some(DrainHookStatus { since: time(since)?, deadline: time(deadline)? })
+}
+
+/// While nobody knows, as after a restart, it says what it said: a status for each FooMachine, to and fro, would be a price
+/// for nothing.
+fn up_to_date_condition(up_to_date: Option<bool>, old: &[MetaCondition]) -> conditions::Wanted {
+    let before = || old.iter().find(|it| it.type_ == "UpToDate" && it.status != "Unknown");
+    let known = up_to_date.or_else(|| before().map(|it| it.status == "True"));
+    let (status, reason) = match known {
+        Some(true) => ("True", "UpToDate"),
+        Some(false) => ("False", "Outdated"),
+        None => ("Unknown", "NotYetKnown"),
+    };
+    conditions::Wanted {
+        kind: "UpToDate".to_owned(),
+        status,
+        reason: reason.to_owned(),
+        message: String::new(),
+    }
 }
 
 fn paused_condition(paused: bool) -> conditions::Wanted {

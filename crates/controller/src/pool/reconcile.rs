@@ -9,6 +9,7 @@ use super::rounds::{Pass, Sight, asking};
 use super::state::{PoolState, States};
 use super::{capacity, content, look, names, secret, skew, wish};
 use crate::Context;
+use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter};
 use crate::backoff::{Backoff, jittered};
 use crate::clock::to_kube;
@@ -57,10 +58,12 @@ struct WishPrint {
     generations: (Option<i64>, Option<i64>),
     /// The FooMachines that are being deleted: their instances wait to be ended.
     leaving: Vec<String>,
+    /// Instances that AWS takes back: there are two minutes.
+    taken: Vec<InstanceId>,
 }
 
 impl WishPrint {
-    fn of(gathered: &Gathered) -> Self {
+    fn of(gathered: &Gathered, announcements: &Announcements, place: Option<&Place>) -> Self {
         let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
         Self {
             generations: (
@@ -68,6 +71,7 @@ impl WishPrint {
                 gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.generation),
             ),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
+            taken: place.map(|place| announcements.taken(place)).unwrap_or_default(),
         }
     }
 }
@@ -108,7 +112,8 @@ impl Pools {
             return Ok(Requeue::await_change());
         }
         let gathered = self.caches.gather(pool);
-        let wish = WishPrint::of(&gathered);
+        let place = self.states.place_of(&key);
+        let wish = WishPrint::of(&gathered, &self.context.announcements, place.as_ref());
         if let Some(left) = self.backoff.held(&key, &wish, Instant::now()) {
             measured.ends(PassResult::Skipped);
             return Ok(Requeue::requeue(left));
@@ -343,10 +348,13 @@ impl Pools {
     fn forget_group(&self, state: &PoolState) {
         if let Some((cloud, group)) = state.watched.clone() {
             let clouds = Arc::clone(&self.context.clouds);
+            let announcements = self.context.announcements.clone();
             tokio::spawn(async move {
                 if let Ok(region) = clouds.get(&cloud).await {
                     region.observer.forget(&group);
                 }
+                // Afterwards: what nobody watches is not attributed any more.
+                announcements.forget(&Place::of(&cloud, &group));
             });
         }
     }

@@ -1,11 +1,13 @@
-//! The rules of replacing outdated and sick instances, from the spec into the planner's words.
+//! The rules of replacing outdated, sick and endangered instances, from the spec into the planner's words.
 
 use super::content::unsigned;
 use super::gather::Gathered;
 use foo_api::pool as api;
-use foo_cloud::model::Seconds;
+use foo_cloud::model::{Seconds, SpecHash, Timestamp};
 use foo_planner::ROLLOUT_PAUSED_ANNOTATION;
-use foo_planner::desired::{OnFailure, Remediation, Rollout, Share, Strategy};
+use foo_planner::desired::{Interruption, OnFailure, Rebalance, Remediation, Rollout, Share, Strategy};
+use foo_planner::memory::Trial;
+use foo_planner::report::RolloutPhase;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
 
@@ -30,6 +32,16 @@ pub(super) fn rollout(gathered: &Gathered) -> Rollout {
     }
 }
 
+/// A roll-out that the status tells of, as after a crash: how its content does is found out anew. A status that was lost
+/// costs no more than that.
+pub(super) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Trial> {
+    let rollout = gathered.pool.status.as_ref()?.rollout.as_ref()?;
+    let under_way =
+        [RolloutPhase::Preparing, RolloutPhase::Waiting, RolloutPhase::Rolling, RolloutPhase::RollingBack];
+    let goes_on = under_way.iter().any(|phase| format!("{phase:?}") == rollout.phase);
+    goes_on.then(|| Trial::of(SpecHash::new(rollout.target_hash.as_str()), now))
+}
+
 /// How sick Machines are replaced.
 pub(super) fn remediation(gathered: &Gathered) -> Remediation {
     let rules = &gathered.pool.spec.remediation;
@@ -39,6 +51,15 @@ pub(super) fn remediation(gathered: &Gathered) -> Remediation {
         unhealthy_limit: share(&rules.unhealthy_limit),
         join_timeout: Some(Seconds(unsigned(rules.join_timeout_seconds))).filter(|timeout| timeout.0 > 0),
     }
+}
+
+/// What follows from AWS's announcements.
+pub(super) fn interruption(gathered: &Gathered) -> Interruption {
+    let rebalance = match gathered.pool.spec.interruption.rebalance {
+        api::RebalancePolicy::Ignore => Rebalance::Ignore,
+        api::RebalancePolicy::Replace => Rebalance::Replace,
+    };
+    Interruption { rebalance }
 }
 
 /// The CRD lets nothing else pass than numbers and percentages; what it let pass before it had that rule counts as none.

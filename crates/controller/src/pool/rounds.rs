@@ -7,7 +7,8 @@ use super::gather::Gathered;
 use super::holdup::HoldUps;
 use super::reconcile::Pools;
 use super::state::PoolState;
-use super::{look, names, overlay, secret, shortage, skew, wish};
+use super::{causes, look, names, overlay, secret, shortage, skew, wish};
+use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
 use crate::clouds::CloudRegion;
@@ -96,6 +97,10 @@ impl Pools {
         self.watch_group(key, &desired, gathered, region, state);
         let stranger = stranger(gathered, region, &desired.identity.group).await;
         let shortage = shortage::words(region, &desired.identity.group, state, now).await;
+        let causes = causes::of_ends(region, &desired.identity.group, gathered, state).await;
+        if !std::mem::replace(&mut state.begun, true) {
+            state.memory.trial = super::replacing::resumed(gathered, now);
+        }
         let mut acted = false;
         let mut events = Vec::new();
         let mut round = 0;
@@ -104,7 +109,7 @@ impl Pools {
             round += 1;
             skew::hold_back(&self.context.client, gathered, &mut desired, state).await;
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
-            let observed = Observed { shortage: shortage.clone(), ..observed };
+            let observed = Observed { shortage: shortage.clone(), causes: causes.clone(), ..observed };
             let plan = foo_planner::plan(&desired, &observed, &state.memory);
             let fresh = observed.group.seen_at() > state.memory.ledger.changed_at;
             let mut pass = self.act(&desired, &observed, plan, gathered, region, state).await;
@@ -128,6 +133,9 @@ impl Pools {
                 if let Some(error) = look::denied_details(&region.observer, &pass.plan.report) {
                     overlay::blind(&mut pass.plan.report, &error);
                 }
+                let place = Place::of(&region.key, &desired.identity.group);
+                let heeds = &pass.plan.report.heeds;
+                self.context.announcements.passed(&place, observed.group.seen_at(), heeds);
                 region.observer.pace(&desired.identity.group, pace(&pass));
                 return pass.after(events, acted);
             }
@@ -200,12 +208,14 @@ impl Pools {
             hook,
             template,
             strays: look::strays(&region.observer, &group, &foo_machines),
+            signals: self.context.announcements.signals(&Place::of(&region.key, &desired.identity.group)),
             machines: look::machines(gathered),
             finalizer,
             quarantine: look::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
             shortage: None,
+            causes: std::collections::BTreeMap::new(),
             foo_machines,
             group,
         }
@@ -236,6 +246,7 @@ impl Pools {
             group,
             template,
             strays: std::collections::BTreeMap::new(),
+            signals: std::collections::BTreeMap::new(),
             foo_machines: look::foo_machines(gathered),
             machines: look::machines(gathered),
             finalizer: look::finalizer(gathered),
@@ -243,6 +254,7 @@ impl Pools {
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
             shortage: None,
+            causes: std::collections::BTreeMap::new(),
         };
         let mut plan = foo_planner::plan(&desired, &observed, &state.memory);
         state.memory = plan.memory.clone();
@@ -432,6 +444,7 @@ fn wishless(gathered: &Gathered) -> Desired {
         },
         rollout: super::replacing::rollout(gathered),
         remediation: super::replacing::remediation(gathered),
+        interruption: super::replacing::interruption(gathered),
         timeouts: DeletionTimeouts::default(),
         warnings: Vec::new(),
     }

@@ -62,6 +62,7 @@ mod tests {
             id: String::new(),
             status,
             description: String::new(),
+            cause: String::new(),
             status_message: words.to_owned(),
             started: Timestamp(started),
         };

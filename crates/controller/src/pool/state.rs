@@ -1,14 +1,15 @@
 //! What the controller remembers of each pool between passes. All of it may be lost: a restart only costs time.
 
 use super::execute::Failure;
+use crate::announcements::Place;
 use crate::clouds::CloudKey;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::model::hook::HookTerms;
-use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
+use foo_cloud::model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::ObjectRef;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory of one pool.
@@ -16,6 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct PoolState {
     /// The planner's own memory.
     pub(super) memory: Memory,
+    /// A pass was begun: what the status tells of before the first one was taken over.
+    pub(super) begun: bool,
     /// We put our finalizer on the pool and the cache does not show it yet.
     pub(super) held: bool,
     /// The launch template as last read, and when.
@@ -32,6 +35,8 @@ pub(super) struct PoolState {
     pub(super) watched: Option<(CloudKey, GroupName)>,
     /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
     pub(super) shortage: Option<(Timestamp, Option<String>)>,
+    /// Why AWS ends instances, as far as it was asked; only while they wait for their end.
+    pub(super) causes: BTreeMap<InstanceId, Option<String>>,
     /// What AWS refused in the last try, until a fresh look shows what came of it.
     pub(super) refused: Option<(Action, CloudError)>,
     /// The last failure that was told in an event.
@@ -67,6 +72,12 @@ impl States {
     pub(super) fn pool_of(&self, cloud: &CloudKey, group: &GroupName) -> Option<ObjectRef<FooMachinePool>> {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         groups.get(&(cloud.clone(), group.clone())).cloned()
+    }
+
+    /// Where the group of a pool is, once it was looked for.
+    pub(super) fn place_of(&self, pool: &ObjectRef<FooMachinePool>) -> Option<Place> {
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.iter().find(|(_, of)| *of == pool).map(|((cloud, group), _)| Place::of(cloud, group))
     }
 
     /// Notes that a pool watches this group.

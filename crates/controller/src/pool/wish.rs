@@ -117,6 +117,7 @@ pub(super) async fn desired(
         scale_in: scale_in(gathered),
         rollout: replacing::rollout(gathered),
         remediation: replacing::remediation(gathered),
+        interruption: replacing::interruption(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
         warnings: warnings(gathered),
         identity: wish.identity,

@@ -83,6 +83,28 @@ async fn another_image_replaces_everything_and_nothing_is_missing_meanwhile() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_roll_out_of_the_only_instance_is_judged_although_the_manager_crashed_in_its_middle() {
+    let mut world = World::new().await;
+    let alone = |spec: &mut FooMachinePoolSpec| {
+        spec.rollout.max_surge = IntOrString::Int(0);
+        spec.rollout.max_unavailable = IntOrString::Int(1);
+    };
+    let before = world.pool("p").with(alone).of(1).await.instances();
+    fails_to_boot(&world);
+    world.pool("p").wants_image(IMAGE_X86_64_NEWER);
+    let replaced = |world: &World| {
+        let now = world.pool("p").instances();
+        now.len() == 1 && now != before
+    };
+    world.until("the old one is gone", || replaced(&world)).await;
+    world.kills_the_manager();
+    world.waits(Duration::from_mins(1)).await;
+    world.starts_the_manager();
+    world.pool("p").reaches(&world, "Halted").await;
+    assert_eq!(world.notes("RolloutFailed").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn surge_and_shares_make_it_faster() {
     let world = World::new().await;
     let wide = |spec: &mut FooMachinePoolSpec| {
@@ -230,6 +252,11 @@ async fn on_delete_replaces_what_people_delete() {
     pool.wants_image(IMAGE_X86_64_NEWER);
     world.settles().await;
     assert_eq!((pool.phase().as_str(), pool.status().up_to_date_replicas), ("OnDelete", Some(0)));
+    let outdated = |machine: &foo_api::FooMachine| {
+        let mut conditions = machine.status.iter().flat_map(|status| &status.conditions);
+        conditions.any(|it| it.type_ == "UpToDate" && it.status == "False")
+    };
+    assert!(world.server.list::<foo_api::FooMachine>(NS).iter().all(outdated), "each is marked");
     assert_eq!(pool.says("Ready"), "True");
     world.server.delete::<Machine>(NS, &pool.machines()[0].name_any()).unwrap();
     world.settles().await;

@@ -1,10 +1,12 @@
 //! The rules about replacing what is outdated or sick.
 
+use super::announced::{ends_now, retires};
 use super::facts::Facts;
 use super::sizes::{staying_instances, wish};
 use super::{Action, Found, Goal, MachineName, OnlyIf, Rule};
 use crate::desired::{OnFailure, Strategy, Wanted};
 use crate::model::{Instance, LaunchTemplateId, LifecycleState, NodeState, SpecHash, TemplateVersion};
+use crate::observed::Verdict;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -83,7 +85,8 @@ fn good_ones<'a>(facts: &Facts<'a>) -> Vec<(usize, TemplateVersion, &'a SpecHash
 fn given_up<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     let Wanted::Ready(wanted) = &facts.desired.template else { return None };
     let stands = |hash: &SpecHash| {
-        facts.observed.quarantine.iter().any(|record| record.stands && record.hash == *hash)
+        let records = &facts.observed.quarantine;
+        records.iter().any(|record| record.verdict != Verdict::Over && record.hash == *hash)
     };
     Some(&wanted.spec_hash).filter(|hash| stands(hash))
 }
@@ -117,15 +120,19 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .collect();
     let replaced = |action: &Action| match action {
         Action::DeleteMachine { name, only_if: OnlyIf::SameUid, .. } => {
-            !facts.is_lost(name) && !is_sick(facts, name) && serves(facts, name)
+            let theirs = facts.is_lost(name) || is_sick(facts, name) || ends_now(facts, name);
+            !theirs && serves(facts, name)
         }
         _ => false,
     };
     let Some(group) = facts.group.filter(|_| facts.actions.iter().any(replaced)) else { return };
     let wish = wish(facts, group.sizes.desired);
     let floor = wish.saturating_sub(facts.desired.rollout.unavailable(wish));
+    // What retires goes before its replacement comes where none can come first: one at a time.
+    let yields = going.iter().any(|name| retires(facts, name)) && floor == wish;
+    let floor = floor.saturating_sub(u32::from(yields));
     let left = staying_instances(facts, group)
-        .filter_map(|instance| facts.name_of(&instance.id))
+        .map(|instance| facts.machine_of(&instance.id))
         .filter(|name| !going.contains(name) && serves(facts, name))
         .count();
     let left = u32::try_from(left).unwrap_or(u32::MAX);
@@ -139,8 +146,9 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let Some(machine) = facts.machines.get(name).filter(|machine| machine.sickness().is_none()) else {
         return false;
     };
-    let instance: Option<&&Instance> =
-        facts.claim_of(name).and_then(|claim| facts.instances.get(&claim.instance));
+    let by_name = || facts.instances.values().find(|instance| facts.machine_of(&instance.id) == *name);
+    let claimed = facts.claim_of(name).and_then(|claim| facts.instances.get(&claim.instance));
+    let instance: Option<&&Instance> = claimed.or_else(by_name);
     let runs = instance.is_some_and(|instance| instance.lifecycle == LifecycleState::InService);
     let since = machine.node_since.unwrap_or(machine.created);
     let ready_for = since.until(facts.observed.now);

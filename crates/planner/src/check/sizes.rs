@@ -1,7 +1,7 @@
 //! The rules about sizes.
 
 use super::facts::{Facts, depends_on_size, desired_after};
-use super::{Action, BTreeMap, Found, Goal, Group, OnlyIf, Rule, Size, kind};
+use super::{Action, BTreeMap, Found, Goal, Group, OnlyIf, Rule, Size, announced, kind};
 use crate::memory::EFFECT_DEADLINE;
 use crate::model::{Instance, InstanceId};
 
@@ -78,8 +78,10 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
 
 fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
     let Size::Replicas { ceiling, .. } = facts.desired.size else { return };
-    let limit =
-        wish(facts, 0).saturating_add(facts.desired.rollout.max_surge.up(wish(facts, 0))).max(existing);
+    let limit = wish(facts, 0)
+        .saturating_add(facts.desired.rollout.max_surge.up(wish(facts, 0)))
+        .saturating_add(announced::taken_back(facts))
+        .max(existing);
     found.check(after <= limit && facts.desired.goal == Goal::Run, Rule::RaisesWithinWish, || {
         format!("desired capacity is raised to {after}, at most {limit} make sense")
     });

@@ -205,6 +205,8 @@ pub struct Activity {
     pub status: ActivityStatus,
     /// AWS's description ("Launching a new EC2 instance: i-…").
     pub description: String,
+    /// AWS's reason for it ("At 2026-01-01T00:00:00Z an instance was taken out of service in response to …").
+    pub cause: String,
     /// AWS's words on a failure.
     pub status_message: String,
     /// When it began.

@@ -7,6 +7,7 @@ pub mod group;
 pub mod hook;
 pub mod ids;
 pub mod machine;
+pub mod signal;
 pub mod template;
 pub mod time;
 
@@ -19,6 +20,7 @@ pub use ids::{
     SubnetId, TemplateVersion, Uid, Zone,
 };
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
+pub use signal::{Signal, SignalKind};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,
     TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,

@@ -31,6 +31,7 @@ pub(crate) fn is_released(situation: &Situation<'_>, member: &Member<'_>) -> boo
         Standing::New
         | Standing::Unclaimed
         | Standing::Kept
+        | Standing::Doomed
         | Standing::Draining
         | Standing::Undercut
         | Standing::Ending

@@ -93,11 +93,16 @@ fn hold_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) ->
     draft.memory.holds.insert(id.clone(), hold);
     let taken = member.machine.filter(|machine| !machine.deletion.is_deleting());
     if let (None, Some(machine)) = (recorded, taken) {
+        let because =
+            situation.observed.causes.get(id).map(|cause| format!(" ({cause})")).unwrap_or_default();
         draft.tell(
             Severity::Warning,
             About::Machine(machine.name.clone()),
             "InstanceTakenByAWS",
-            format!("AWS ends instance {id}; its end waits until Machine {} is drained", machine.name),
+            format!(
+                "AWS ends instance {id}{because}; its end waits until Machine {} is drained",
+                machine.name
+            ),
         );
     }
     hold

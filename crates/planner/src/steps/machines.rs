@@ -10,7 +10,7 @@ use crate::model::{DeletionTimeouts, InstanceId, Machine};
 use crate::observed::Stray;
 use crate::report::{About, Severity};
 use crate::situation::{Absentee, Member, Situation, Standing, View};
-use crate::steps::hooks;
+use crate::steps::{hooks, interrupt};
 use std::time::Duration;
 
 /// How long EC2's word that a stray is alive stays good: such an instance was detached by somebody or is about to
@@ -44,6 +44,7 @@ fn tend_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft
             delete_machine(situation, member.machine, "its FooMachine is being deleted", draft);
         }
         Standing::Leaving => delete_machine(situation, member.machine, "AWS is ending its instance", draft),
+        Standing::Doomed => interrupt::delete(situation, member, draft),
         // A person put it aside, or it is ours already.
         Standing::Unclaimed
         | Standing::Kept

@@ -3,6 +3,7 @@
 pub(crate) mod ends;
 pub(crate) mod group;
 pub(crate) mod hooks;
+pub(crate) mod interrupt;
 pub(crate) mod machines;
 pub(crate) mod own;
 pub(crate) mod remediate;

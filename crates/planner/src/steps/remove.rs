@@ -132,6 +132,7 @@ fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
         Standing::Released => true,
         Standing::Unclaimed
         | Standing::Kept
+        | Standing::Doomed
         | Standing::Draining
         | Standing::Undercut
         | Standing::Ending

@@ -6,17 +6,17 @@
 
 use super::victims::Queue;
 use crate::action::Action;
-use crate::desired::{OnFailure, Wanted};
+use crate::desired::{Goal, OnFailure, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::Trial;
 use crate::model::{Machine, MachineName, NodeState, SpecHash, Timestamp};
-use crate::observed::Quarantine;
+use crate::observed::{Quarantine, Verdict};
 use crate::report::{About, Severity};
 use crate::rollout::{Course, available_from, is_available, staying};
-use crate::situation::{Generation, Member, Situation, Standing};
+use crate::situation::{Generation, Member, Situation, Standing, View};
 use crate::steps::hooks;
 use crate::steps::machines::delete_machine;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A Node that was Ready and then was not, so often, is no accident.
@@ -31,9 +31,9 @@ pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let failed = failure(situation, draft);
     let mut records = lifted(situation);
     if let (Some(message), Some(hash)) = (&failed, situation.aim()) {
-        tell(situation, hash, message, draft);
-        records.retain(|record| record.hash != *hash);
-        records.push(Quarantine { hash: hash.clone(), message: message.clone(), stands: true });
+        let record = verdict(situation, hash, message, draft);
+        records.retain(|other| other.hash != record.hash);
+        records.push(record);
         records.drain(..records.len().saturating_sub(RECORDS));
     }
     if records != situation.observed.quarantine {
@@ -47,25 +47,39 @@ fn lifted(situation: &Situation<'_>) -> Vec<Quarantine> {
     let mut records = situation.observed.quarantine.clone();
     if let Wanted::Ready(wanted) = &situation.desired.template {
         for record in records.iter_mut().filter(|record| record.hash != wanted.spec_hash) {
-            record.stands = false;
+            record.verdict = Verdict::Over;
         }
     }
     records
 }
 
-fn tell(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) {
+/// What is recorded of a failure. One on the way back is no reason to go back further: two contents that do not work
+/// have something else in common.
+fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
+    if let Some(first) = situation.given_up {
+        let text = format!("the roll-back to {hash} is halted: {message}");
+        draft.tell(Severity::Warning, About::Verdict, "RollbackFailed", text);
+        let message = format!("{}; the roll-back to {hash} failed as well: {message}", first.message);
+        return Quarantine { hash: first.hash.clone(), message, verdict: Verdict::Stuck };
+    }
     let what = match situation.desired.rollout.on_failure {
         OnFailure::Halt => "is halted",
         OnFailure::Rollback => "is rolled back",
     };
     let text = format!("the roll-out of {hash} {what}: {message}");
     draft.tell(Severity::Warning, About::Verdict, "RolloutFailed", text);
+    Quarantine { hash: hash.clone(), message: message.to_owned(), verdict: Verdict::Stands }
 }
 
 /// Remembers how the new content does.
 fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
+    let runs = situation.desired.goal == Goal::Run;
+    if runs && !(matches!(situation.view, View::Ours(_)) && situation.aim().is_some()) {
+        // Not knowing is no reason to forget.
+        return;
+    }
     match situation.rollout.course {
-        Course::Rolling => {}
+        Course::Rolling | Course::RollingBack => {}
         // A rotated token makes a new version of the same content; what is wanted may be unknown for a moment.
         Course::Preparing | Course::Waiting => {
             let wanted = match &situation.desired.template {
@@ -76,7 +90,7 @@ fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
                 draft.memory.trial.take().filter(|trial| wanted.is_none_or(|wanted| trial.hash == *wanted));
             return;
         }
-        Course::Finished | Course::OnDelete | Course::Paused | Course::Halted | Course::RollingBack => {
+        Course::Finished | Course::OnDelete | Course::Paused | Course::Halted => {
             draft.memory.trial = None;
             return;
         }
@@ -84,14 +98,7 @@ fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(hash) = situation.aim().filter(|_| situation.is_fresh()) else { return };
     let now = situation.observed.now;
     let trial = draft.memory.trial.take().filter(|trial| trial.hash == *hash);
-    let mut trial = trial.unwrap_or_else(|| Trial {
-        hash: hash.clone(),
-        since: now,
-        available: BTreeSet::new(),
-        ready: BTreeSet::new(),
-        relapses: BTreeMap::new(),
-        waiting_since: None,
-    });
+    let mut trial = trial.unwrap_or_else(|| Trial::of(hash.clone(), now));
     count_relapses(situation, &mut trial);
     let available: BTreeSet<MachineName> = newcomers(situation)
         .filter(|member| is_available(situation, member))
@@ -104,7 +111,8 @@ fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
         member.generation == Generation::Current
             && matches!(
                 member.standing,
-                Standing::Draining
+                Standing::Doomed
+                    | Standing::Draining
                     | Standing::Undercut
                     | Standing::Released
                     | Standing::Ending
@@ -157,27 +165,43 @@ fn failed_before(situation: &Situation<'_>, trial: &Trial, member: &Member<'_>) 
     let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
     let sick = machine.sickness().is_some() && machine.created < trial.since;
     let (since, _) = unready_since(machine);
-    let overdue = available_from(situation, member).is_none()
+    let overdue = machine.node != NodeState::Ready
         && since.plus(situation.desired.rollout.ready_timeout.into()) <= trial.since;
     sick || overdue
 }
 
-/// What is wrong with the new content, if something is.
+/// Whether it shows how the content does. On the way back most instances were there before, and how they do has other
+/// causes.
+fn is_tried(situation: &Situation<'_>, trial: &Trial, member: &Member<'_>) -> bool {
+    situation.rollout.course == Course::Rolling
+        || member.machine.is_some_and(|machine| machine.created >= trial.since)
+}
+
+/// What is wrong with the content that all shall have in the end, if something is.
 fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
-    if situation.rollout.course != Course::Rolling {
+    if !situation.rollout.course.goes_on() {
         return None;
     }
     let trial = draft.memory.trial.clone()?;
-    for member in newcomers(situation).filter(|member| !failed_before(situation, &trial, member)) {
+    let tried = |member: &&Member<'_>| is_tried(situation, &trial, member);
+    for member in
+        newcomers(situation).filter(tried).filter(|member| !failed_before(situation, &trial, member))
+    {
         if let Some(message) = failure_of(situation, &trial, member, draft) {
             return Some(message);
         }
     }
-    if let Some((name, times)) = trial.relapses.iter().find(|(_, times)| **times >= RELAPSES) {
+    let relapsed = newcomers(situation)
+        .filter(tried)
+        .filter_map(|member| trial.relapses.get(&member.name).map(|times| (&member.name, *times)))
+        .find(|(_, times)| *times >= RELAPSES);
+    if let Some((name, times)) = relapsed {
         return Some(format!("Machine {name}: its Node became Ready and unready {times} times"));
     }
-    // Once an instance of it serves, a lack of others says nothing about the content.
-    let since = trial.waiting_since.filter(|_| situation.rollout.proven == 0)?;
+    // Once an instance of it serves, a lack of others says nothing about the content; nor does it on the way back to what
+    // was launched before. `CapacityAvailable` tells of it.
+    let is_first = situation.rollout.proven == 0 && situation.rollout.course == Course::Rolling;
+    let since = trial.waiting_since.filter(|_| is_first)?;
     // One that came late has its own time; that one after another comes and goes is a failure as well.
     let came = newcomers(situation).next().is_some();
     let timeout = situation.desired.rollout.ready_timeout;
@@ -201,7 +225,8 @@ fn failure_of(
     if let Some(why) = machine.sickness() {
         return Some(format!("Machine {}: MachineHealthCheck gave up on it: {why}", machine.name));
     }
-    if available_from(situation, member).is_some() {
+    // Of an instance that is not in service yet, or was not when last looked at, a Ready Node says enough.
+    if machine.node == NodeState::Ready {
         return None;
     }
     let (since, what) = unready_since(machine);

@@ -41,12 +41,18 @@ pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
 }
 
 /// The wish, and replacements that may come before those they replace have gone.
+///
+/// What AWS takes back is replaced at the same moment, surge or not: it is gone in two minutes, and then AWS does not
+/// count it any more. Should it go undrained, the group launches a replacement of its own, and what is one too many then
+/// is cancelled, or goes as a victim.
 fn goal(situation: &Situation<'_>) -> u32 {
     let wish = situation.wish;
     let tally = situation.tally;
     let to_replace = situation.target().saturating_sub(tally.kept).min(tally.going);
-    let in_advance = situation.rollout.surge.saturating_add(to_replace);
-    let goal = wish.size.saturating_add(in_advance.min(situation.desired.rollout.max_surge.up(wish.size)));
+    let taken = situation.taken_beyond().min(to_replace);
+    let in_advance = situation.surge().saturating_add(to_replace.saturating_sub(taken));
+    let in_advance = in_advance.min(situation.desired.rollout.max_surge.up(wish.size));
+    let goal = wish.size.saturating_add(in_advance).saturating_add(taken);
     wish.ceiling.map_or(goal, |ceiling| goal.min(ceiling))
 }
 

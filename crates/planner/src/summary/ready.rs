@@ -1,12 +1,12 @@
 //! The summary: is everything as wished, and if not, what is the most telling reason?
 
 use super::conditions::{AUTOSCALER_PREFIX, condition, departures};
-use super::{cut, many, named};
+use super::{cut, many, some_names};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::Look;
 use crate::report::{Condition, ConditionKind, Status};
-use crate::situation::{Situation, Standing, View};
+use crate::situation::{Member, Situation, Standing, View};
 
 /// Conditions that must hold for Ready, the most telling first.
 const NEEDED: [ConditionKind; 4] = [
@@ -104,7 +104,8 @@ fn too_many(situation: &Situation<'_>) -> Option<(String, String)> {
         return Some((reason.to_owned(), message));
     }
     if situation.tally.going > 0 {
-        let names = named(situation, Standing::Undercut);
+        let waits = |member: &&Member<'_>| matches!(member.standing, Standing::Undercut | Standing::Doomed);
+        let names = some_names(situation.members.iter().filter(waits).map(|member| member.name.as_str()));
         return Some(("Draining".to_owned(), format!("waiting for Machines to be deleted: {names}")));
     }
     let View::Ours(group) = situation.view else { return None };

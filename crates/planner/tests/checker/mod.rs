@@ -2,8 +2,8 @@
 
 use crate::world::{World, pool};
 use foo_planner::check::Rule;
-use foo_planner::desired::PausedBy;
-use foo_planner::model::{Decrement, GroupName, InstanceId};
+use foo_planner::desired::{PausedBy, Rebalance};
+use foo_planner::model::{Decrement, GroupName, InstanceId, SignalKind};
 use foo_planner::{Action, GroupSettings, OnlyIf, Plan, violations};
 
 /// The rules that a plan of only this action breaks.
@@ -98,6 +98,29 @@ fn deleting_a_machine_without_a_cause() {
     assert_eq!(broken_by(&mut world, unmarked), [Rule::VictimsWithinExcess], "the precondition lies");
     let right = delete(&world, 0, OnlyIf::StillMarked { wish: 2 });
     assert_eq!(broken_by(&mut world, right), []);
+}
+
+#[test]
+fn deleting_a_machine_that_aws_announced_nothing_about() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
+    let same = delete(&world, 0, OnlyIf::SameUid);
+    let id = world.instances()[0].clone();
+    world.announce(SignalKind::Rebalance, &id);
+    assert_eq!(broken_by(&mut world, same.clone()), [Rule::DeletesOnlyWithCause, Rule::StaysAvailable]);
+    world.desired.interruption.rebalance = Rebalance::Replace;
+    assert_eq!(
+        broken_by(&mut world, same.clone()),
+        [Rule::DeletesOnlyWithCause, Rule::StaysAvailable],
+        "the manager has only just begun"
+    );
+    world.wait(600);
+    assert_eq!(broken_by(&mut world, same.clone()), [Rule::StaysAvailable]);
+    assert_eq!(broken_by(&mut world, set(desired(4))), [], "its replacement may come first");
+    assert_eq!(broken_by(&mut world, set(desired(5))), [Rule::RaisesWithinWish]);
+    world.announce(SignalKind::Interruption, &id);
+    assert_eq!(broken_by(&mut world, same), [], "AWS takes it anyway");
+    assert_eq!(broken_by(&mut world, set(desired(5))), [], "surge and what is taken");
+    assert_eq!(broken_by(&mut world, set(desired(6))), [Rule::RaisesWithinWish]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use foo_planner::model::{
     InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName, NodeState, Process,
     Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
 };
-use foo_planner::observed::{Finalizer, Quarantine, Stray};
+use foo_planner::observed::{Finalizer, Quarantine, Stray, Verdict};
 use foo_planner::{Action, GroupSettings, Look, Observed, OnlyIf, Outcome, Plan, plan, violations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -163,6 +163,8 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
             .versions
             .map_or(Look::Unknown, |versions| Look::At { at: SEEN_AFTER, seen: Some(template(versions)) }),
         hook: Look::At { at: SEEN_AFTER, seen: Some(HookTerms::OURS) },
+        // Events only save time; they have properties of their own.
+        signals: std::collections::BTreeMap::new(),
         strays: manager.gone.iter().map(word).collect(),
         foo_machines: objects.iter().filter_map(foo_machine).collect(),
         machines: objects.iter().filter_map(machine).collect(),
@@ -170,15 +172,16 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         quarantine: state
             .quarantine
             .iter()
-            .map(|(content, stands)| Quarantine {
+            .map(|(content, verdict)| Quarantine {
                 hash: Scenario::hash(*content),
                 message: "it failed".to_owned(),
-                stands: *stands,
+                verdict: *verdict,
             })
             .collect(),
         recorded_arn: Some("arn".to_owned()),
         settled_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
         shortage: None,
+        causes: std::collections::BTreeMap::new(),
     }
 }
 
@@ -427,7 +430,7 @@ fn update(state: &mut State, change: &GroupSettings) -> Result<(), Refused> {
     state.group.desired = desired.min(max);
     if let Some((_, version, _)) = &change.template {
         state.group.version = u8::try_from(version.0).unwrap();
-        if state.quarantine == Some((state.group.version, true)) {
+        if state.quarantine == Some((state.group.version, Verdict::Stands)) {
             state.wrong = Some(Wrong::LaunchesQuarantined);
         }
     }
@@ -447,7 +450,7 @@ fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
     match action {
         Action::Quarantine { records } => {
             state.quarantine =
-                records.last().map(|record| (Scenario::content_of(&record.hash), record.stands));
+                records.last().map(|record| (Scenario::content_of(&record.hash), record.verdict));
         }
         Action::CreateFooMachine { instance, .. } => {
             let unit = state.units.iter_mut().find(|unit| unit.id() == *instance).ok_or(Refused)?;

@@ -11,6 +11,7 @@ use foo_planner::model::{
     DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
     TemplateContent, UserData,
 };
+use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
 use stateright::{Model, Property};
 use std::collections::BTreeMap;
@@ -317,7 +318,13 @@ impl Scenario {
         let content = if self.broken && state.content == 2 { 1 } else { state.content };
         let sizes = Group { desired: state.wish, max: state.wish, version: content };
         let right = |unit: &Unit| unit.serves() && unit.foo == Foo::Alive && unit.version == content;
-        let recorded = state.quarantine == (content != state.content).then_some((state.content, true));
+        // What works may come later than the deadline: then the way back counts as failed, and comes to its end all the same.
+        let recorded = match state.quarantine {
+            Some((failed, verdict)) => {
+                failed == state.content && failed != content && verdict != Verdict::Over
+            }
+            None => content == state.content,
+        };
         state.group == sizes
             && state.units.len() == usize::from(state.wish)
             && state.units.iter().all(right)
@@ -393,6 +400,9 @@ impl Scenario {
                 max_in_flight: Share::Count(1),
                 unhealthy_limit: Share::Percent(50),
                 join_timeout: None,
+            },
+            interruption: foo_planner::desired::Interruption {
+                rebalance: foo_planner::desired::Rebalance::Ignore,
             },
             timeouts: DeletionTimeouts::default(),
             warnings: Vec::new(),

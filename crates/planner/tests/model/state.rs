@@ -9,6 +9,7 @@ use foo_planner::check::Rule;
 use foo_planner::memory::{Ledger, Trial};
 use foo_planner::model::hook::Hold;
 use foo_planner::model::{InstanceId, MachineName, Timestamp};
+use foo_planner::observed::Verdict;
 use foo_planner::{Memory, machine_name};
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
@@ -36,7 +37,7 @@ pub(crate) struct State {
     /// How many versions the launch template has; the number of a version is the number of its content.
     pub(crate) versions: u8,
     /// Content on record as given up on.
-    pub(crate) quarantine: Option<(u8, bool)>,
+    pub(crate) quarantine: Option<(u8, Verdict)>,
     /// MachinePool.spec.replicas.
     pub(crate) wish: u8,
     /// The wanted content.
@@ -298,11 +299,14 @@ impl Hash for Mind {
             deleted_machines,
             created_machines,
             trial,
+            round,
+            rebalanced_at,
             holds,
         } = &self.0;
         (changed_at, created, base, desired, leaving).hash(hasher);
         (excess_since, short_since, template_due_since).hash(hasher);
-        (deleted_machines, created_machines).hash(hasher);
+        (deleted_machines, created_machines, rebalanced_at).hash(hasher);
+        round.as_ref().map(|round| &round.instances).hash(hasher);
         if let Some(Trial { hash, since, available, ready, relapses, waiting_since }) = trial {
             (hash, since, available, ready, relapses, waiting_since).hash(hasher);
         }
@@ -325,6 +329,8 @@ impl Mind {
             deleted_machines,
             created_machines,
             trial,
+            round: _,
+            rebalanced_at: _,
             holds,
         } = &mut self.0;
         let due = [created, excess_since, template_due_since];

@@ -3,11 +3,11 @@
 
 use super::cases;
 use crate::world::{World, content, pool};
-use foo_planner::desired::{Blocked, PausedBy, Size, Wanted};
+use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
 use foo_planner::model::group::GroupStatus;
 use foo_planner::model::{
     Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, RemovalMark,
-    Sizes, Timestamp,
+    Signal, SignalKind, Sizes, Timestamp,
 };
 use foo_planner::observed::{Finalizer, Stray};
 use foo_planner::{Goal, Look, Memory, Observed, plan, violations};
@@ -23,6 +23,9 @@ enum Twist {
     Unprotected(usize),
     DropInstance(usize),
     DropFooMachine(usize),
+    Announced(usize, SignalKind, i64),
+    FollowsAdvice,
+    Rebalanced(i64),
     DropMachine(usize),
     FooMachineDeleting(usize),
     MachineDeleting(usize),
@@ -76,6 +79,11 @@ fn lifecycle() -> impl Strategy<Value = LifecycleState> {
     prop::sample::select(names.to_vec()).prop_map(LifecycleState::from_name)
 }
 
+fn signal() -> impl Strategy<Value = SignalKind> {
+    let kinds = [SignalKind::Interruption, SignalKind::Rebalance, SignalKind::Retirement];
+    prop::sample::select(kinds.to_vec())
+}
+
 fn twist() -> impl Strategy<Value = Twist> {
     let pick = || 0_usize..6;
     // Seconds before now.
@@ -105,6 +113,9 @@ fn twist() -> impl Strategy<Value = Twist> {
         1 => ago().prop_map(Twist::Changed),
         2 => (number(), ago()).prop_map(|(desired, at)| Twist::Expected(desired, at)),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::Ending(at, ago)),
+        4 => (pick(), signal(), ago()).prop_map(|(at, kind, ago)| Twist::Announced(at, kind, ago)),
+        1 => Just(Twist::FollowsAdvice),
+        1 => (0_i64..900).prop_map(Twist::Rebalanced),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::DeletedMachine(at, ago)),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::CreatedMachine(at, ago)),
     ]
@@ -118,6 +129,12 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
         Twist::Word(at, word) => {
             observed.strays.insert(ids[at % ids.len()].clone(), *word);
         }
+        Twist::Announced(at, kind, ago) => {
+            let signal = Signal { kind: *kind, at: before(ago) };
+            observed.signals.insert(ids[at % ids.len()].clone(), signal);
+        }
+        Twist::FollowsAdvice => world.desired.interruption.rebalance = Rebalance::Replace,
+        Twist::Rebalanced(ago) => memory.rebalanced_at = Some(before(ago)),
         Twist::DropFooMachine(at) => {
             let name = name(world, *at);
             observed.foo_machines.retain(|foo_machine| foo_machine.name != name);

@@ -4,12 +4,13 @@
 //! `PLANNER_CASES=20000 cargo test -p foo-planner --release` goes deeper.
 
 mod anything;
+mod interruptions;
 mod rollouts;
 
 use crate::world::{Fault, Launches, World, pool};
 use foo_planner::Goal;
 use foo_planner::desired::Size;
-use foo_planner::model::MachineName;
+use foo_planner::model::{MachineName, SignalKind};
 use foo_planner::report::{ConditionKind, Pace, Status};
 use proptest::prelude::*;
 
@@ -43,6 +44,8 @@ enum Step {
     /// AWS ends an instance for a reason of its own.
     Take(usize),
     Strike(usize),
+    /// AWS announces something about an instance; maybe nothing follows.
+    Announce(SignalKind, usize),
     DeleteMachine(usize),
     DeleteFooMachine(usize),
     HoldDrain(usize),
@@ -86,6 +89,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0_usize..6).prop_map(Step::Kill),
         1 => (0_usize..6).prop_map(Step::DeleteMachine),
         1 => (0_usize..6).prop_map(Step::DeleteFooMachine),
+        2 => announcement(),
         1 => any::<bool>().prop_map(Step::Managed),
         1 => prop::bool::weighted(0.2).prop_map(|delete| if delete { Step::DeletePool } else { Step::Wait(1) }),
     ]
@@ -116,6 +120,11 @@ fn peaceful_step() -> impl Strategy<Value = Step> {
         2 => Just(Step::OldLeaderPasses),
         1 => (1_u8..4).prop_map(Step::Content),
     ]
+}
+
+fn announcement() -> impl Strategy<Value = Step> {
+    let kinds = [SignalKind::Interruption, SignalKind::Rebalance, SignalKind::Retirement];
+    (prop::sample::select(kinds.to_vec()), 0_usize..6).prop_map(|(kind, pick)| Step::Announce(kind, pick))
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -174,6 +183,11 @@ fn happen(world: &mut World, step: Step) {
             if let Some(id) = picked(&world.instances(), pick) {
                 world.tell(format!("{id} dies, and AWS ends it"));
                 world.cloud.strike(&id, world.now);
+            }
+        }
+        Step::Announce(kind, pick) => {
+            if let Some(id) = picked(&world.instances(), pick) {
+                world.announce(kind, &id);
             }
         }
         Step::DeleteMachine(pick) => {
@@ -253,6 +267,7 @@ fn comes_to_rest(world: &mut World) {
     world.freeze_caches(false);
     world.cloud.launches = Launches::Work;
     world.kube.held_up.clear();
+    world.forget_advice();
     let plan = world.settle();
     if world.desired.goal == Goal::Remove {
         assert!(world.is_gone(), "something is left\n{}\n{:#?}", world.story(), plan.report.conditions);
@@ -298,9 +313,11 @@ proptest! {
         start in 0_u32..5,
         stabilized in any::<bool>(),
         surge in 0_u32..3,
+        follows in any::<bool>(),
         steps in prop::collection::vec(step(), 1..80),
     ) {
         let start = pool().of(start).with_surge(surge);
+        let start = if follows { start.following_advice() } else { start };
         let start = if stabilized { start.stabilized() } else { start };
         let mut world = start.running();
         for step in steps {

@@ -2,10 +2,11 @@
 
 use super::words;
 use crate::world::{Launches, World, content, pool};
-use foo_planner::desired::{Blocked, PausedBy, Share, Wanted};
+use foo_planner::desired::{Blocked, OnFailure, PausedBy, Share, Wanted};
 use foo_planner::model::{
     LaunchTemplateId, MachineName, NodeState, Seconds, SpecHash, TemplateVersion, Timestamp,
 };
+use foo_planner::observed::Verdict;
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Look, Plan};
 
@@ -43,7 +44,7 @@ fn launched_from(world: &World, spec: &str) -> Vec<MachineName> {
 }
 
 fn is_given_up(world: &World) -> bool {
-    world.kube.quarantine.iter().any(|record| record.stands)
+    world.kube.quarantine.iter().any(|record| record.verdict != Verdict::Over)
 }
 
 fn condition(plan: &Plan, kind: ConditionKind) -> String {
@@ -438,4 +439,79 @@ fn sizes_and_shares_of_nothing_are_nothing() {
     wants(&mut world, "v2", "d1");
     world.settle();
     assert_eq!((world.cloud.existing(), world.now > Timestamp(0)), (0, true));
+}
+
+/// A pool of three without surge whose second new instance did not work, on the way back; what is launched then does not
+/// work either.
+fn on_a_bad_way_back() -> World {
+    let back = |desired: &mut foo_planner::Desired| desired.rollout.on_failure = OnFailure::Rollback;
+    let mut world = pool().of(3).with_surge(0).lacking_at_most(1).with(back).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "the first works", |world| {
+        world.kube.machine(&name(4)).is_some_and(|it| it.node == NodeState::Ready)
+    });
+    breaks(&mut world, "v2");
+    until(&mut world, "the second came", |world| world.cloud.launched == 5);
+    world.wait(601);
+    until(&mut world, "it was given up on", is_given_up);
+    breaks(&mut world, "v1");
+    until(&mut world, "one more of the old content is there", |world| world.cloud.launched == 6);
+    world
+}
+
+#[test]
+fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
+    let mut world = on_a_bad_way_back();
+    rounds(&mut world, 5);
+    world.wait(601);
+    let told =
+        |plan: &Plan| plan.report.events.iter().filter(|event| event.reason == "RollbackFailed").count();
+    let told: usize = (0..10).map(|_| told(&world.round())).sum();
+    assert_eq!(told, 1, "{}", world.story());
+    let said = condition(&world.round(), ConditionKind::RollingOut);
+    assert!(said.starts_with("True Halted") && said.contains("workers-00000005"), "{said}");
+    assert!(said.contains("the roll-back to v1 failed as well: Machine workers-00000006"), "{said}");
+    world.wait(4_000);
+    let done = rounds(&mut world, 20);
+    assert!(done.iter().all(|action| !action.starts_with("quarantine")), "said once: {done:?}");
+    assert_eq!(world.cloud.launched, 6, "nothing further is tried");
+    assert_eq!(world.kube.alive().len(), 3);
+    // What is wished next is tried as ever.
+    world.kube.broken.clear();
+    wants(&mut world, "v3", "d1");
+    world.settle();
+    assert_eq!(launched_from(&world, "v3").len(), 3);
+    assert!(!is_given_up(&world));
+}
+
+#[test]
+fn a_node_that_was_there_before_does_not_halt_the_way_back() {
+    let mut world = on_a_bad_way_back();
+    world.kube.broken.clear();
+    let old = launched_from(&world, "v1")[0].clone();
+    set_node(&mut world, &old, NodeState::NotReady);
+    world.wait(601);
+    rounds(&mut world, 5);
+    assert!(world.kube.quarantine.iter().all(|record| record.verdict != Verdict::Stuck));
+}
+
+#[test]
+fn an_old_look_at_an_instance_whose_node_is_ready_is_no_failure() {
+    let mut world = pool().of(2).with_surge(0).lacking_at_most(1).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "the first came", |world| world.cloud.launched == 3);
+    until(&mut world, "its Node is Ready", |world| {
+        world.kube.machine(&name(3)).is_some_and(|it| it.node == NodeState::Ready)
+    });
+    if let Some(group) = &mut world.cloud.group {
+        let newest = group.instances.iter_mut().find(|it| it.id.as_str() == "i-00000003").unwrap();
+        newest.lifecycle = foo_planner::model::LifecycleState::Pending;
+    }
+    world.cloud.record(world.now);
+    world.look();
+    world.restart(0);
+    world.look();
+    world.wait(700);
+    let plan = world.pass();
+    assert!(words(&plan).iter().all(|action| !action.starts_with("delete Machine")), "{:?}", words(&plan));
 }

@@ -3,7 +3,7 @@
 //!
 //! | command | what happens |
 //! |---|---|
-//! | `pool replicas=3 ceiling=5 drains=2 surge=1 stabilization=60 policy=newest external=1..5` | the pool; all optional |
+//! | `pool replicas=3 ceiling=5 drains=2 surge=1 stabilization=60 rebalance=replace policy=newest external=1..5` | the pool; all optional |
 //! | `new` / `running` | the world begins empty, or at rest |
 //! | `wait 10` | seconds go by |
 //! | `aws` / `core` | AWS, or Cluster API and kubelets, do one step of all their work |
@@ -14,7 +14,8 @@
 //! | `pass` | a pass without a look; printed |
 //! | `report` | all conditions, counts and ids of a plan that is not carried out |
 //! | `scale 2`, `mark 1`, `unmark 1`, `delete-machine 1`, `delete-foo-machine 1`, `hold-drain 1`, `release-drains` | people; Machines by number, by name |
-//! | `kill 1`, `unprotect 1`, `unhealthy 1`, `detach 1`, `leaving 1` | instances by number, by id |
+//! | `kill 1`, `unprotect 1`, `unhealthy 1`, `detach 1`, `leaving 1`, `take 1`, `strike 1` | instances by number, by id |
+//! | `interrupt 1`, `retire 1`, `advise 1` | what AWS announces about them |
 //! | `desired 9`, `min 3`, `delete-group`, `untag-group`, `deny`, `capacity fails`, `capacity works` | AWS and people at the group |
 //! | `content v2 d1`, `block AmiNotFound …`, `missing BootstrapDataMissing …`, `present`, `pause`, `unpause` | the wish |
 //! | `managed 1 5`, `unmanaged`, `delete-pool`, `move-away` | the pool |

@@ -2,7 +2,7 @@
 
 use crate::world::{Fault, Launches, World, content, pool, short, somebody_elses};
 use foo_planner::desired::{Blocked, PausedBy, Wanted};
-use foo_planner::model::{Health, InstanceId, LifecycleState, MachineName};
+use foo_planner::model::{Health, InstanceId, LifecycleState, MachineName, SignalKind};
 use foo_planner::report::{Pace, Report};
 use foo_planner::{Goal, Look, Plan};
 
@@ -43,6 +43,7 @@ fn described(words: &[&str]) -> crate::world::Pool {
             "unavailable" => described.lacking_at_most(number()),
             "on-failure" => described.rolling_back(),
             "strategy" => described.replaced_by_somebody_else(),
+            "rebalance" => described.following_advice(),
             "stabilization" => described.stabilized(),
             "policy" => described.taking_the_newest(),
             "external" => {
@@ -145,6 +146,23 @@ fn cloud(world: &mut World, words: &[&str]) -> Vec<String> {
         "leaving" => {
             let id = instance(world, words);
             world.cloud.instance_mut(&id).unwrap().lifecycle = LifecycleState::TerminatingWait;
+        }
+        "interrupt" | "retire" | "advise" => {
+            let kind = match words[0] {
+                "interrupt" => SignalKind::Interruption,
+                "retire" => SignalKind::Retirement,
+                _ => SignalKind::Rebalance,
+            };
+            let id = instance(world, words);
+            world.announce(kind, &id);
+        }
+        "take" => {
+            let id = instance(world, words);
+            world.cloud.take(&id, now);
+        }
+        "strike" => {
+            let id = instance(world, words);
+            world.cloud.strike(&id, now);
         }
         "detach" => {
             let id = instance(world, words);

@@ -1,6 +1,7 @@
 //! What each step decides, question by question.
 
 mod group;
+mod interrupt;
 mod machines;
 mod memory;
 mod own;

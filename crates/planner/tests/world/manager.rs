@@ -4,8 +4,11 @@ use super::{SETTLE, World};
 use foo_planner::action::OnlyIf;
 use foo_planner::desired::Size;
 use foo_planner::model::hook::HookTerms;
-use foo_planner::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Timestamp};
-use foo_planner::observed::{Finalizer, Quarantine, Stray};
+use foo_planner::model::{
+    FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Signal, SignalKind, Timestamp,
+};
+use foo_planner::observed::{Finalizer, Quarantine, Stray, Verdict};
+use foo_planner::report::Heed;
 use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,6 +22,8 @@ pub(crate) struct Manager {
     pub(crate) hook: Look<Option<HookTerms>>,
     pub(crate) settled_from: Timestamp,
     strays: BTreeMap<InstanceId, (Stray, Timestamp)>,
+    /// What AWS announced, as long as it means anything.
+    signals: BTreeMap<InstanceId, Signal>,
     /// How far in history its reads have come: a later read never shows an older group.
     read_upto: usize,
     /// Its caches of FooMachines and Machines, while they stand still.
@@ -52,6 +57,7 @@ impl Manager {
             hook: Look::Unknown,
             settled_from: now.plus(SETTLE),
             strays: BTreeMap::new(),
+            signals: BTreeMap::new(),
             read_upto: 0,
             frozen: None,
             shortage: None,
@@ -73,6 +79,28 @@ impl World {
     pub(crate) fn restart(&mut self, index: usize) {
         self.tell("the manager crashes and starts again");
         self.managers[index] = Manager::new(self.now);
+    }
+
+    /// AWS announces something, and the leader hears of it.
+    pub(crate) fn announce(&mut self, kind: SignalKind, id: &InstanceId) {
+        self.tell(format!("AWS announces {kind:?} of {id}"));
+        let signal = Signal { kind, at: self.now };
+        let known = &mut self.managers[0].signals;
+        let signal = known.get(id).map_or(signal, |before| before.or(signal));
+        known.insert(id.clone(), signal);
+    }
+
+    /// Recommendations that nobody followed mean nothing any more.
+    pub(crate) fn forget_advice(&mut self) {
+        for manager in &mut self.managers {
+            manager.signals.retain(|_, signal| signal.kind != SignalKind::Rebalance);
+        }
+    }
+
+    /// Instances that AWS announced to take back, as far as the leader remembers.
+    pub(crate) fn interrupted(&self) -> u32 {
+        let signals = self.managers[0].signals.values();
+        u32::try_from(signals.filter(|signal| signal.kind == SignalKind::Interruption).count()).unwrap()
     }
 
     /// The caches of Kubernetes objects stand still, or catch up.
@@ -105,6 +133,7 @@ impl World {
             template: manager.template.clone(),
             hook: manager.hook.clone(),
             strays: manager.strays.iter().map(|(id, (word, _))| (id.clone(), *word)).collect(),
+            signals: manager.signals.clone(),
             foo_machines,
             machines,
             finalizer: self.kube.finalizer,
@@ -112,6 +141,7 @@ impl World {
             recorded_arn: self.kube.recorded_arn.clone(),
             settled_from: manager.settled_from,
             shortage: manager.shortage.clone(),
+            causes: std::collections::BTreeMap::new(),
         }
     }
 
@@ -128,7 +158,9 @@ impl World {
             "a plan must be deterministic"
         );
         self.check_report(&plan);
-        self.managers[index].memory = plan.memory.clone();
+        let manager = &mut self.managers[index];
+        manager.memory = plan.memory.clone();
+        manager.signals.retain(|id, _| plan.report.heeds.get(id) != Some(&Heed::Over));
         plan
     }
 
@@ -352,7 +384,12 @@ pub(crate) fn short(action: &Action) -> String {
         Action::LookAtStrays { ids } => format!("ask EC2 about {}", list(ids)),
         Action::Quarantine { records } => {
             let record = |it: &Quarantine| {
-                format!("{}{}: {}", it.hash, if it.stands { "" } else { " (over)" }, it.message)
+                let verdict = match it.verdict {
+                    Verdict::Stands => "",
+                    Verdict::Over => " (over)",
+                    Verdict::Stuck => " (stuck)",
+                };
+                format!("{}{verdict}: {}", it.hash, it.message)
             };
             format!("quarantine {}", records.iter().map(record).collect::<Vec<_>>().join(", "))
         }

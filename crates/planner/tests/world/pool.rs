@@ -3,8 +3,8 @@
 use super::{Cloud, Kube, Manager, NAME, World};
 use foo_planner::Goal;
 use foo_planner::desired::{
-    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
-    VictimPolicy, Wanted,
+    Desired, GroupWish, Identity, Interruption, OnFailure, Rebalance, Remediation, Rollout, ScaleIn, Share,
+    Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use foo_planner::model::{
     DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
@@ -57,6 +57,7 @@ pub(crate) fn pool() -> Pool {
             unhealthy_limit: Share::Percent(50),
             join_timeout: Some(Seconds(3_600)),
         },
+        interruption: Interruption { rebalance: Rebalance::Ignore },
         timeouts: DeletionTimeouts::default(),
         warnings: Vec::new(),
     })
@@ -98,6 +99,12 @@ impl Pool {
 
     pub(crate) fn with_surge(mut self, max_surge: u32) -> Self {
         self.0.rollout.max_surge = Share::Count(max_surge);
+        self
+    }
+
+    /// Recommendations to replace instances are followed.
+    pub(crate) fn following_advice(mut self) -> Self {
+        self.0.interruption.rebalance = Rebalance::Replace;
         self
     }
 

@@ -188,6 +188,7 @@ pub(super) fn activity_of(activity: &Activity) -> model::Activity {
         id: activity.id.clone(),
         status: activity.status,
         description: activity.description.clone(),
+        cause: activity.cause.clone(),
         status_message: activity.status_message.clone().unwrap_or_default(),
         started: activity.started,
     }

@@ -35,6 +35,7 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         code if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
             ErrorKind::AlreadyExists
         }
+        "QueueDoesNotExist" => ErrorKind::NotFound,
         code if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
         code if code.ends_with("LimitExceeded") => ErrorKind::LimitExceeded,
         _ if error.status >= 500 => ErrorKind::Internal,

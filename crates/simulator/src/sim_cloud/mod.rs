@@ -4,6 +4,9 @@ mod compute;
 mod convert;
 mod errors;
 mod groups;
+mod queue;
+
+pub use queue::SimQueue;
 
 use crate::core::Region;
 use crate::core::error::AwsResult;
@@ -51,6 +54,7 @@ impl SimCloud {
             operation::Service::AutoScaling => Service::AutoScaling,
             operation::Service::Ec2 => Service::Ec2,
             operation::Service::Sts => Service::Sts,
+            operation::Service::Sqs => Service::Sqs,
         };
         let call = CallHead {
             caller: &self.caller,

@@ -13,7 +13,7 @@ use crate::iam::AccessKey;
 use crate::iam::roles::Role;
 use crate::server;
 use crate::service::Service;
-use crate::sim_cloud::SimCloud;
+use crate::sim_cloud::{SimCloud, SimQueue};
 use crate::throttle::Throttling;
 use crate::world::World;
 use foo_cloud::model::Timestamp;
@@ -72,6 +72,11 @@ impl Simulator {
     /// A cloud for the controller, without SDK or HTTP. Faults, throttling and counts apply as over the wire.
     pub fn cloud(&self, region: &str, caller: &str) -> SimCloud {
         SimCloud::new(Arc::clone(&self.world), region, caller)
+    }
+
+    /// A queue for the controller, the same way. It need not exist.
+    pub fn queue(&self, region: &str, name: &str, caller: &str) -> SimQueue {
+        SimQueue::new(self.cloud(region, caller), name)
     }
 
     /// Virtual time.

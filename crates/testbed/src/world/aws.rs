@@ -7,6 +7,7 @@ use crate::{Instances, NodeSpec};
 use anyhow::{Context as _, Result};
 use foo_simulator::core::ec2::instances::Ec2Instance;
 use foo_simulator::core::group::model::Group;
+use foo_simulator::core::sqs::delivery::EventRule;
 use foo_simulator::core::{catalogue, network};
 use foo_simulator::{Handle, NodeInstance, RegionHandle, Simulator, SimulatorConfig};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +50,20 @@ impl Aws {
         let handle = Simulator::start(config).await.context("starting the simulated AWS")?;
         let region = handle.region(REGION);
         Ok(Self { handle, region, killed: Mutex::default() })
+    }
+
+    /// Puts a queue before all of AWS's events; the flags with which a manager reads it.
+    pub(super) fn queue_of_events(&self) -> Result<[String; 2]> {
+        const QUEUE: &str = "events";
+        self.region.with(|region| region.create_queue(QUEUE, &BTreeMap::new()))??;
+        self.region.set_event_rules(vec![EventRule::to_queue(QUEUE)])?;
+        let url = format!("{}/{}/{QUEUE}", self.endpoint(), foo_simulator::DEFAULT_ACCOUNT);
+        Ok([format!("--events-queue-url={url}"), format!("--events-queue-region={REGION}")])
+    }
+
+    /// EC2 wants a spot instance back: it ends in two minutes, drained or not.
+    pub fn interrupt(&self, id: &str) -> Result<()> {
+        self.region.interrupt(&id.into()).with_context(|| format!("interrupting {id}"))
     }
 
     /// What the manager takes for AWS.

@@ -64,6 +64,8 @@ pub struct WorldOptions {
     pub folder: Option<PathBuf>,
     /// Flags of the infrastructure manager beside those of the release; they win over the release's.
     pub manager_args: Vec<String>,
+    /// AWS's events go into a queue, and the infrastructure manager reads it.
+    pub events: bool,
 }
 
 impl Default for WorldOptions {
@@ -78,7 +80,7 @@ impl Default for WorldOptions {
             "--leader-elect-retry-period=1s",
             "--log-level=info,foo_controller=debug",
         ];
-        Self { folder: None, manager_args: args.map(str::to_owned).to_vec() }
+        Self { folder: None, manager_args: args.map(str::to_owned).to_vec(), events: false }
     }
 }
 
@@ -122,7 +124,11 @@ impl World {
         let elsewhere = Arc::<Mutex<BTreeSet<String>>>::default();
         let clusters = Clusters::AllBut(Arc::clone(&elsewhere));
         let kubelets = start_kubelets(rig.api(), &aws, clusters);
-        let manager = Manager::of(&rig, &aws, manager::INFRASTRUCTURE, &options.manager_args).await?;
+        let mut manager_args = options.manager_args;
+        if options.events {
+            manager_args.extend(aws.queue_of_events()?);
+        }
+        let manager = Manager::of(&rig, &aws, manager::INFRASTRUCTURE, &manager_args).await?;
         let control_plane_manager = Manager::of(&rig, &aws, manager::CONTROL_PLANE, &[]).await?;
         let world = Self { manager, control_plane_manager, kubelets, elsewhere, rig, aws };
         let started = tokio::try_join!(world.manager.start(), world.control_plane_manager.start());

@@ -2,11 +2,12 @@
 //!
 //! The policy follows from [`Operation`]: an operation the provider learns must be given a [`Guard`] here before
 //! anything compiles. Facts about resources and condition keys: Service Authorization Reference, "Actions, resources,
-//! and condition keys for Amazon EC2 Auto Scaling" and "… for Amazon EC2".
+//! and condition keys for Amazon EC2 Auto Scaling", "… for Amazon EC2" and "… for Amazon SQS".
 
 use super::Generated;
 use anyhow::{Context as _, Result};
 use foo_cloud::Operation;
+use foo_cloud::queue::TAG_EVENTS;
 use foo_planner::desired::TAG_CLUSTER;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -25,6 +26,8 @@ enum Guard {
     TemplateWithOurTag,
     /// Changes a launch template that carries the ownership tag.
     OwnTemplate,
+    /// Reads and empties a queue that carries our tag.
+    TaggedQueue,
 }
 
 fn guard(operation: Operation) -> Guard {
@@ -56,10 +59,14 @@ fn guard(operation: Operation) -> Guard {
         Operation::CreateLaunchTemplateVersion
         | Operation::DeleteLaunchTemplateVersions
         | Operation::DeleteLaunchTemplate => Guard::OwnTemplate,
+        Operation::ReceiveMessage | Operation::DeleteMessageBatch | Operation::ChangeMessageVisibility => {
+            Guard::TaggedQueue
+        }
     }
 }
 
 const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*";
+const QUEUES: &str = "arn:*:sqs:*:*:*";
 const TEMPLATES: &str = "arn:*:ec2:*:*:launch-template/*";
 
 /// What a launch touches besides the template.
@@ -104,7 +111,11 @@ fn statements() -> Vec<Statement> {
 }
 
 fn exists(key: &str) -> Value {
-    json!({"Null": {format!("{key}/{TAG_CLUSTER}"): "false"}})
+    has_tag(key, TAG_CLUSTER)
+}
+
+fn has_tag(key: &str, tag: &str) -> Value {
+    json!({"Null": {format!("{key}/{tag}"): "false"}})
 }
 
 impl Guard {
@@ -150,6 +161,13 @@ impl Guard {
                 vec![TEMPLATES],
                 Some(exists("aws:ResourceTag")),
                 "Launch templates without the ownership tag cannot be changed.",
+            ),
+            Self::TaggedQueue => (
+                "ReadEvents",
+                vec![QUEUES],
+                Some(has_tag("aws:ResourceTag", TAG_EVENTS)),
+                "The queue of events, which deploy/aws/events.yaml makes with this tag. Remove the statement if there is \
+                 none, or narrow the resource to the queue's ARN.",
             ),
         };
         Statement { sid, actions, resources, condition, why }

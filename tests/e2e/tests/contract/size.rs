@@ -4,7 +4,7 @@ use anyhow::Result;
 use foo_e2e::in_world;
 use foo_simulator::core::group::operations::Cooldown;
 use foo_testbed::world::kinds::{Kind, number};
-use foo_testbed::world::{AFTER_DRAIN, MachineView, SOON, World};
+use foo_testbed::world::{AFTER_DRAIN, MachineView, PoolView, SOON, World};
 use foo_testbed::{Probe, wait_until};
 use serde_json::json;
 use std::time::Duration;
@@ -74,9 +74,14 @@ fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
             Ok(Probe::when(replicas == Some(3), || format!("{replicas:?}")))
         })
         .await?;
-        // Cluster API's own phase comes after the number.
+        // Cluster API's own phase comes after the number, and may tell of the wish of the user still.
+        let at_three = |view: &PoolView| {
+            let wished = view.machine_pool.as_ref().and_then(|pool| number(pool, "/spec/replicas"));
+            let desired = view.group.as_ref().map(|group| group.sizes.desired);
+            (wished, desired, view.good().count()) == (Some(3), Some(3), 3)
+        };
+        pool.stays("at AWS's size", Duration::from_secs(3), at_three).await?;
         pool.settles_at(3).await?;
-        pool.stays("at AWS's size", Duration::from_secs(3), |view| view.is_settled_at(3)).await?;
 
         // And back: from now on the MachinePool decides.
         pool.annotate(Kind::MachinePool, MANAGED_BY, None).await?;

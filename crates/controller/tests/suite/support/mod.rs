@@ -44,6 +44,7 @@ pub(crate) struct World {
     time: Time,
     manager: Option<Manager>,
     audit: Audit,
+    queue: Option<String>,
 }
 
 impl World {
@@ -68,7 +69,8 @@ impl World {
             .clock(move || clock.kubernetes())
             .nodes(move |provider_id| node_of(&cloud, provider_id))
             .start();
-        let mut world = Self { audit: Audit::default(), manager: None, server, core, aws, region, time };
+        let mut world =
+            Self { audit: Audit::default(), queue: None, manager: None, server, core, aws, region, time };
         world.starts_the_manager();
         world
     }
@@ -81,13 +83,21 @@ impl World {
 
     /// Our manager starts with credentials of another account, whose simulator this is.
     pub(crate) fn starts_the_manager_with_credentials_of(&mut self, aws: &Simulator) {
-        self.manager = Some(Manager::start(&self.server, aws, self.time.clone()));
+        self.manager = Some(Manager::start(&self.server, aws, self.time.clone(), self.queue.as_deref()));
     }
 
     /// Our manager dies in the middle of whatever it does.
     pub(crate) fn kills_the_manager(&mut self) {
         if let Some(manager) = self.manager.take() {
             self.audit.violations += manager.metrics().invariant_violations();
+        }
+    }
+
+    /// Our manager is told to end, and does.
+    pub(crate) async fn stops_the_manager(&mut self) {
+        if let Some(manager) = self.manager.take() {
+            self.audit.violations += manager.metrics().invariant_violations();
+            manager.stop().await;
         }
     }
 
@@ -140,7 +150,7 @@ impl World {
 
     /// Calls of AWS that change something, by whomever.
     pub(crate) fn aws_writes(&self) -> u64 {
-        let reads = |action: &str| action.starts_with("Describe") || action.starts_with("Get");
+        let reads = |action: &str| ["Describe", "Get", "Receive"].iter().any(|read| action.starts_with(read));
         let counts = self.aws.call_counts();
         counts.iter().filter(|((_, action), _)| !reads(action)).map(|(_, count)| count.calls).sum()
     }
@@ -161,6 +171,24 @@ impl World {
         let events = self.server.objects::<Event>();
         let on = |event: &Event| event.regarding.as_ref().is_some_and(|on| on.name.as_deref() == Some(name));
         events.into_iter().filter(on).filter_map(|event| event.reason).collect()
+    }
+
+    /// What was told of that reason.
+    pub(crate) fn notes(&self, reason: &str) -> Vec<String> {
+        let of = |event: &Event| event.reason.as_deref() == Some(reason);
+        self.server.objects::<Event>().into_iter().filter(of).filter_map(|event| event.note).collect()
+    }
+
+    /// Our manager starts anew, and reads this queue.
+    pub(crate) fn restarts_the_manager_with_queue(&mut self, url: &str) {
+        self.kills_the_manager();
+        self.queue = Some(url.to_owned());
+        self.starts_the_manager();
+    }
+
+    /// Our manager's numbers.
+    pub(crate) fn metrics(&self) -> &foo_controller::metrics::Metrics {
+        self.manager.as_ref().expect("it runs").metrics()
     }
 
     /// Somebody ends an instance in EC2, behind everybody's back.

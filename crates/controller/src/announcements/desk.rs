@@ -1,0 +1,221 @@
+//! What was announced about instances, and the messages that wait until somebody acted on them. Plain data; time is a
+//! parameter.
+
+use super::Place;
+use super::envelope::EventKind;
+use foo_cloud::Receipt;
+use foo_cloud::model::{InstanceId, Signal, SignalKind, Timestamp};
+use foo_cloud::queue::LONGEST_HIDDEN;
+use foo_planner::report::Heed;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a received message is hidden from everybody; it is hidden anew while it waits. Should this manager die, the
+/// message comes again after this long: an interruption has two minutes.
+pub(super) const HIDDEN: Duration = Duration::from_secs(30);
+/// How long before that ends it is hidden anew: longer than a throttled call takes.
+const AHEAD: Duration = Duration::from_secs(10);
+/// Messages that wait at the same time, at the most. Beyond that what can wait is not held but comes again, so that what
+/// cannot is still received.
+pub(super) const MOST_HELD: usize = 500;
+/// A withdrawal is remembered for so long: AWS announces retirements up to two weeks ahead, and a queue keeps messages no
+/// longer.
+const WITHDRAWN_FOR: Duration = Duration::from_hours(24 * 14);
+
+/// All that waits.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    signals: HashMap<Place, BTreeMap<InstanceId, Signal>>,
+    /// Retirements that AWS took back, and when it did.
+    withdrawn: BTreeMap<InstanceId, Timestamp>,
+    held: BTreeMap<u64, Held>,
+    next: u64,
+}
+
+/// A message that waits until it was acted on.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) receipt: Receipt,
+    pub(super) kind: EventKind,
+    /// When the event happened.
+    pub(super) time: Timestamp,
+    /// What it waits for; nothing: it was acted on.
+    pub(super) waits: Vec<Wait>,
+    /// Some of what it names is unknown here, and may be known later, or to somebody else.
+    pub(super) partly_unknown: bool,
+    /// For how long it is hidden each time.
+    pub(super) hide_for: Duration,
+    /// From this moment on it is too old to be waited for.
+    pub(super) until: Option<Timestamp>,
+    /// When it was received.
+    pub(super) received: Instant,
+    /// Until when nobody else sees it.
+    pub(super) hidden_until: Instant,
+}
+
+/// What a message waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// A pass over the pool with a look at its group that is newer than this.
+    Look(Place, Timestamp),
+    /// The pool's answer to what was announced about an instance.
+    Heed(Place, InstanceId),
+}
+
+impl Wait {
+    fn place(&self) -> &Place {
+        match self {
+            Self::Look(place, _) | Self::Heed(place, _) => place,
+        }
+    }
+}
+
+/// What is to be done with messages now.
+#[derive(Debug, Default)]
+pub(super) struct Due {
+    /// They were acted on.
+    pub(super) done: Vec<Held>,
+    /// They are too old; nobody acted on them.
+    pub(super) expired: Vec<Held>,
+    /// They are to be hidden anew.
+    pub(super) hide: Vec<(u64, Receipt, Duration)>,
+    /// When something is next due by itself.
+    pub(super) next: Option<Instant>,
+}
+
+impl Desk {
+    /// What is announced about instances of a group.
+    pub(super) fn signals(&self, place: &Place) -> BTreeMap<InstanceId, Signal> {
+        self.signals.get(place).cloned().unwrap_or_default()
+    }
+
+    /// Notes what is announced about an instance. Twice is as good as once. What was taken back since does not count: events
+    /// come in any order.
+    pub(super) fn announce(&mut self, place: &Place, id: &InstanceId, signal: Signal) {
+        let taken_back = self.withdrawn.get(id).is_some_and(|at| *at >= signal.at);
+        if signal.kind == SignalKind::Retirement && taken_back {
+            return;
+        }
+        let known = self.signals.entry(place.clone()).or_default();
+        let signal = known.get(id).map_or(signal, |before| before.or(signal));
+        known.insert(id.clone(), signal);
+    }
+
+    /// AWS does not retire that instance after all.
+    pub(super) fn withdraw(&mut self, place: &Place, id: &InstanceId, at: Timestamp) {
+        self.withdrawn.retain(|_, taken_back| taken_back.until(at) < WITHDRAWN_FOR);
+        self.withdrawn.insert(id.clone(), at);
+        let Some(signals) = self.signals.get_mut(place) else { return };
+        signals.retain(|of, signal| of != id || signal.kind != SignalKind::Retirement || signal.at > at);
+        if signals.is_empty() {
+            self.signals.remove(place);
+        }
+        let gone = Wait::Heed(place.clone(), id.clone());
+        self.strike_off(|wait| *wait == gone);
+    }
+
+    /// Whether something is announced about an instance.
+    pub(super) fn is_announced(&self, place: &Place, id: &InstanceId) -> bool {
+        self.signals.get(place).is_some_and(|signals| signals.contains_key(id))
+    }
+
+    /// Whether no more is to be held than what cannot wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.held.len() >= MOST_HELD
+    }
+
+    /// What would come again only when its time is over, were this manager to end now.
+    pub(super) fn receipts(&self) -> Vec<Receipt> {
+        self.held.values().map(|held| held.receipt.clone()).collect()
+    }
+
+    /// A message waits.
+    pub(super) fn hold(&mut self, held: Held) {
+        self.held.insert(self.next, held);
+        self.next += 1;
+    }
+
+    /// How many wait.
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// A pool was passed over, with a look at its group as old as this and these answers. Whether that matters to a
+    /// message.
+    pub(super) fn passed(
+        &mut self,
+        place: &Place,
+        seen_at: Option<Timestamp>,
+        heeds: &BTreeMap<InstanceId, Heed>,
+    ) -> bool {
+        if let Some(signals) = self.signals.get_mut(place) {
+            signals.retain(|id, _| heeds.get(id) != Some(&Heed::Over));
+            if signals.is_empty() {
+                self.signals.remove(place);
+            }
+        }
+        self.strike_off(|wait| match wait {
+            Wait::Look(at, after) => at == place && seen_at.is_some_and(|seen| seen > *after),
+            Wait::Heed(at, id) => at == place && matches!(heeds.get(id), Some(Heed::Answered | Heed::Over)),
+        })
+    }
+
+    /// Nobody cares for that group any more.
+    pub(super) fn forget(&mut self, place: &Place) -> bool {
+        self.signals.remove(place);
+        self.strike_off(|wait| wait.place() == place)
+    }
+
+    fn strike_off(&mut self, over: impl Fn(&Wait) -> bool) -> bool {
+        let mut any = false;
+        for held in self.held.values_mut() {
+            let before = held.waits.len();
+            held.waits.retain(|wait| !over(wait));
+            any |= held.waits.is_empty() && before > 0;
+        }
+        any
+    }
+
+    /// What is to be done now. Messages that are done with are taken off the desk.
+    pub(super) fn due(&mut self, wall: Timestamp, now: Instant) -> Due {
+        let mut due = Due::default();
+        let mut gone = Vec::new();
+        for (number, held) in &self.held {
+            if held.waits.is_empty() {
+                due.done.push(held.clone());
+                gone.push(*number);
+            } else if held.until.is_some_and(|until| until <= wall) {
+                due.expired.push(held.clone());
+                gone.push(*number);
+            } else if now.saturating_duration_since(held.received) + held.hide_for >= LONGEST_HIDDEN {
+                // It cannot be hidden for longer; it comes again.
+                gone.push(*number);
+            } else {
+                let again = held.hidden_until.checked_sub(AHEAD).unwrap_or(now);
+                if again <= now {
+                    due.hide.push((*number, held.receipt.clone(), held.hide_for));
+                } else {
+                    let expires = held.until.and_then(|until| now.checked_add(wall.until(until)));
+                    due.next = [due.next, Some(again), expires].into_iter().flatten().min();
+                }
+            }
+        }
+        for number in gone {
+            self.held.remove(&number);
+        }
+        due
+    }
+
+    /// A message is hidden anew.
+    pub(super) fn hidden(&mut self, number: u64, until: Instant) {
+        if let Some(held) = self.held.get_mut(&number) {
+            held.hidden_until = until;
+        }
+    }
+
+    /// A message cannot be hidden any more: it comes again by itself.
+    pub(super) fn lost(&mut self, number: u64) {
+        self.held.remove(&number);
+    }
+}

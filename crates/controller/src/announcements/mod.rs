@@ -1,0 +1,98 @@
+//! What AWS tells through a queue: EventBridge events, read by the leader, so that nobody has to wait for the next sweep.
+//!
+//! Nothing depends on them. An event that is lost, late, doubled or out of order costs time or a look, because the sweep
+//! sees the same things a little later; a queue that is broken costs nothing but a line in the log.
+//!
+//! * [`envelope`]: what a message says;
+//! * [`desk`]: what was announced, and the messages that wait until it was acted on;
+//! * [`reader`]: the task that receives, attributes, parks and deletes;
+//! * this file: what pools see of it.
+//!
+//! A message is deleted when the pool it is about has passed over its group with a look taken after the message came, and,
+//! if it announces something about an instance, when the instance's Machine is being deleted or nothing is to be done.
+//! Attribution is a question to the observers' memory, never a call. What is unknown to them is shown again after a
+//! while, to everybody who reads the queue: the instance may not have been seen yet, or be another manager's.
+
+mod desk;
+pub(crate) mod envelope;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+pub use envelope::EventKind;
+pub use reader::run;
+
+use crate::clouds::CloudKey;
+use desk::Desk;
+use foo_cloud::model::{GroupName, InstanceId, Signal, SignalKind, Timestamp};
+use foo_planner::report::Heed;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// A group, and the cloud it is in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The cloud.
+    pub cloud: CloudKey,
+    /// The group.
+    pub group: GroupName,
+}
+
+impl Place {
+    /// That group in that cloud.
+    pub fn of(cloud: &CloudKey, group: &GroupName) -> Self {
+        Self { cloud: cloud.clone(), group: group.clone() }
+    }
+}
+
+/// What AWS announced, shared by the reader of the queue and the pools. Without a queue it stays empty.
+#[derive(Clone, Default)]
+pub struct Announcements(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    desk: Mutex<Desk>,
+    /// Something may be due.
+    changed: Notify,
+}
+
+impl Announcements {
+    /// What is announced about instances of a group.
+    pub fn signals(&self, place: &Place) -> BTreeMap<InstanceId, Signal> {
+        self.desk().signals(place)
+    }
+
+    /// Those of a group's instances that AWS announced to take back, sorted.
+    pub fn taken(&self, place: &Place) -> Vec<InstanceId> {
+        let taken =
+            |(id, signal): (InstanceId, Signal)| (signal.kind == SignalKind::Interruption).then_some(id);
+        self.signals(place).into_iter().filter_map(taken).collect()
+    }
+
+    /// A pass over a pool has ended: how old its look at the group is, and what it says to the announcements.
+    pub fn passed(&self, place: &Place, seen_at: Option<Timestamp>, heeds: &BTreeMap<InstanceId, Heed>) {
+        if self.desk().passed(place, seen_at, heeds) {
+            self.0.changed.notify_one();
+        }
+    }
+
+    /// A pool is gone.
+    pub fn forget(&self, place: &Place) {
+        if self.desk().forget(place) {
+            self.0.changed.notify_one();
+        }
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        // Nothing in here panics half way through a change.
+        self.0.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Announcements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Announcements").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,400 @@
+//! The task that reads the queue: receives, attributes, parks, deletes.
+
+use super::desk::{Due, HIDDEN, Held, Wait};
+use super::envelope::{self, Event, EventKind, Parsed};
+use super::{Announcements, Place};
+use crate::clock::Clock;
+use crate::clouds::{CloudRegion, Clouds, QueueAddress, Wake};
+use crate::context::Context;
+use crate::metrics::{AnnouncementOutcome, Metrics};
+use foo_cloud::model::{InstanceId, Signal, SignalKind, Timestamp};
+use foo_cloud::observer::Seen;
+use foo_cloud::queue::{BATCH, LONGEST_WAIT};
+use foo_cloud::{Message, Queue, Receipt};
+use futures::{FutureExt, StreamExt};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout};
+
+/// A message that announces something about what is unknown here is shown again until it is as old as this. A new instance
+/// is known seconds after its group was looked at; what takes longer the sweep has seen long ago.
+const UNKNOWN_FOR: Duration = Duration::from_mins(15);
+/// The same for one that announces nothing: of those a queue is full, most about what is not ours, and what they save is
+/// one sweep.
+const NEWS_FOR: Duration = Duration::from_mins(5);
+/// The same for messages that wait for a pool: one that cannot be worked on for so long has other troubles.
+const WAITS_FOR: Duration = Duration::from_mins(15);
+/// For how long an interruption of something unknown is hidden, the first few times: there are two minutes.
+const PARKED_SHORTLY: (Duration, u32) = (Duration::from_secs(5), 6);
+/// For how long other announcements about what is unknown are hidden, and those that cannot be read.
+const PARKED: Duration = Duration::from_mins(1);
+/// For how long a recommendation is hidden that waits for its pool: it is worth an hour.
+const ADVICE_HIDDEN: Duration = Duration::from_mins(10);
+/// The same for a retirement, which is days away.
+const RETIREMENT_HIDDEN: Duration = Duration::from_hours(1);
+/// A message that cannot be read is deleted when it was received so often. A queue with a dead-letter queue of its own
+/// takes it away before, if its maxReceiveCount is lower.
+const UNREADABLE_TIMES: u32 = 60;
+/// So much of an unreadable message is logged, in characters.
+const QUOTED: usize = 1_000;
+/// The first pause after a failure, and the longest.
+const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
+/// An empty answer that came sooner than this was not waited for: the next question waits on this side.
+const TOO_SOON: Duration = Duration::from_secs(1);
+/// A reader that panicked is started again after this long.
+const RESTART_AFTER: Duration = Duration::from_secs(5);
+/// What is done with is collected for so long, so that one call deletes several messages.
+const COLLECTED: Duration = Duration::from_millis(100);
+
+/// How long the end of the reader may take to show others what it holds.
+const LAST_CALLS: Duration = Duration::from_secs(2);
+/// Calls at the same time then.
+const AT_ONCE: usize = 16;
+
+/// Reads a queue until `shutdown` resolves. Messages that were received and not deleted come again, to whoever leads then:
+/// at once if there is time to say so, else when they are hidden no more.
+pub async fn run(context: Context, queue: QueueAddress, shutdown: impl Future<Output = ()> + Send) {
+    let reader = Reader {
+        announcements: context.announcements,
+        clouds: context.clouds,
+        clock: context.clock,
+        metrics: context.metrics,
+    };
+    tokio::select! {
+        () = shutdown => drop(timeout(LAST_CALLS, reader.hand_back(&queue)).await),
+        () = reader.read_for_ever(&queue) => {}
+    }
+}
+
+struct Reader {
+    announcements: Announcements,
+    clouds: Arc<Clouds>,
+    clock: Arc<dyn Clock>,
+    metrics: Metrics,
+}
+
+/// What becomes of a message right away.
+enum Fate {
+    /// It is held, or comes again by itself.
+    Nothing,
+    /// It is deleted.
+    Delete,
+    /// It is shown again after so long.
+    Hide(Duration),
+}
+
+/// What an event is about, as far as it is known here.
+struct Attributed {
+    places: Vec<(Place, Arc<CloudRegion>)>,
+    instances: Vec<(Place, InstanceId)>,
+    unknown: bool,
+}
+
+impl Reader {
+    /// Pools do without events; the manager must not end for what is wrong with them.
+    async fn read_for_ever(&self, address: &QueueAddress) {
+        loop {
+            let ended = AssertUnwindSafe(self.read(address)).catch_unwind().await;
+            tracing::error!(panicked = ended.is_err(), "the reader of events ended; starting it again");
+            sleep(RESTART_AFTER).await;
+        }
+    }
+
+    async fn read(&self, address: &QueueAddress) {
+        let mut failures = 0;
+        let queue = loop {
+            match self.clouds.queue(address).await {
+                Ok(queue) => break queue,
+                Err(error) => {
+                    tracing::warn!(%error, queue = address.url, "cannot reach the queue of events");
+                    failures += 1;
+                    sleep(pause(failures)).await;
+                }
+            }
+        };
+        tracing::info!(queue = address.url, "reading events");
+        tokio::join!(self.receive(queue.as_ref()), self.settle(queue.as_ref()));
+    }
+
+    async fn receive(&self, queue: &dyn Queue) {
+        let mut failures = 0;
+        loop {
+            let asked = Instant::now();
+            match queue.receive(LONGEST_WAIT, HIDDEN).await {
+                Ok(messages) => {
+                    if failures > 0 {
+                        tracing::info!(failures, "the queue of events can be read again");
+                    }
+                    failures = 0;
+                    if messages.is_empty() && asked.elapsed() < TOO_SOON {
+                        sleep(TOO_SOON).await;
+                    }
+                    self.take(queue, messages, asked).await;
+                }
+                Err(error) => {
+                    failures += 1;
+                    tracing::warn!(%error, failures, "the queue of events cannot be read; the sweep goes on without it");
+                    sleep(pause(failures)).await;
+                }
+            }
+            self.metrics.announcements_held(self.announcements.desk().len());
+        }
+    }
+
+    /// Does with messages what is to be done right away: what concerns us first, then the calls that the rest costs.
+    async fn take(&self, queue: &dyn Queue, messages: Vec<Message>, asked: Instant) {
+        let mut over = Vec::new();
+        let mut hidden = Vec::new();
+        for message in messages {
+            match self.fate(&message, asked) {
+                Fate::Nothing => {}
+                Fate::Delete => over.push(message.receipt),
+                Fate::Hide(time) => hidden.push((message.receipt, time)),
+            }
+        }
+        for batch in over.chunks(BATCH) {
+            self.delete(queue, batch).await;
+        }
+        for (receipt, time) in hidden {
+            self.hide(queue, &receipt, time).await;
+        }
+    }
+
+    fn fate(&self, message: &Message, asked: Instant) -> Fate {
+        match envelope::parse(&message.body) {
+            Ok(Parsed::Event(event)) => self.fate_of_event(message, &event, asked),
+            Ok(Parsed::Irrelevant) => {
+                self.count(EventKind::Other, AnnouncementOutcome::Irrelevant);
+                Fate::Delete
+            }
+            Err(error) if message.receives >= UNREADABLE_TIMES => {
+                let text: String = message.body.chars().take(QUOTED).collect();
+                tracing::warn!(%error, id = message.id, text, "an unreadable message is deleted");
+                self.count(EventKind::Other, AnnouncementOutcome::SetAside);
+                Fate::Delete
+            }
+            Err(error) => {
+                tracing::warn!(%error, id = message.id, receives = message.receives, "a message cannot be read");
+                self.count(EventKind::Other, AnnouncementOutcome::Unreadable);
+                Fate::Hide(PARKED)
+            }
+        }
+    }
+
+    fn fate_of_event(&self, message: &Message, event: &Event, asked: Instant) -> Fate {
+        let now = self.clock.now();
+        let known = self.attribute(event);
+        if known.places.is_empty() {
+            return self.fate_of_unknown(message, event, now);
+        }
+        tracing::debug!(?event, "an event");
+        let fate = self.note(message, event, &known, now, asked);
+        self.announcements.0.changed.notify_one();
+        for (place, region) in known.places {
+            region.observer.look_after(&place.group, now);
+            self.clouds.wake(Wake { cloud: place.cloud, group: place.group });
+        }
+        fate
+    }
+
+    fn fate_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Fate {
+        let announces = event.signal.is_some() || event.withdraws;
+        let worth = if announces { UNKNOWN_FOR } else { NEWS_FOR };
+        if message.sent.until(now) >= worth {
+            tracing::debug!(?event, "an event about something unknown is deleted");
+            self.count(event.kind, AnnouncementOutcome::Unknown);
+            return Fate::Delete;
+        }
+        self.count(event.kind, AnnouncementOutcome::Parked);
+        let (shortly, times) = PARKED_SHORTLY;
+        match event.signal {
+            Some(SignalKind::Interruption) if message.receives <= times => Fate::Hide(shortly),
+            Some(_) => Fate::Hide(PARKED),
+            // It is hidden as received, which costs no call.
+            None => Fate::Nothing,
+        }
+    }
+
+    /// Notes what it announces, and holds it until that was acted on.
+    fn note(
+        &self,
+        message: &Message,
+        event: &Event,
+        known: &Attributed,
+        now: Timestamp,
+        asked: Instant,
+    ) -> Fate {
+        let mut desk = self.announcements.desk();
+        for (place, id) in &known.instances {
+            match event.signal {
+                Some(kind) => desk.announce(place, id, Signal { kind, at: event.time }),
+                None if event.withdraws => desk.withdraw(place, id, event.time),
+                None => {}
+            }
+        }
+        // Interruptions are always held; what does not fit beside them comes again, and is acted on all the same.
+        let hide_for = match event.signal {
+            Some(SignalKind::Interruption) | None => HIDDEN,
+            Some(SignalKind::Rebalance) => ADVICE_HIDDEN,
+            Some(SignalKind::Retirement) => RETIREMENT_HIDDEN,
+        };
+        if desk.is_full() && event.signal != Some(SignalKind::Interruption) {
+            self.count(event.kind, AnnouncementOutcome::Parked);
+            return if hide_for == HIDDEN { Fate::Nothing } else { Fate::Hide(hide_for) };
+        }
+        let looks = known.places.iter().map(|(place, _)| Wait::Look(place.clone(), now));
+        let heeds = known.instances.iter().filter(|(place, id)| desk.is_announced(place, id));
+        let heeds = heeds.filter(|_| event.signal.is_some());
+        let heeds = heeds.map(|(place, id)| Wait::Heed(place.clone(), id.clone()));
+        let waits = looks.chain(heeds).collect();
+        // A retirement is days away; it is waited for as long as it takes, and a recommendation until it is too old.
+        let until = match event.signal {
+            Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
+            Some(SignalKind::Interruption) | None => Some(now.plus(WAITS_FOR)),
+        };
+        desk.hold(Held {
+            waits,
+            receipt: message.receipt.clone(),
+            kind: event.kind,
+            time: event.time,
+            partly_unknown: known.unknown && message.sent.until(now) < UNKNOWN_FOR,
+            hide_for,
+            until,
+            received: asked,
+            hidden_until: asked.checked_add(HIDDEN).unwrap_or(asked),
+        });
+        Fate::Nothing
+    }
+
+    /// Which groups and instances of ours an event is about. From memory.
+    fn attribute(&self, event: &Event) -> Attributed {
+        let mut places: BTreeMap<Place, Arc<CloudRegion>> = BTreeMap::new();
+        let mut instances = Vec::new();
+        let regions = self.clouds.connected_in(&event.region);
+        let find = |id: &InstanceId| {
+            regions.iter().find_map(|region| {
+                let group = region.observer.group_of(id)?;
+                let place = Place::of(&region.key, &group);
+                is_of_account(region, &place, &event.account).then(|| (place, Arc::clone(region)))
+            })
+        };
+        for id in &event.instances {
+            if let Some((place, region)) = find(id) {
+                instances.push((place.clone(), id.clone()));
+                places.insert(place, region);
+            }
+        }
+        if let Some(group) = &event.group {
+            for region in &regions {
+                let place = Place::of(&region.key, group);
+                if region.observer.is_watched(group) && is_of_account(region, &place, &event.account) {
+                    places.insert(place, Arc::clone(region));
+                }
+            }
+        }
+        Attributed {
+            unknown: instances.len() < event.instances.len(),
+            places: places.into_iter().collect(),
+            instances,
+        }
+    }
+
+    /// Deletes what was acted on or is too old, and keeps the rest from being shown to others.
+    async fn settle(&self, queue: &dyn Queue) {
+        loop {
+            let (wall, now) = (self.clock.now(), Instant::now());
+            let due = self.announcements.desk().due(wall, now);
+            let next = due.next;
+            let busy = self.carry_out(queue, due, wall).await;
+            self.metrics.announcements_held(self.announcements.desk().len());
+            if busy {
+                // What was hidden anew, or could not be, has a new time.
+                sleep(COLLECTED).await;
+                continue;
+            }
+            let changed = self.announcements.0.changed.notified();
+            match next {
+                Some(next) => drop(timeout(next.saturating_duration_since(now), changed).await),
+                None => changed.await,
+            }
+            sleep(COLLECTED).await;
+        }
+    }
+
+    async fn carry_out(&self, queue: &dyn Queue, due: Due, wall: Timestamp) -> bool {
+        let busy = !due.hide.is_empty();
+        for (number, receipt, time) in due.hide {
+            let until = Instant::now().checked_add(time);
+            match (queue.hide(&receipt, time).await, until) {
+                (Ok(()), Some(until)) => self.announcements.desk().hidden(number, until),
+                (Ok(()), None) => {}
+                (Err(error), _) => {
+                    // It comes again, and is as good then.
+                    tracing::debug!(%error, "a message could not be hidden for longer");
+                    self.announcements.desk().lost(number);
+                }
+            }
+        }
+        let mut receipts = Vec::new();
+        for held in due.done {
+            self.metrics.announcement_took(held.kind, held.time.until(wall));
+            if held.partly_unknown {
+                self.count(held.kind, AnnouncementOutcome::Parked);
+                self.hide(queue, &held.receipt, PARKED).await;
+                continue;
+            }
+            self.count(held.kind, AnnouncementOutcome::Acted);
+            receipts.push(held.receipt);
+        }
+        for held in due.expired {
+            tracing::warn!(kind = ?held.kind, waits = ?held.waits, "an event is deleted although nobody acted on it");
+            self.count(held.kind, AnnouncementOutcome::Expired);
+            receipts.push(held.receipt);
+        }
+        for batch in receipts.chunks(BATCH) {
+            self.delete(queue, batch).await;
+        }
+        busy
+    }
+
+    /// Shows everybody what is held: another manager leads in a moment.
+    async fn hand_back(&self, address: &QueueAddress) {
+        let Ok(queue) = self.clouds.queue(address).await else { return };
+        let receipts = self.announcements.desk().receipts();
+        let shown = receipts.iter().map(|receipt| self.hide(queue.as_ref(), receipt, Duration::ZERO));
+        futures::stream::iter(shown).for_each_concurrent(AT_ONCE, |shown| shown).await;
+    }
+
+    async fn hide(&self, queue: &dyn Queue, receipt: &Receipt, time: Duration) {
+        if let Err(error) = queue.hide(receipt, time).await {
+            tracing::debug!(%error, "a message could not be parked; it comes again when its time is over");
+        }
+    }
+
+    /// What cannot be deleted comes again; acting on it twice is harmless.
+    async fn delete(&self, queue: &dyn Queue, receipts: &[Receipt]) {
+        if let Err(error) = queue.delete(receipts).await {
+            tracing::warn!(%error, messages = receipts.len(), "messages could not be deleted; they come again");
+        }
+    }
+
+    fn count(&self, kind: EventKind, outcome: AnnouncementOutcome) {
+        self.metrics.announcement(kind, outcome);
+    }
+}
+
+/// Group names and ids say nothing about the account; the view of the group does.
+fn is_of_account(region: &CloudRegion, place: &Place, account: &str) -> bool {
+    match region.observer.view(&place.group).map(|view| view.seen) {
+        Some(Seen::Present(group)) => group.arn.split(':').nth(4).is_none_or(|it| it == account),
+        Some(Seen::Absent) | None => true,
+    }
+}
+
+fn pause(failures: u32) -> Duration {
+    let (first, longest) = PAUSE;
+    first.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1).min(10))).min(longest)
+}

@@ -1,0 +1,129 @@
+//! Why AWS ends instances that we did not end.
+//!
+//! A health check, an instance refresh that somebody started, rebalancing, a click in the console: what an instance waits
+//! for looks the same in all of them. AWS tells the cause in the group's scaling activities, which costs a call; it is made
+//! once for all instances that are new among those that wait.
+
+use super::gather::Gathered;
+use super::state::PoolState;
+use crate::clouds::CloudRegion;
+use foo_cloud::model::{Activity, GroupName, InstanceId, LifecycleState};
+use foo_cloud::observer::Seen;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// AWS returns no more in one call (DescribeScalingActivities, MaxRecords).
+const ACTIVITIES: u32 = 100;
+/// AWS opens the cause with the moment, and says the rest after these words.
+const BECAUSE: &str = "in response to ";
+
+/// Why AWS ends the instances that wait for it and whose Machines nobody deleted, as far as it says.
+pub(super) async fn of_ends(
+    region: &CloudRegion,
+    group: &GroupName,
+    gathered: &Gathered,
+    state: &mut PoolState,
+) -> BTreeMap<InstanceId, String> {
+    let waiting = waiting(region, group);
+    state.causes.retain(|id, _| waiting.contains(id));
+    let taken: BTreeSet<InstanceId> =
+        taken(&waiting, gathered).filter(|id| !state.causes.contains_key(id)).collect();
+    if !taken.is_empty() {
+        let activities = match region.cloud.describe_activities(group, ACTIVITIES).await {
+            Ok(activities) => activities,
+            Err(error) => {
+                tracing::debug!(%group, %error, "could not ask why instances end");
+                Vec::new()
+            }
+        };
+        state.causes.extend(taken.into_iter().map(|id| {
+            let cause = cause(&activities, &id);
+            (id, cause)
+        }));
+    }
+    state.causes.iter().filter_map(|(id, cause)| Some((id.clone(), cause.clone()?))).collect()
+}
+
+/// Instances that wait for their end.
+fn waiting(region: &CloudRegion, group: &GroupName) -> BTreeSet<InstanceId> {
+    match region.observer.view(group).map(|view| view.seen) {
+        Some(Seen::Present(group)) => group
+            .instances
+            .iter()
+            .filter(|instance| instance.lifecycle == LifecycleState::TerminatingWait)
+            .map(|instance| instance.id.clone())
+            .collect(),
+        Some(Seen::Absent) | None => BTreeSet::new(),
+    }
+}
+
+/// Those of them whose Machines live on: what ends because its Machine went needs no explanation.
+fn taken<'a>(
+    waiting: &'a BTreeSet<InstanceId>,
+    gathered: &'a Gathered,
+) -> impl Iterator<Item = InstanceId> + 'a {
+    let lives = |name: &str| {
+        gathered.machines.iter().any(|machine| {
+            machine.metadata.name.as_deref() == Some(name) && machine.metadata.deletion_timestamp.is_none()
+        })
+    };
+    gathered
+        .foo_machines
+        .iter()
+        .filter(move |foo_machine| foo_machine.metadata.name.as_deref().is_some_and(lives))
+        .map(|foo_machine| InstanceId::new(foo_machine.spec.instance_id.as_str()))
+        .filter(|id| waiting.contains(id))
+}
+
+/// The newest end of this instance (the list is newest first), without the moment.
+fn cause(activities: &[Activity], id: &InstanceId) -> Option<String> {
+    let ends = |activity: &&Activity| {
+        activity.description.starts_with("Terminating") && activity.description.contains(id.as_str())
+    };
+    let cause = activities.iter().find(ends)?.cause.trim().trim_end_matches('.');
+    let short = cause.rsplit_once(BECAUSE).map_or(cause, |(_, reason)| reason);
+    let short = short.split_once(".  At ").map_or(short, |(first, _)| first);
+    (!short.is_empty()).then(|| short.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_cloud::model::{ActivityStatus, Timestamp};
+
+    fn activity(description: &str, cause: &str) -> Activity {
+        Activity {
+            id: String::new(),
+            status: ActivityStatus::InProgress,
+            description: description.to_owned(),
+            cause: cause.to_owned(),
+            status_message: String::new(),
+            started: Timestamp(0),
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_without_its_moment() {
+        let activities = [
+            activity(
+                "Launching a new EC2 instance: i-2",
+                "At 2026-01-01T00:00:00Z an instance was launched.",
+            ),
+            activity(
+                "Terminating EC2 instance: i-1",
+                "At 2026-01-01T00:00:00Z an instance was taken out of service in response to an instance refresh.",
+            ),
+            activity(
+                "Terminating EC2 instance: i-3",
+                "At 2026-01-01T00:00:00Z a user request.  At 2026-01-01T00:00:01Z an instance was taken out of service \
+                 in response to a difference between desired and actual capacity, shrinking the capacity from 2 to 1.  \
+                 At 2026-01-01T00:00:02Z instance i-3 was selected for termination.",
+            ),
+        ];
+        let told = |id: &str| cause(&activities, &InstanceId::new(id));
+        assert_eq!(told("i-1").as_deref(), Some("an instance refresh"));
+        let shrinking =
+            "a difference between desired and actual capacity, shrinking the capacity from 2 to 1";
+        assert_eq!(told("i-3").as_deref(), Some(shrinking));
+        assert_eq!(told("i-2"), None, "launched, not ended");
+    }
+}

@@ -1,0 +1,47 @@
+//! What AWS's announcements excuse.
+
+use super::facts::Facts;
+use super::{Goal, MachineName};
+use crate::desired::Rebalance;
+use crate::model::SignalKind;
+use crate::signals::{ADVICE_HOLDS, COOL_DOWN};
+
+fn announced(facts: &Facts<'_>, name: &MachineName, kind: SignalKind) -> bool {
+    let signal = facts.claim_of(name).and_then(|claim| facts.observed.signals.get(&claim.instance));
+    signal.is_some_and(|signal| signal.kind == kind) && facts.desired.goal == Goal::Run
+}
+
+/// AWS ends its instance in a moment, whatever we do.
+pub(super) fn ends_now(facts: &Facts<'_>, name: &MachineName) -> bool {
+    announced(facts, name, SignalKind::Interruption)
+}
+
+/// AWS ends its instance some day, whatever we do.
+pub(super) fn retires(facts: &Facts<'_>, name: &MachineName) -> bool {
+    announced(facts, name, SignalKind::Retirement)
+}
+
+/// AWS recommends to replace its instance, the pool follows that, and has not done so a moment ago.
+pub(super) fn may_be_replaced(facts: &Facts<'_>, name: &MachineName) -> bool {
+    let now = facts.observed.now;
+    let id = facts.claim_of(name).map(|claim| &claim.instance);
+    let in_round =
+        facts.memory.round.as_ref().zip(id).is_some_and(|(round, id)| round.instances.contains(id));
+    let rested = facts.memory.rebalanced_at.is_none_or(|at| at.until(now) >= COOL_DOWN)
+        && facts.observed.settled_from.until(now) >= COOL_DOWN;
+    let fresh = facts
+        .claim_of(name)
+        .and_then(|claim| facts.observed.signals.get(&claim.instance))
+        .is_some_and(|signal| signal.at.until(now) < ADVICE_HOLDS);
+    let follows = facts.desired.interruption.rebalance == Rebalance::Replace;
+    announced(facts, name, SignalKind::Rebalance) && follows && (rested || in_round) && fresh
+}
+
+/// Instances that AWS announced to take back and that still count as capacity.
+pub(super) fn taken_back(facts: &Facts<'_>) -> u32 {
+    let taken = facts.observed.signals.iter().filter(|(id, signal)| {
+        let there = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());
+        there && signal.kind == SignalKind::Interruption
+    });
+    u32::try_from(taken.count()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,52 @@
+//! What AWS announces about an instance before it does anything.
+
+use super::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// One announcement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Of what.
+    pub kind: SignalKind,
+    /// When AWS made it.
+    pub at: Timestamp,
+}
+
+/// What is announced, the more urgent the later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum SignalKind {
+    /// A spot instance is more likely than others to be interrupted; maybe nothing follows (EC2 User Guide, "EC2 instance
+    /// rebalance recommendations").
+    Rebalance,
+    /// Its host is to be retired: AWS stops or ends the instance days from now (EC2 User Guide, "Scheduled events for
+    /// your instances").
+    Retirement,
+    /// A spot instance is taken back in two minutes (EC2 User Guide, "Spot Instance interruption notices").
+    Interruption,
+}
+
+impl Signal {
+    /// The one of two that counts: the more urgent one, and of equals the older.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match self.kind.cmp(&other.kind) {
+            std::cmp::Ordering::Less => other,
+            std::cmp::Ordering::Greater => self,
+            std::cmp::Ordering::Equal => Self { at: self.at.min(other.at), ..self },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_urgent_signal_counts_and_of_equals_the_older() {
+        let signal = |kind, at| Signal { kind, at: Timestamp(at) };
+        let advice = signal(SignalKind::Rebalance, 1);
+        let notice = signal(SignalKind::Interruption, 5);
+        assert_eq!((advice.or(notice), notice.or(advice)), (notice, notice));
+        assert_eq!(signal(SignalKind::Rebalance, 9).or(advice), advice);
+    }
+}

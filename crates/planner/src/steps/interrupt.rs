@@ -1,0 +1,97 @@
+//! What follows from what AWS announces about an instance?
+//!
+//! What is taken back in two minutes has its Machine deleted at once, whatever the budgets say: AWS takes it anyway. What
+//! is only at risk, or will be retired in days, is replaced as in a roll-out: within its budgets, if need be after its
+//! replacement came. Without the announcement the group's hook holds what AWS ends (see the hooks step); what is lost
+//! then is time.
+
+use super::replace::room_to_drain;
+use crate::draft::Draft;
+use crate::model::SignalKind;
+use crate::report::{About, Severity};
+use crate::rollout::{is_available, room, staying};
+use crate::signals::{at_risk, cool_from, is_advised, round};
+use crate::situation::{Member, Situation, Standing};
+use crate::steps::machines::delete_machine;
+use std::time::Duration;
+
+/// Deletes the Machine of an instance that AWS takes back. Its replacement is part of the same plan (see the size step).
+pub(crate) fn delete(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
+    let Some(machine) = member.machine else { return };
+    let message =
+        format!("EC2 takes spot instance {} back; Machine {} goes", member.instance.id, machine.name);
+    draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "InstanceInterrupted", message);
+    delete_machine(situation, Some(machine), "EC2 takes its spot instance back", draft);
+}
+
+/// Replaces what is at risk, as far as the budgets go.
+pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
+    (draft.memory.round, draft.memory.rebalanced_at) = round(situation);
+    let advised = |member: &Member<'_>| is_advised(situation, member);
+    let rests_until = cool_from(situation);
+    if rests_until > situation.observed.now && situation.members_that_are(Standing::Kept).any(advised) {
+        draft.wake_at(rests_until);
+    }
+    if situation.sizable_group().is_none() {
+        return;
+    }
+    let mut candidates: Vec<&Member<'_>> =
+        at_risk(situation).filter(|member| !draft.deleted.contains(&member.name)).collect();
+    // What is sure to end before what may be spared, the longest known first.
+    candidates.sort_by_key(|it| {
+        (std::cmp::Reverse(it.signal.map(|it| it.kind)), it.signal.map(|it| it.at), it.name.clone())
+    });
+    if candidates.is_empty() {
+        return;
+    }
+    let wish = situation.wish.size;
+    let floor = wish.saturating_sub(situation.desired.rollout.unavailable(wish));
+    let stays: Vec<&Member<'_>> =
+        staying(situation).filter(|member| !draft.deleted.contains(&member.name)).collect();
+    let mut left = stays.len();
+    let mut available = stays.iter().filter(|member| is_available(situation, member)).count();
+    let mut drains = room_to_drain(situation, draft);
+    for member in candidates {
+        let retires = member.signal.is_some_and(|signal| signal.kind == SignalKind::Retirement);
+        // Where no replacement can be had first, AWS's own end of it would come undrained.
+        let alone = floor == wish && situation.tally.going == 0 && draft.deleted.is_empty();
+        let yields = usize::from(retires && alone && !can_be_had_first(situation, draft));
+        let least = usize::try_from(floor).unwrap_or(usize::MAX).saturating_sub(yields);
+        let serves = is_available(situation, member);
+        if drains == 0 || left <= least {
+            return;
+        }
+        if serves && available <= least {
+            continue;
+        }
+        replace(situation, member, draft);
+        drains -= 1;
+        left -= 1;
+        available -= usize::from(serves);
+    }
+}
+
+/// How long a replacement that AWS does not launch is waited for before what retires goes without it.
+const LAUNCH_WAITS: Duration = Duration::from_mins(30);
+
+/// Whether a replacement may come before what it replaces goes.
+fn can_be_had_first(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    let Some(since) = situation.memory.short_since.filter(|_| room(situation, 1) > 0) else {
+        return room(situation, 1) > 0;
+    };
+    let until = since.plus(LAUNCH_WAITS);
+    draft.wake_at(until);
+    situation.observed.now < until
+}
+
+fn replace(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
+    let Some((machine, signal)) = member.machine.zip(member.signal) else { return };
+    let (reason, why) = if signal.kind == SignalKind::Retirement {
+        ("InstanceRetiring", "AWS will retire its instance")
+    } else {
+        ("InstanceAtRisk", "AWS recommends to replace its spot instance")
+    };
+    let message = format!("Machine {} is replaced: {why}, {}", machine.name, member.instance.id);
+    draft.tell(Severity::Warning, About::Machine(machine.name.clone()), reason, message);
+    delete_machine(situation, Some(machine), why, draft);
+}

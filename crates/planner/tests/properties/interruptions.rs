@@ -1,0 +1,96 @@
+//! Announcements of AWS in random interleavings: what is taken back, what is only at risk, what never comes true, and what
+//! happens without any announcement.
+
+use super::{Step, comes_to_rest, happen, happening, picked};
+use crate::world::pool;
+use foo_planner::model::SignalKind;
+use proptest::prelude::*;
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        5 => (1_u64..20).prop_map(Step::Wait),
+        8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
+        14 => (0_usize..5, happening_but_wishes()).prop_map(|(at, fault)| Step::Pass { at, fault }),
+        6 => Just(Step::AwsLaunches),
+        6 => Just(Step::AwsServes),
+        4 => Just(Step::AwsEnds),
+        6 => Just(Step::CoreMakes),
+        4 => Just(Step::CoreDrains),
+        3 => Just(Step::CoreForgets),
+        6 => Just(Step::NodesJoin),
+        1 => Just(Step::Restart),
+        1 => Just(Step::HandOver),
+        2 => Just(Step::OldLeaderPasses),
+        4 => super::announcement(),
+        1 => (0_usize..6).prop_map(Step::Strike),
+        1 => Just(Step::Wait(700)),
+    ]
+}
+
+fn happening_but_wishes() -> impl Strategy<Value = super::Happening> {
+    happening().prop_filter("the wish stays", |it| !matches!(it, super::Happening::Scaled(_)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: super::cases(),
+        max_shrink_iters: 4000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// There is never more than the wish, its surge and one for each that AWS takes back, and never more than the ceiling.
+    #[test]
+    fn announcements_never_cost_more_than_what_they_announce(
+        size in 1_u32..6,
+        surge in 0_u32..3,
+        unavailable in 0_u32..3,
+        ceiling in prop::option::of(0_u32..3),
+        follows in any::<bool>(),
+        steps in prop::collection::vec(step(), 1..150),
+    ) {
+        let start = pool().of(size).with_surge(surge).lacking_at_most(unavailable).draining_at_most(3);
+        let start = if follows { start.following_advice() } else { start };
+        let start = if let Some(more) = ceiling { start.with_ceiling(size + more) } else { start };
+        let mut world = start.running();
+        let mut announced = 0;
+        for step in steps {
+            announced += u32::from(matches!(step, Step::Announce(SignalKind::Interruption, _)));
+            happen(&mut world, step);
+            let there = world.cloud.sizes().desired.max(world.cloud.existing());
+            let most = ceiling.map_or(u32::MAX, |more| size + more).min(size + surge + announced);
+            prop_assert!(there <= most, "{there} instances, at most {most}\n{}", world.story());
+        }
+        comes_to_rest(&mut world);
+        prop_assert_eq!(world.interrupted(), 0, "what is gone is forgotten\n{}", world.story());
+    }
+
+    /// However often everything is recommended to be replaced, no more go than all once in each cool-down, and a manager
+    /// that dies again and again does not go round any faster.
+    #[test]
+    fn recommendations_never_loop(
+        size in 1_u32..6,
+        surge in 0_u32..3,
+        restarts in prop::collection::vec(any::<bool>(), 200),
+    ) {
+        let mut world = pool().of(size).with_surge(surge).draining_at_most(10).following_advice().running();
+        let (began, launched) = (world.now, world.cloud.launched);
+        for restart in restarts {
+            for id in world.instances() {
+                world.announce(SignalKind::Rebalance, &id);
+            }
+            if restart {
+                world.restart(0);
+            }
+            world.round();
+            let rounds = u32::try_from(began.until(world.now).as_secs() / 600).unwrap() + 1;
+            let replaced = world.cloud.launched - launched;
+            prop_assert!(
+                replaced <= rounds * size + surge,
+                "{replaced} were replaced in {rounds} rounds of {size}\n{}", world.story()
+            );
+        }
+        comes_to_rest(&mut world);
+        prop_assert!(picked(&world.instances(), 0).is_some());
+    }
+}

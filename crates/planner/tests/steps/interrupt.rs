@@ -1,0 +1,217 @@
+//! What follows from what AWS announces.
+
+use crate::world::{Launches, World, pool};
+use foo_planner::desired::PausedBy;
+use foo_planner::model::{InstanceId, MachineName, NodeState, SignalKind};
+use foo_planner::report::Heed;
+use foo_planner::{Goal, Plan};
+
+fn first() -> InstanceId {
+    InstanceId::new("i-00000001")
+}
+
+impl World {
+    fn heed(&mut self) -> Option<Heed> {
+        self.wait(1);
+        self.look();
+        let Plan { report, .. } = self.plan_of(0);
+        report.heeds.get(&first()).copied()
+    }
+}
+
+#[test]
+fn an_announcement_is_open_until_the_deletion_was_seen_and_over_when_the_instance_is_gone() {
+    let mut world = pool().of(2).running();
+    world.announce(SignalKind::Interruption, &first());
+    assert_eq!(world.heed(), Some(Heed::Open));
+    world.freeze_caches(true);
+    world.look_and_pass();
+    assert_eq!(world.heed(), Some(Heed::Open), "our own call alone does not count");
+    world.freeze_caches(false);
+    assert_eq!(world.heed(), Some(Heed::Answered));
+    for _ in 0..20 {
+        world.round();
+    }
+    assert_eq!(world.interrupted(), 0, "forgotten");
+    world.announce(SignalKind::Interruption, &InstanceId::new("i-00000abc"));
+    world.look_and_pass();
+    assert_eq!(world.interrupted(), 0, "nobody knows it");
+}
+
+#[test]
+fn what_is_ignored_is_answered_and_what_is_paused_stays_open() {
+    let mut world = pool().of(2).running();
+    world.announce(SignalKind::Rebalance, &first());
+    assert_eq!(world.heed(), Some(Heed::Answered));
+    world.announce(SignalKind::Interruption, &first());
+    world.desired.pause = Some(PausedBy::Annotation);
+    assert_eq!(world.heed(), Some(Heed::Open));
+    world.desired.pause = None;
+    world.desired.goal = Goal::Remove;
+    assert_eq!(world.heed(), Some(Heed::Answered), "it goes anyway");
+}
+
+#[test]
+fn an_instance_without_a_machine_waits_for_one() {
+    let mut world = pool().of(1).running();
+    world.scale_to(2);
+    world.look_and_pass();
+    world.cloud.launch(world.now);
+    let id = InstanceId::new("i-00000002");
+    world.announce(SignalKind::Interruption, &id);
+    for _ in 0..30 {
+        world.round();
+    }
+    assert_eq!(world.interrupted(), 0);
+    assert!(!world.instances().contains(&id), "its Machine was made and deleted");
+    assert_eq!(world.instances().len(), 2);
+}
+
+#[test]
+fn many_interruptions_pass_no_budget_but_the_ceiling() {
+    let mut world =
+        pool().of(5).with_ceiling(7).draining_at_most(1).lacking_at_most(0).with_surge(1).running();
+    for id in world.instances() {
+        world.announce(SignalKind::Interruption, &id);
+    }
+    let wants = world.wants();
+    assert_eq!(wants.iter().filter(|word| word.starts_with("delete Machine")).count(), 5, "{wants:?}");
+    assert!(wants.contains(&"update group max=7 desired=7".to_owned()), "{wants:?}");
+}
+
+#[test]
+fn a_retirement_without_room_for_a_replacement_takes_one_at_a_time() {
+    let mut world =
+        pool().of(3).with_ceiling(3).with_surge(1).lacking_at_most(0).draining_at_most(3).running();
+    for id in world.instances() {
+        world.announce(SignalKind::Retirement, &id);
+    }
+    for _ in 0..60 {
+        world.round();
+        let serving = world.kube.alive().len();
+        assert!(serving >= 2, "{serving}\n{}", world.story());
+    }
+    assert_eq!(world.instances().len(), 3);
+    assert!(!world.instances().contains(&first()));
+}
+
+#[test]
+fn nothing_at_risk_is_replaced_while_a_roll_out_goes_on() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).following_advice().running();
+    world.wait(700);
+    world.announce(SignalKind::Rebalance, &first());
+    world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
+    for _ in 0..60 {
+        let plan = world.round();
+        assert!(plan.report.events.iter().all(|event| event.reason != "InstanceAtRisk"), "{:?}", plan.report);
+    }
+    assert!(!world.instances().contains(&first()), "rolled");
+}
+
+/// Nodes of these come later.
+fn not_yet(world: &mut World, numbers: std::ops::RangeInclusive<u32>) {
+    for number in numbers {
+        let name = MachineName::new(format!("workers-{number:08x}"));
+        if let Some(machine) = world.kube.machine_mut(&name) {
+            (machine.node, machine.node_since) = (NodeState::None, None);
+        }
+    }
+}
+
+#[test]
+fn recommendations_are_one_round_and_what_came_for_it_stays() {
+    let mut world =
+        pool().of(10).with_surge(5).lacking_at_most(0).draining_at_most(10).following_advice().running();
+    world.wait(700);
+    for id in world.instances().into_iter().take(5) {
+        world.announce(SignalKind::Rebalance, &id);
+    }
+    for minute in 0..30 {
+        world.wait(5);
+        world.cloud.work(world.now);
+        world.kube.work(world.now, &world.cloud);
+        // The first newcomer is Ready long before the others.
+        not_yet(&mut world, if minute < 15 { 12..=15 } else { 99..=99 });
+        world.look();
+        let plan = world.pass();
+        let surplus = |reason: &str| reason == "LaunchesCancelled" || reason == "MachineChosen";
+        assert!(plan.report.events.iter().all(|event| !surplus(&event.reason)), "{:?}", plan.report.events);
+    }
+    world.settle();
+    assert_eq!(world.cloud.launched, 15, "one for each, once");
+    let left = world.instances();
+    assert!((1..=5).all(|number| !left.contains(&InstanceId::new(format!("i-{number:08x}")))), "{left:?}");
+}
+
+#[test]
+fn what_came_for_a_roll_out_is_no_surplus_at_its_end() {
+    let mut world = pool().of(6).with_surge(3).lacking_at_most(0).draining_at_most(10).running();
+    world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
+    for step in 0..60 {
+        world.wait(5);
+        world.cloud.work(world.now);
+        world.kube.work(world.now, &world.cloud);
+        not_yet(&mut world, if step < 40 { 11..=12 } else { 99..=99 });
+        world.look();
+        let plan = world.pass();
+        let gone = plan.report.events.iter().find(|event| event.message.contains("never joined"));
+        assert_eq!(gone, None, "{}", world.story());
+    }
+    world.settle();
+    assert_eq!(world.cloud.launched, 12);
+}
+
+#[test]
+fn retirements_keep_to_what_may_be_missing() {
+    for ceiling in [None, Some(5)] {
+        let mut pool =
+            pool().of(5).with_surge(u32::from(ceiling.is_some())).lacking_at_most(1).draining_at_most(9);
+        if let Some(ceiling) = ceiling {
+            pool = pool.with_ceiling(ceiling);
+        }
+        let mut world = pool.running();
+        for id in world.instances() {
+            world.announce(SignalKind::Retirement, &id);
+        }
+        for _ in 0..100 {
+            world.round();
+            assert!(world.kube.alive().len() >= 4, "{}", world.story());
+        }
+        assert!(world.instances().iter().all(|id| *id > InstanceId::new("i-00000005")), "{}", world.story());
+    }
+}
+
+#[test]
+fn a_retirement_waits_half_an_hour_for_a_launch_and_then_goes_without() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
+    world.cloud.launches = Launches::Fail;
+    world.announce(SignalKind::Retirement, &first());
+    for _ in 0..10 {
+        world.round();
+    }
+    assert_eq!(world.kube.alive().len(), 3, "its replacement comes first");
+    world.wait(1_800);
+    for _ in 0..3 {
+        world.round();
+    }
+    assert_eq!(world.kube.alive().len(), 2, "{}", world.story());
+}
+
+#[test]
+fn what_drains_for_a_roll_out_and_is_interrupted_is_replaced_once() {
+    let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
+    world.kube.held_up.extend((1..=3).map(|number| MachineName::new(format!("workers-{number:08x}"))));
+    world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
+    for _ in 0..60 {
+        world.round();
+        if world.kube.machines.iter().any(|machine| machine.deletion.is_deleting()) {
+            break;
+        }
+    }
+    let draining = world.kube.machines.iter().find(|machine| machine.deletion.is_deleting()).unwrap();
+    let id = InstanceId::new(draining.name.as_str().replace("workers-", "i-"));
+    world.announce(SignalKind::Interruption, &id);
+    world.round();
+    world.round();
+    assert_eq!(world.cloud.sizes().desired, 4, "{}", world.story());
+}
