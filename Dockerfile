@@ -2,22 +2,25 @@
 #
 # It can be built only where there is a container engine; nothing in `make test` builds it. What is tested instead: the
 # program itself (end to end, as a process), the Deployment that runs it (clusterctl takes it; its security settings are
-# tests of crates/xtask), and that the toolchain here is the pinned one (`cargo xtask tidy`).
+# tests of crates/xtask), and that the toolchain here is the pinned one (`cargo xtask tidy`). It is compiled by
+# `make manager`, as the program of a release is.
 #
 #   docker build -t registry.foo.com/cluster-api-provider-foo:v0.1.0 .
 
 # Alpine's Rust links against musl, statically.
 FROM rust:1.95.0-alpine AS build
-# For aws-lc, the crypto library below rustls.
-RUN apk add --no-cache build-base cmake linux-headers perl
+# bash for the Makefile; the rest for aws-lc, the crypto library below rustls.
+RUN apk add --no-cache bash build-base cmake linux-headers perl
 # Without this rustup would first install the development components that rust-toolchain.toml asks for.
 ENV RUSTUP_TOOLCHAIN=1.95.0
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --release --package foo-controller --bin foo-manager
+# The target of the machine that builds, so that one Dockerfile serves amd64 and arm64.
+RUN make manager MANAGER_TARGET="$(uname -m)-unknown-linux-musl" && \
+    install -D target/*-unknown-linux-musl/release/foo-manager /out/manager
 
 # CA certificates, time zones and a user; nothing else.
 FROM gcr.io/distroless/static:nonroot
-COPY --from=build /src/target/release/foo-manager /manager
+COPY --from=build /out/manager /manager
 USER 65532:65532
 ENTRYPOINT ["/manager"]

@@ -9,6 +9,8 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 VERSION ?= v0.1.0
+# Linked statically: the program needs nothing but a kernel, so the image has nothing else.
+MANAGER_TARGET ?= x86_64-unknown-linux-musl
 bin := $(or $(CARGO_TARGET_DIR),target)/debug
 
 # Cargo takes the features of all selected packages together, and those of development dependencies as soon as one test
@@ -20,10 +22,11 @@ build_programs := cargo build --workspace --bins --test golden
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check chaos bench model release tools browser python build clean prerequisites components
+.PHONY: help demo test check chaos bench model release manager release-binaries tools browser python build clean \
+    prerequisites components
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: tools build ## Play the main job on real components and a simulated AWS; ONCE=1 checks every step and ends
 	@$(bin)/foo-demo $(if $(ONCE),--once)
@@ -52,9 +55,19 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
 	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)
 
-release: prerequisites ## The folder that clusterctl installs from: dist/ (VERSION=v0.1.0)
+release: prerequisites ## What clusterctl installs from, SBOM, checksums: dist/ (VERSION=v0.1.0)
 	@$(build_xtask)
 	@$(bin)/xtask release --version $(VERSION) --out dist
+
+# Also what the Dockerfile runs, so it needs nothing but cargo and a C compiler for the target. Not part of any test: it
+# compiles the AWS SDK once more, optimised.
+manager: ## The static foo-manager alone, optimised (MANAGER_TARGET=x86_64-unknown-linux-musl)
+	$(call timed,foo-manager,cargo build --locked --release --package foo-controller --bin foo-manager \
+	    --target $(MANAGER_TARGET))
+
+release-binaries: release manager ## The release with the static foo-manager in it; half an hour, 8 GB of memory
+	@install -D $(bin)/../$(MANAGER_TARGET)/release/foo-manager dist/foo-manager/$(VERSION)/foo-manager-$(MANAGER_TARGET)
+	@$(bin)/xtask checksums --out dist
 
 tools: prerequisites ## Build the real components that tests and demo run (8 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)

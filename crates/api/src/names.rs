@@ -27,6 +27,10 @@ pub const AUTOSCALER_MIN_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autosc
 /// See [`AUTOSCALER_MIN_ANNOTATION`].
 pub const AUTOSCALER_MAX_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size";
 
+/// Annotation on a Cluster, MachinePool, FooCluster or FooMachinePool that must not be deleted, whatever its value.
+/// The policy `foo-protection` looks at it; the manager does not.
+pub const PROTECTED_ANNOTATION: &str = "infrastructure.foo.com/protected";
+
 /// Finalizer on FooMachinePools: AWS still holds something of the pool.
 pub const POOL_FINALIZER: &str = "foomachinepool.infrastructure.foo.com";
 /// Finalizer on FooMachines: the instance still exists.

@@ -1,4 +1,5 @@
-//! Templates for ClusterClass. Pools made from a FooMachinePoolTemplate are patched in place when it changes.
+//! Templates for ClusterClass. Pools made from a FooMachinePoolTemplate are patched in place when it changes, so it may change;
+//! the specs of the others are immutable (deploy/policy).
 
 use crate::cluster::FooClusterSpec;
 use crate::control_plane::External;

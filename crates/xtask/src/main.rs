@@ -24,7 +24,7 @@ enum Command {
     Deny,
     /// Check what no compiler checks: stray paths, broken links, unfinished code
     Tidy,
-    /// Write the folder that clusterctl installs from
+    /// Write a release: the folders that clusterctl installs from, the SBOM of the manager, checksums
     Release {
         /// Version to release, for instance v0.1.0
         #[arg(long)]
@@ -35,6 +35,12 @@ enum Command {
         /// Image of the manager, without tag
         #[arg(long, default_value = xtask::release::IMAGE)]
         image: String,
+    },
+    /// Write the checksums of everything in a release folder
+    Checksums {
+        /// The folder
+        #[arg(long, default_value = "dist")]
+        out: PathBuf,
     },
     /// Run `cargo test` on the workspace and end with one line that says how many tests passed and failed
     Test {
@@ -60,10 +66,11 @@ fn run() -> Result<ExitCode> {
         Command::Deny => xtask::deny::check(&root)?,
         Command::Tidy => xtask::tidy::check(&root)?,
         Command::Release { version, out, image } => {
-            for path in xtask::release::write(&root, &version, &image, &out)? {
+            for path in xtask::release::write_all(&root, &version, &image, &out)? {
                 println!("{}", path.display());
             }
         }
+        Command::Checksums { out } => println!("{}", xtask::checksums::write(&out)?.display()),
         Command::Test { arguments } => return xtask::tests_total::run(&root, &arguments),
     }
     Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@
 //! Everything comes from the files in deploy/; the same version gives the same bytes. No kubectl and no kustomize.
 
 use crate::generate::rbac::{self, Controller, Provider};
-use crate::{generate, yaml};
+use crate::{checksums, generate, sbom, yaml};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,9 +25,22 @@ struct Entry {
     controllers: &'static [Controller],
     /// What stands in the place of `foo-` in the names of deploy/.
     prefix: &'static str,
-    /// Further files of deploy/clusterctl.
-    templates: &'static [&'static str],
+    /// Its admission policies in deploy/policy.
+    policies: &'static [&'static str],
+    /// Templates for users: the name of each, and the files of deploy/clusterctl it is put together from.
+    templates: &'static [(&'static str, &'static [&'static str])],
 }
+
+const METADATA: (&str, &[&str]) = ("metadata.yaml", &["metadata.yaml"]);
+
+/// clusterctl finds flavours and ClusterClasses by the names of these files.
+const TEMPLATES: &[(&str, &[&str])] = &[
+    ("cluster-template.yaml", &["templates/cluster.yaml", "templates/pool.yaml"]),
+    ("cluster-template-spot.yaml", &["templates/cluster.yaml", "templates/pool-spot.yaml"]),
+    ("cluster-template-mixed.yaml", &["templates/cluster.yaml", "templates/pool-mixed.yaml"]),
+    ("cluster-template-topology.yaml", &["templates/topology.yaml"]),
+    ("clusterclass-foo.yaml", &["clusterclass-foo.yaml"]),
+];
 
 const ENTRIES: [Entry; 2] = [
     Entry {
@@ -37,7 +50,8 @@ const ENTRIES: [Entry; 2] = [
         group: foo_api::names::INFRASTRUCTURE_GROUP,
         controllers: &[Controller::Pool, Controller::Cluster],
         prefix: "foo-",
-        templates: &["cluster-template.yaml"],
+        policies: &["cluster_templates.yaml", "protection.yaml"],
+        templates: TEMPLATES,
     },
     Entry {
         provider: Provider::ControlPlane,
@@ -46,9 +60,24 @@ const ENTRIES: [Entry; 2] = [
         group: foo_api::names::CONTROL_PLANE_GROUP,
         controllers: &[Controller::ControlPlane],
         prefix: "foo-control-plane-",
+        policies: &["control_plane_templates.yaml"],
         templates: &[],
     },
 ];
+
+/// Writes what clusterctl installs ([`write()`]), the SBOM of the manager in `<out>/foo-manager/<version>/`, and the
+/// checksums of everything in `out`. Returns the paths of all files written.
+pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
+    let mut written = write(root, version, image, out)?;
+    let folder = out.join("foo-manager").join(version);
+    std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    let path = folder.join("foo-manager.cdx.json");
+    std::fs::write(&path, sbom::document(root, version)?)
+        .with_context(|| format!("writing {}", path.display()))?;
+    written.push(path);
+    written.push(checksums::write(out)?);
+    Ok(written)
+}
 
 /// Writes `<out>/<provider>/<version>/…` for both providers and returns the paths of all files.
 pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
@@ -58,8 +87,12 @@ pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<
         let folder = out.join(entry.label).join(version);
         std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
         let mut files = vec![(entry.components.to_owned(), components(root, entry, version, image)?)];
-        for name in std::iter::once(&"metadata.yaml").chain(entry.templates) {
-            files.push(((*name).to_owned(), read(root, &format!("deploy/clusterctl/{name}"))?));
+        for (name, parts) in [METADATA].iter().chain(entry.templates) {
+            let parts: Vec<String> = parts
+                .iter()
+                .map(|part| read(root, &format!("deploy/clusterctl/{part}")))
+                .collect::<Result<_>>()?;
+            files.push(((*name).to_owned(), parts.join("---\n")));
         }
         for (name, text) in files {
             let path = folder.join(name);
@@ -119,6 +152,9 @@ fn components(root: &Path, entry: &Entry, version: &str, image: &str) -> Result<
         .collect();
     objects.extend(shared);
     objects.extend(yaml::parse(&rbac::core_role(entry.provider))?);
+    for name in entry.policies {
+        objects.extend(yaml::parse(&read(root, &format!("deploy/policy/{name}"))?)?);
+    }
     if entry.provider == Provider::Infrastructure {
         objects.extend(yaml::parse(&read(root, "deploy/rbac/cluster_autoscaler_role.yaml")?)?);
     }
@@ -306,6 +342,58 @@ mod tests {
         }
     }
 
+    /// clusterctl and kustomize may put a provider into another namespace; only what they know to rewrite may name one.
+    #[test]
+    fn policies_are_bound_and_name_no_namespace() {
+        let mut policies = Vec::new();
+        for entry in &ENTRIES {
+            let objects = objects(entry);
+            let names = |kind: &str, path: &str| -> Vec<String> {
+                let mut names: Vec<String> = of_kind(&objects, kind)
+                    .iter()
+                    .map(|object| object.pointer(path).unwrap().as_str().unwrap().to_owned())
+                    .collect();
+                names.sort();
+                names
+            };
+            let of_entry = names("ValidatingAdmissionPolicy", "/metadata/name");
+            assert_eq!(names("ValidatingAdmissionPolicyBinding", "/spec/policyName"), of_entry);
+            assert_eq!(names("ValidatingAdmissionPolicyBinding", "/metadata/name"), of_entry);
+            for kind in ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"] {
+                for object in of_kind(&objects, kind) {
+                    assert!(!object.to_string().contains("foo-system"), "{object}");
+                    assert!(object["metadata"]["namespace"].is_null());
+                }
+            }
+            policies.extend(of_entry);
+        }
+        assert_eq!(policies, ["foo-cluster-templates", "foo-protection", "foo-control-plane-templates"]);
+    }
+
+    #[test]
+    fn the_policy_and_the_code_name_the_same_annotation() {
+        let policy = read(&crate::root(), "deploy/policy/protection.yaml").unwrap();
+        let quoted = format!("\"{}\" in oldObject", foo_api::names::PROTECTED_ANNOTATION);
+        assert!(policy.contains(&quoted), "{quoted}");
+    }
+
+    #[test]
+    fn core_and_the_autoscaler_get_their_roles() {
+        let role = |entry: &Entry, name: &str| -> Value {
+            let objects = objects(entry);
+            let roles = of_kind(&objects, "ClusterRole");
+            (*roles.iter().find(|role| role["metadata"]["name"] == name).unwrap()).clone()
+        };
+        for (entry, name) in
+            ENTRIES.iter().zip(["foo-aggregate-to-manager", "foo-control-plane-aggregate-to-manager"])
+        {
+            let labels = &role(entry, name)["metadata"]["labels"];
+            assert_eq!(labels["cluster.x-k8s.io/aggregate-to-manager"], "true");
+        }
+        let autoscaler = role(&ENTRIES[0], "foo-cluster-autoscaler").to_string();
+        assert!(autoscaler.contains("foomachinepools"), "{autoscaler}");
+    }
+
     #[test]
     fn dollars_are_variables_or_ends_of_patterns() {
         for entry in &ENTRIES {
@@ -321,11 +409,25 @@ mod tests {
     fn the_same_version_gives_the_same_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let release = |name: &str| -> Vec<Vec<u8>> {
-            let paths = write(&crate::root(), "v0.1.0", IMAGE, &folder.path().join(name)).unwrap();
-            assert_eq!(paths.len(), 5);
+            let paths = write_all(&crate::root(), "v0.1.0", IMAGE, &folder.path().join(name)).unwrap();
+            assert_eq!(paths.len(), 6 + TEMPLATES.len());
             paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
         };
         assert_eq!(release("a"), release("b"));
+    }
+
+    /// The image is built where there is a container engine only; what it compiles is compiled by the target that a release
+    /// uses, and it runs as the user that the Deployment names.
+    #[test]
+    fn the_image_and_a_release_have_the_same_program_and_user() {
+        let read = |path: &str| read(&crate::root(), path).unwrap();
+        let (image, make, deployment) =
+            (read("Dockerfile"), read("Makefile"), read("deploy/manager/manager.yaml"));
+        assert!(image.contains("RUN make manager MANAGER_TARGET=\"$(uname -m)-unknown-linux-musl\""));
+        assert!(make.contains(&format!("MANAGER_TARGET ?= {}\n", sbom::TARGET)));
+        assert!(make.lines().any(|line| line.starts_with("release-binaries: release manager ")));
+        assert!(image.contains("\nUSER 65532:65532\n"));
+        assert!(deployment.contains("runAsUser: 65532") && deployment.contains("runAsGroup: 65532"));
     }
 
     #[test]

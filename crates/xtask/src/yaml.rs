@@ -36,7 +36,8 @@ pub fn parse(text: &str) -> Result<Vec<Value>> {
     Ok(all.into_iter().filter(|value| !value.is_null()).collect())
 }
 
-fn canonical(value: &Value) -> Value {
+/// Keys sorted, numbers without a needless `.0`.
+pub(crate) fn canonical(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<(&String, &Value)> = map.iter().collect();

@@ -1,4 +1,4 @@
-//! The real clusterctl takes the release folder: file names, metadata, images, variables, and the cluster template.
+//! The real clusterctl takes the release folder: file names, metadata, images, variables, and the cluster templates.
 
 #![expect(
     clippy::panic,
@@ -7,6 +7,8 @@
 )]
 
 mod common;
+#[path = "release/variables.rs"]
+mod variables;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -36,6 +38,12 @@ impl Release {
 
     /// Runs clusterctl with no network and no management cluster; returns the documents it prints.
     fn clusterctl(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Vec<Value>> {
+        let text = self.run(arguments, variables)?;
+        serde_saphyr::from_multiple(&text).context("reading what clusterctl printed")
+    }
+
+    /// The same; returns the text it prints.
+    fn run(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<String> {
         let folder: &Path = self.folder.path();
         let output = Command::new(common::tools().join("clusterctl"))
             .args(arguments)
@@ -53,8 +61,7 @@ impl Release {
             "clusterctl {arguments:?}:\n{}",
             String::from_utf8_lossy(&output.stderr)
         );
-        let text = String::from_utf8(output.stdout)?;
-        serde_saphyr::from_multiple(&text).context("reading what clusterctl printed")
+        Ok(String::from_utf8(output.stdout)?)
     }
 }
 
@@ -79,6 +86,42 @@ fn both_providers_install_without_any_variable_set() -> Result<()> {
         release.clusterctl(&["generate", "provider", "--control-plane", "foo:v0.1.0"], &[])?;
     let manager = named(&control_plane, "Deployment", "foo-control-plane-controller-manager");
     assert_eq!(manager["metadata"]["namespace"], "foo-control-plane-system");
+    Ok(())
+}
+
+/// What a release is looked at with before it is installed.
+#[test]
+fn both_providers_are_described_and_shown_as_they_are() -> Result<()> {
+    let release = Release::new()?;
+    for (flag, label, file) in [
+        ("--infrastructure", "infrastructure-foo", "infrastructure-components.yaml"),
+        ("--control-plane", "control-plane-foo", "control-plane-components.yaml"),
+    ] {
+        let described = release.run(&["generate", "provider", flag, "foo:v0.1.0", "--describe"], &[])?;
+        let line = |start: &str| described.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+        assert!(line("Version:").ends_with(VERSION) && line("File:").ends_with(file), "{described}");
+        assert!(described.contains(&format!("{}:{VERSION}", xtask::release::IMAGE)), "{described}");
+        let raw = release.run(&["generate", "provider", flag, "foo:v0.1.0", "--raw"], &[])?;
+        assert!(raw.contains("--log-format=${FOO_LOG_FORMAT:=json}"), "variables of {label} were replaced");
+    }
+    Ok(())
+}
+
+/// A policy says nothing of namespaces, so it comes through whatever clusterctl makes of them.
+#[test]
+fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
+    let arguments =
+        ["generate", "provider", "--infrastructure", "foo:v0.1.0", "--target-namespace", "elsewhere"];
+    let objects = Release::new()?.clusterctl(&arguments, &[])?;
+    for name in ["foo-cluster-templates", "foo-protection"] {
+        let binding = named(&objects, "ValidatingAdmissionPolicyBinding", name);
+        assert_eq!(binding["spec"]["policyName"], name);
+        let policy = named(&objects, "ValidatingAdmissionPolicy", name);
+        assert_eq!(policy["spec"]["failurePolicy"], "Fail");
+        assert!(!policy["spec"].to_string().contains("elsewhere"));
+    }
+    let binding = named(&objects, "ClusterRoleBinding", "foo-manager");
+    assert_eq!(binding["subjects"][0]["namespace"], "elsewhere");
     Ok(())
 }
 

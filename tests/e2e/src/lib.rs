@@ -16,7 +16,10 @@
 //! ```
 //!
 //! A test that stops a manager, adds faults to AWS or changes an image disturbs the others: it belongs into a binary of
-//! its own. After each test nothing may have been lost undrained, by whichever test.
+//! its own. After each test nothing may have been lost undrained, and no manager may have asked for what its ClusterRole
+//! does not give, by whichever test.
+
+pub mod document;
 
 use anyhow::{Context as _, Result};
 use foo_testbed::World;
@@ -55,7 +58,10 @@ pub fn in_world_with(options: WorldOptions, test: impl AsyncFnOnce(&'static Worl
             Ok(world) => {
                 let watch = Watch(world);
                 let started = Instant::now();
-                let outcome = test(world).await.and_then(|()| world.check_nothing_undrained());
+                let outcome = test(world)
+                    .await
+                    .and_then(|()| world.check_nothing_undrained())
+                    .and_then(|()| world.check_nothing_forbidden());
                 println!("took {:.0} s", started.elapsed().as_secs_f32());
                 fail_on(outcome);
                 drop(watch);

@@ -1,8 +1,10 @@
 //! What the real API server makes of our objects, before any of our programs sees them: every rule of the CRDs with its
-//! message, and what `kubectl get` shows. Nothing of ours runs here, nor Cluster API.
+//! message, the admission policies, and what `kubectl get` shows. Nothing of ours runs here, nor Cluster API.
 
 #[path = "admission/columns.rs"]
 mod columns;
+#[path = "admission/policies.rs"]
+mod policies;
 #[path = "admission/rules.rs"]
 mod rules;
 #[path = "admission/server.rs"]

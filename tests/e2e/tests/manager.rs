@@ -52,3 +52,22 @@ fn it_ends_in_order_and_its_successor_changes_nothing_that_is_settled() {
         Ok(())
     });
 }
+
+/// What every test here relies on: that a right a manager lacks would be seen.
+#[test]
+fn what_a_role_does_not_give_is_refused_and_seen() {
+    in_world(async |world| {
+        world.check_nothing_forbidden()?;
+        let kubeconfig = world.rig().service_account_kubeconfig("foo-system", "default").await?;
+        let kubeconfig = format!("--kubeconfig={}", kubeconfig.display());
+        let refused = world.api().kubectl(["get", "secrets", "--namespace=default", &kubeconfig]).await;
+        assert!(refused.is_err_and(|error| format!("{error:#}").contains("Forbidden")));
+        let forbidden = world.forbidden()?;
+        let seen = forbidden.iter().any(|request| {
+            request.user.ends_with(":default")
+                && (request.verb.as_str(), request.resource.as_str()) == ("list", "secrets")
+        });
+        assert!(seen, "{forbidden:#?}");
+        Ok(())
+    });
+}

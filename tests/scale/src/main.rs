@@ -133,13 +133,15 @@ async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
     tokio::time::sleep(rest).await;
     let reading = meter.read(world).await?;
     let minutes = rest.as_secs_f64() / 60.0;
+    let (resident, highest) = meter::resident_megabytes(world)?;
     println!(
-        "at rest, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager {} MB",
+        "at rest, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager \
+         {:.0}m CPU, {resident} MB, {highest} MB at most",
         reading.aws_per(minutes),
         reading.aws_per(minutes) / f64::from(pools),
         reading.writes_per(minutes),
         reading.live_reads_per(minutes),
-        meter::resident_megabytes(world)?,
+        reading.millicores(minutes),
     );
     Ok(())
 }

@@ -15,6 +15,7 @@ pub(crate) struct Meter {
     aws: Calls,
     writes: f64,
     live_reads: f64,
+    cpu: f64,
 }
 
 /// What happened in between.
@@ -22,6 +23,7 @@ pub(crate) struct Reading {
     aws: Calls,
     writes: f64,
     live_reads: f64,
+    cpu: f64,
 }
 
 impl Meter {
@@ -32,6 +34,7 @@ impl Meter {
             aws: aws_calls(world),
             writes: counter(&metrics, "foo_kube_writes_total")?,
             live_reads: counter(&metrics, "foo_kube_live_reads_total")?,
+            cpu: cpu_seconds(world)?,
         })
     }
 
@@ -42,6 +45,7 @@ impl Meter {
             aws: beyond(now.aws, &self.aws),
             writes: now.writes - self.writes,
             live_reads: now.live_reads - self.live_reads,
+            cpu: now.cpu - self.cpu,
         })
     }
 }
@@ -50,7 +54,8 @@ impl Reading {
     /// Everything that the present manager process did; AWS calls beyond `aws_before`.
     pub(crate) async fn since_start(world: &World, aws_before: &Calls) -> Result<Self> {
         let now = Meter::start(world).await?;
-        Ok(Self { aws: beyond(now.aws, aws_before), writes: now.writes, live_reads: now.live_reads })
+        let Meter { aws, writes, live_reads, cpu } = now;
+        Ok(Self { aws: beyond(aws, aws_before), writes, live_reads, cpu })
     }
 
     pub(crate) fn aws_per(&self, minutes: f64) -> f64 {
@@ -74,12 +79,18 @@ impl Reading {
     pub(crate) fn live_reads_per(&self, minutes: f64) -> f64 {
         self.live_reads / minutes
     }
+
+    /// Use of a processor core over so many minutes, in thousandths, as Kubernetes counts.
+    pub(crate) fn millicores(&self, minutes: f64) -> f64 {
+        self.cpu / (minutes * 60.0) * 1000.0
+    }
 }
 
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { writes, live_reads, .. } = self;
-        write!(f, "{} AWS calls, {writes} Kubernetes writes, {live_reads} live reads", self.aws_calls())
+        let Self { writes, live_reads, cpu, .. } = self;
+        let aws = self.aws_calls();
+        write!(f, "{aws} AWS calls, {writes} Kubernetes writes, {live_reads} live reads, {cpu:.1} s of CPU")
     }
 }
 
@@ -107,13 +118,32 @@ fn counter(metrics: &str, name: &str) -> Result<f64> {
     Ok(line.with_context(|| format!("no metric {name}"))?.trim().parse()?)
 }
 
-/// Resident memory of the manager, from the kernel.
-pub(crate) fn resident_megabytes(world: &World) -> Result<u64> {
+/// Resident memory of the manager, now and at its highest, from the kernel.
+pub(crate) fn resident_megabytes(world: &World) -> Result<(u64, u64)> {
+    let status = process_file(world, "status")?;
+    let field = |name: &str| -> Result<u64> {
+        let line =
+            status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+        let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kilobytes / 1024)
+    };
+    Ok((field("VmRSS:")?, field("VmHWM:")?))
+}
+
+/// Time the manager had of all processors since it was started, from the kernel (proc(5): fields 14 and 15 of `stat`, in
+/// ticks of a hundredth of a second on Linux).
+fn cpu_seconds(world: &World) -> Result<f64> {
+    let stat = process_file(world, "stat")?;
+    // The second field is the program's name in parentheses, and may contain anything.
+    let (_, fields) = stat.rsplit_once(')').context("no name in stat")?;
+    let ticks: Vec<&str> = fields.split_whitespace().skip(11).take(2).collect();
+    let ticks: u32 = ticks.iter().map(|ticks| ticks.parse::<u32>()).sum::<Result<u32, _>>()?;
+    Ok(f64::from(ticks) / 100.0)
+}
+
+fn process_file(world: &World, name: &str) -> Result<String> {
     let pid = world.manager().pid().context("the manager does not run")?;
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kilobytes / 1024)
+    std::fs::read_to_string(format!("/proc/{pid}/{name}")).with_context(|| format!("reading {name} of {pid}"))
 }
 
 /// Raises desired capacity and maximum as a person in AWS's console would.

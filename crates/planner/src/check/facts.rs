@@ -133,11 +133,6 @@ impl<'a> Facts<'a> {
         self.foo_machines.get(name).copied()
     }
 
-    /// Name of the Machine of an instance; a FooMachine that a person deleted had it, too.
-    pub(super) fn machine_of(&self, id: &InstanceId) -> MachineName {
-        self.name_of(id).cloned().unwrap_or_else(|| names::machine_name(&self.desired.identity.pool, id))
-    }
-
     /// Name of the FooMachine of an instance.
     pub(super) fn name_of(&self, id: &InstanceId) -> Option<&'a MachineName> {
         self.claims.get(id).map(|claim| &claim.name)

@@ -494,24 +494,3 @@ fn a_node_that_was_there_before_does_not_halt_the_way_back() {
     rounds(&mut world, 5);
     assert!(world.kube.quarantine.iter().all(|record| record.verdict != Verdict::Stuck));
 }
-
-#[test]
-fn an_old_look_at_an_instance_whose_node_is_ready_is_no_failure() {
-    let mut world = pool().of(2).with_surge(0).lacking_at_most(1).running();
-    wants(&mut world, "v2", "d1");
-    until(&mut world, "the first came", |world| world.cloud.launched == 3);
-    until(&mut world, "its Node is Ready", |world| {
-        world.kube.machine(&name(3)).is_some_and(|it| it.node == NodeState::Ready)
-    });
-    if let Some(group) = &mut world.cloud.group {
-        let newest = group.instances.iter_mut().find(|it| it.id.as_str() == "i-00000003").unwrap();
-        newest.lifecycle = foo_planner::model::LifecycleState::Pending;
-    }
-    world.cloud.record(world.now);
-    world.look();
-    world.restart(0);
-    world.look();
-    world.wait(700);
-    let plan = world.pass();
-    assert!(words(&plan).iter().all(|action| !action.starts_with("delete Machine")), "{:?}", words(&plan));
-}

@@ -188,7 +188,8 @@ impl Scene<'_> {
         ensure!(instances.is_empty(), "instances are left: {instances:?}");
         self.says("No group, no launch template, no instance is left in AWS.");
         ensure!(self.cluster().read(Kind::Cluster).await?.is_some(), "the Cluster went with its pool");
-        self.world.check_nothing_undrained()
+        self.world.check_nothing_undrained()?;
+        self.world.check_nothing_forbidden()
     }
 
     /// Of the instances before, these went and all others stayed.

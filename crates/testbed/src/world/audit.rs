@@ -1,19 +1,20 @@
 //! What our managers asked of the API server, from its own audit log: the only witness who did a thing, and the way to
-//! show that nobody wrote anything.
+//! show that nobody wrote anything, or asked for what its role does not give.
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const LOG: &str = "audit.log";
 
-/// A request that changed something, or tried to.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Full name of the service account.
     pub user: String,
-    /// `create`, `patch`, `update` or `delete`.
+    /// `get`, `list`, `watch`, `create`, `patch`, `update` or `delete`.
     pub verb: String,
     /// Resource, with its subresource if there is one (`foomachines/status`).
     pub resource: String,
@@ -32,6 +33,8 @@ struct Event {
     verb: String,
     object_ref: Option<Object>,
     response_status: Option<Answer>,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +63,7 @@ pub(super) fn apiserver_args(folder: &Path) -> Result<Vec<String>> {
         "omitStages": ["RequestReceived", "ResponseStarted"],
         "rules": [
             {
-                "level": "Metadata", "verbs": ["create", "update", "patch", "delete", "deletecollection"],
+                "level": "Metadata",
                 "userGroups": ["system:serviceaccounts:foo-system", "system:serviceaccounts:foo-control-plane-system"],
             },
             {"level": "None"},
@@ -76,11 +79,28 @@ pub(super) fn apiserver_args(folder: &Path) -> Result<Vec<String>> {
 }
 
 pub(super) fn writes(folder: &Path) -> Result<Vec<Request>> {
+    Ok(events(folder)?
+        .filter(|event| !["get", "list", "watch"].contains(&event.verb.as_str()))
+        .map(request)
+        .collect())
+}
+
+pub(super) fn forbidden(folder: &Path) -> Result<Vec<Request>> {
+    Ok(events(folder)?.filter(is_forbidden).map(request).collect())
+}
+
+/// Whether the authorizer said no. A status of 403 may also come from admission, for instance in a namespace that is
+/// being deleted.
+fn is_forbidden(event: &Event) -> bool {
+    event.annotations.get("authorization.k8s.io/decision").is_some_and(|decision| decision == "forbid")
+}
+
+fn events(folder: &Path) -> Result<impl Iterator<Item = Event>> {
     let path = folder.join(LOG);
     let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
     // The last line may be half written.
-    let events = text.lines().filter_map(|line| serde_json::from_str::<Event>(line).ok());
-    Ok(events.map(request).collect())
+    let events: Vec<Event> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    Ok(events.into_iter())
 }
 
 fn request(event: Event) -> Request {

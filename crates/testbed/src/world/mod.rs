@@ -50,7 +50,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Version under which our provider is released into a world.
-const RELEASE: &str = "v0.1.0";
+pub const RELEASE: &str = "v0.1.0";
+
+/// The service accounts that our managers run under.
+const MANAGERS: [&str; 2] = [
+    "system:serviceaccount:foo-system:foo-manager",
+    "system:serviceaccount:foo-control-plane-system:foo-control-plane-manager",
+];
 
 /// How long anything may take that does not wait for a drain. Generous: a machine may be busy with a build.
 pub const SOON: Duration = Duration::from_mins(2);
@@ -108,17 +114,11 @@ impl World {
         manager::program()?;
         Tools::find()?;
         let folder = Folder::prepare(options.folder)?;
-        let release = folder.path().join("release");
-        xtask::release::write(&xtask::root(), RELEASE, xtask::release::IMAGE, &release)
-            .context("writing the release folder")?;
+        let providers = released_providers(&folder.path().join("release"))?;
         let rig_options = RigOptions {
             folder: None,
-            capi: Some(CapiOptions {
-                providers: providers(&release),
-                variables: variables(),
-                ..CapiOptions::default()
-            }),
-            apiserver_args: audit::apiserver_args(folder.path())?,
+            capi: Some(CapiOptions { providers, variables: variables(), ..CapiOptions::default() }),
+            apiserver_args: apiserver_args(folder.path())?,
         };
         let (rig, aws) = tokio::try_join!(Rig::start_in(folder, rig_options), Aws::start())?;
         let elsewhere = Arc::<Mutex<BTreeSet<String>>>::default();
@@ -217,12 +217,32 @@ impl World {
         audit::writes(self.rig.folder())
     }
 
+    /// What service accounts of our namespaces asked for and were not allowed to, in order.
+    pub fn forbidden(&self) -> Result<Vec<Request>> {
+        audit::forbidden(self.rig.folder())
+    }
+
+    /// Fails if a manager lacks a right that it tried to use.
+    pub fn check_nothing_forbidden(&self) -> Result<()> {
+        let ours = |request: &Request| MANAGERS.contains(&request.user.as_str());
+        let forbidden: Vec<Request> = self.forbidden()?.into_iter().filter(ours).collect();
+        anyhow::ensure!(forbidden.is_empty(), "a manager lacks rights: {forbidden:#?}");
+        Ok(())
+    }
+
     /// Makes another API server the workload cluster of a Cluster that does not exist yet: its Nodes will be there.
     /// The kubelets live as long as what is returned.
     pub(crate) fn moves_to(&self, cluster: &str, workload: &ApiServer) -> Kubelets {
         lock(&self.elsewhere).insert(cluster.to_owned());
         start_kubelets(workload, &self.aws, Clusters::Only(cluster.to_owned()))
     }
+}
+
+/// The audit log, and a plugin that many clusters have on: it asks for rights that are not needed without it.
+fn apiserver_args(folder: &Path) -> Result<Vec<String>> {
+    let mut args = audit::apiserver_args(folder)?;
+    args.push("--enable-admission-plugins=OwnerReferencesPermissionEnforcement".to_owned());
+    Ok(args)
 }
 
 fn start_kubelets(api: &ApiServer, aws: &Aws, clusters: Clusters) -> Kubelets {
@@ -256,15 +276,18 @@ fn variables() -> Vec<(String, String)> {
     .to_vec()
 }
 
-fn providers(release: &Path) -> Vec<Provider> {
+/// Writes a release of our provider to a folder; what clusterctl has to know to install it.
+pub fn released_providers(folder: &Path) -> Result<Vec<Provider>> {
+    xtask::release::write(&xtask::root(), RELEASE, xtask::release::IMAGE, folder)
+        .context("writing the release folder")?;
     let provider = |kind, label: &str| Provider {
         name: "foo".to_owned(),
         kind,
         version: RELEASE.to_owned(),
-        folder: release.join(label),
+        folder: folder.join(label),
     };
-    vec![
+    Ok(vec![
         provider(ProviderKind::Infrastructure, "infrastructure-foo"),
         provider(ProviderKind::ControlPlane, "control-plane-foo"),
-    ]
+    ])
 }

@@ -3,36 +3,24 @@
 //! Reads deny.toml, whose format is cargo-deny's, so that either program can be used. What it does not do: advisories
 //! (they need a download) and the options of cargo-deny that deny.toml does not use; an option it does not know is an
 //! error rather than ignored.
-//!
-//! The graph is `cargo tree`'s: `cargo metadata` lists optional dependencies that no feature selects.
 
 mod policy;
 mod spdx;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use crate::graph::{self, Crate, Source};
+use anyhow::{Result, bail};
 use policy::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
-
-/// One crate of the graph.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Crate {
-    name: String,
-    version: String,
-    licence: String,
-    /// Whether it is part of this repository.
-    ours: bool,
-}
 
 /// Fails with every violation.
 pub fn check(root: &Path) -> Result<()> {
     let policy = Policy::read(&root.join("deny.toml"))?;
     let mut crates = BTreeSet::new();
     for target in &policy.graph.targets {
-        crates.extend(graph(root, target)?);
+        crates.extend(graph::of_workspace(root, target)?);
     }
-    let sources = sources(&root.join("Cargo.lock"))?;
+    let sources = graph::sources(root)?;
     let findings = findings(&policy, &crates, &sources);
     if findings.is_empty() {
         println!("{} crates keep to deny.toml", crates.len());
@@ -41,7 +29,7 @@ pub fn check(root: &Path) -> Result<()> {
     bail!("against deny.toml:\n  {}", findings.join("\n  "))
 }
 
-fn findings(policy: &Policy, crates: &BTreeSet<Crate>, sources: &BTreeMap<String, String>) -> Vec<String> {
+fn findings(policy: &Policy, crates: &BTreeSet<Crate>, sources: &BTreeMap<String, Source>) -> Vec<String> {
     let mut findings = Vec::new();
     for item in crates.iter().filter(|item| !item.ours) {
         let Crate { name, version, licence, .. } = item;
@@ -56,8 +44,8 @@ fn findings(policy: &Policy, crates: &BTreeSet<Crate>, sources: &BTreeMap<String
     }
     findings.extend(duplicates(policy, crates));
     for (package, source) in sources {
-        if !policy.sources.allow_registry.contains(source) {
-            findings.push(format!("{package} comes from {source}"));
+        if !policy.sources.allow_registry.contains(&source.address) {
+            findings.push(format!("{package} comes from {}", source.address));
         }
     }
     for licence in policy.licenses.allow.iter().filter(|id| {
@@ -101,65 +89,10 @@ fn duplicates(policy: &Policy, crates: &BTreeSet<Crate>) -> Vec<String> {
     findings
 }
 
-/// Everything that is compiled for one target: dependencies of all kinds, of all workspace members.
-fn graph(root: &Path, target: &str) -> Result<BTreeSet<Crate>> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .current_dir(root)
-        .args(["tree", "--workspace", "--locked", "--edges", "normal,build,dev", "--prefix", "none"])
-        .args(["--format", "{p}|{l}", "--target", target])
-        .output()
-        .context("running cargo tree")?;
-    ensure!(output.status.success(), "cargo tree failed:\n{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).context("cargo tree wrote something else than UTF-8")?;
-    text.lines().filter(|line| !line.trim().is_empty()).map(parse_line).collect()
-}
-
-/// `name v1.2.3 (proc-macro)|MIT OR Apache-2.0 (*)`, with a path in parentheses for crates of this repository.
-fn parse_line(line: &str) -> Result<Crate> {
-    let line = line.trim_end_matches(" (*)");
-    let (package, licence) = line.split_once('|').with_context(|| format!("no licence in {line:?}"))?;
-    let mut words = package.split(' ');
-    let name = words.next().unwrap_or_default().to_owned();
-    let version = words
-        .next()
-        .and_then(|word| word.strip_prefix('v'))
-        .with_context(|| format!("no version in {line:?}"))?
-        .to_owned();
-    let ours = words.any(|word| word.starts_with("(/"));
-    Ok(Crate { name, version, licence: licence.to_owned(), ours })
-}
-
-#[derive(serde::Deserialize)]
-struct Lock {
-    package: Vec<Locked>,
-}
-
-#[derive(serde::Deserialize)]
-struct Locked {
-    name: String,
-    version: String,
-    source: Option<String>,
-}
-
-/// Where each crate of Cargo.lock comes from, of every target, ours left out.
-fn sources(lock: &Path) -> Result<BTreeMap<String, String>> {
-    let text = std::fs::read_to_string(lock).with_context(|| format!("reading {}", lock.display()))?;
-    let lock: Lock = toml::from_str(&text).context("reading Cargo.lock")?;
-    Ok(lock
-        .package
-        .into_iter()
-        .filter_map(|p| {
-            let source = p.source?;
-            let source = source.strip_prefix("registry+").unwrap_or(&source).to_owned();
-            Some((format!("{} {}", p.name, p.version), source))
-        })
-        .collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::parse_line;
 
     const POLICY: &str = r#"
         [graph]
@@ -215,7 +148,8 @@ mod tests {
     fn sources_other_than_the_registry_are_found() {
         let policy = Policy::parse(POLICY).unwrap();
         let crates = ["old v1.0.0|MIT", "old v2.0.0|Apache-2.0"].map(|line| parse_line(line).unwrap()).into();
-        let sources = BTreeMap::from([("a 1.0.0".to_owned(), "git+https://example.com/a".to_owned())]);
+        let source = Source { address: "git+https://example.com/a".to_owned(), checksum: None };
+        let sources = BTreeMap::from([("a 1.0.0".to_owned(), source)]);
         assert_eq!(findings(&policy, &crates, &sources), ["a 1.0.0 comes from git+https://example.com/a"]);
     }
 }

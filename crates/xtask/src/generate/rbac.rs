@@ -72,6 +72,9 @@ const VERSION: &str =
     "the version of the control plane, before content of another Kubernetes version is made";
 
 /// What the manager may do in every namespace it looks at.
+///
+/// There is no right on `…/finalizers`: the owners that we set do not block (`blockOwnerDeletion`), so the admission plugin
+/// OwnerReferencesPermissionEnforcement, which is on in the end-to-end tests, does not ask for it.
 const RIGHTS: &[Right] = &[
     right(
         INFRASTRUCTURE_GROUP,
@@ -93,13 +96,6 @@ const RIGHTS: &[Right] = &[
         &["patch"],
         &[Pool],
         "status of both, by server-side apply",
-    ),
-    right(
-        INFRASTRUCTURE_GROUP,
-        &["foomachinepools/finalizers"],
-        &["update"],
-        &[Pool],
-        "a pool becomes owner of its FooMachines (admission plugin OwnerReferencesPermissionEnforcement)",
     ),
     right(INFRASTRUCTURE_GROUP, &["fooclusters"], READ, &[Pool], "region and subnets of a pool's cluster"),
     right(
@@ -125,13 +121,6 @@ const RIGHTS: &[Right] = &[
         "the control planes themselves; patched: spec.controlPlaneEndpoint",
     ),
     right(CONTROL_PLANE_GROUP, &["foocontrolplanes/status"], &["patch"], &[ControlPlane], "their status"),
-    right(
-        CONTROL_PLANE_GROUP,
-        &["foocontrolplanes/finalizers"],
-        &["update"],
-        &[ControlPlane],
-        "a control plane becomes owner of the kubeconfig Secret (OwnerReferencesPermissionEnforcement)",
-    ),
     right(CONTROL_PLANE_GROUP, &["foocontrolplanes"], &["get"], &[Pool], VERSION),
     right("controlplane.cluster.x-k8s.io", CONTROL_PLANES, &["get"], &[Pool], VERSION),
     right(CAPI, &["clusters"], READ, ALL, "paused, infrastructure ready, being deleted"),
@@ -310,7 +299,7 @@ fn page() -> Result<String> {
         row(&mut page, right, Some("all".to_owned()))?;
     }
     page.push_str(
-        "\nThe manager may not read or write anything in workload clusters, list Secrets, or touch CRDs and webhooks.\n\n\
+        "\nThe manager may not read or write anything in workload clusters, or touch CRDs and webhooks.\n\n\
          ## Cluster API's core\n\n\
          Granted by label `cluster.x-k8s.io/aggregate-to-manager`.\n\n\
          | Resources | Verbs | Why |\n|---|---|---|\n",

@@ -1,8 +1,8 @@
 //! An API server with our CRDs, shared by all tests of the binary, and asking it what it would accept.
 
 use anyhow::{Context as _, Result, ensure};
-use foo_testbed::world::REGION;
-use foo_testbed::{Rig, RigOptions};
+use foo_testbed::world::{REGION, SOON};
+use foo_testbed::{Probe, Rig, RigOptions, wait_until};
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
@@ -81,7 +81,32 @@ async fn start() -> Result<Rig> {
     let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
     rig.api().kubectl(["apply", "--server-side", "-k", &crds.to_string_lossy()]).await?;
     rig.api().kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]).await?;
+    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/policy");
+    rig.api().kubectl(["apply", "--server-side", "-k", &policies.to_string_lossy()]).await?;
+    policies_are_in_force(&rig).await?;
     Ok(rig)
+}
+
+/// The API server takes a moment to know a policy, and nothing says when it does. So each is tried.
+async fn policies_are_in_force(rig: &Rig) -> Result<()> {
+    let control_plane = json!({"external": {"kubeconfigSecretRef": {"name": "one"}}});
+    for (kind, spec, change) in [
+        (Kind::ClusterTemplate, cluster(), json!({"network": {"vpcID": "vpc-1"}})),
+        (Kind::ControlPlaneTemplate, control_plane, json!({"version": "v1.36.3"})),
+    ] {
+        let api: Api<DynamicObject> = Api::namespaced_with(rig.api().client(), "default", &kind.resource());
+        let mut object = DynamicObject::new("tried", &kind.resource());
+        object.data = json!({"spec": {"template": {"spec": spec}}});
+        api.create(&PostParams::default(), &object).await?;
+        let change = Patch::Merge(json!({"spec": {"template": {"spec": change}}}));
+        let params = PatchParams { dry_run: true, ..PatchParams::default() };
+        wait_until(&format!("the policy for {kind:?}"), SOON, async || {
+            let refused = api.patch("tried", &params, &change).await.is_err();
+            Ok(Probe::when(refused, || "it is not in force".to_owned()))
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 impl Server {

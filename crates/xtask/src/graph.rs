@@ -1,0 +1,96 @@
+//! The crates that cargo would compile, as `cargo tree` and Cargo.lock know them; without network.
+//!
+//! `cargo metadata` would list optional dependencies that no feature selects.
+
+use anyhow::{Context as _, Result, ensure};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// One crate of the graph.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Crate {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    /// As its manifest says; empty if it says nothing.
+    pub(crate) licence: String,
+    /// Whether it is part of this repository.
+    pub(crate) ours: bool,
+}
+
+/// Where a crate comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// Address of the registry's index, or of a git repository.
+    pub(crate) address: String,
+    /// SHA-256 of the crate's file; a git repository has none.
+    pub(crate) checksum: Option<String>,
+}
+
+/// Everything that is compiled for one target: dependencies of all kinds, of all workspace members.
+pub(crate) fn of_workspace(root: &Path, target: &str) -> Result<BTreeSet<Crate>> {
+    tree(root, &["--workspace", "--edges", "normal,build,dev", "--target", target])
+}
+
+/// What is linked into the programs of one package, itself included, and nothing that only takes part in its build.
+pub(crate) fn linked_into(root: &Path, package: &str, target: &str) -> Result<BTreeSet<Crate>> {
+    tree(root, &["--package", package, "--edges", "normal,no-proc-macro", "--target", target])
+}
+
+fn tree(root: &Path, selection: &[&str]) -> Result<BTreeSet<Crate>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .current_dir(root)
+        .args(["tree", "--locked", "--prefix", "none", "--format", "{p}|{l}"])
+        .args(selection)
+        .output()
+        .context("running cargo tree")?;
+    ensure!(output.status.success(), "cargo tree failed:\n{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).context("cargo tree wrote something else than UTF-8")?;
+    text.lines().filter(|line| !line.trim().is_empty()).map(parse_line).collect()
+}
+
+/// `name v1.2.3 (proc-macro)|MIT OR Apache-2.0 (*)`, with a path in parentheses for crates of this repository.
+pub(crate) fn parse_line(line: &str) -> Result<Crate> {
+    let line = line.trim_end_matches(" (*)");
+    let (package, licence) = line.split_once('|').with_context(|| format!("no licence in {line:?}"))?;
+    let mut words = package.split(' ');
+    let name = words.next().unwrap_or_default().to_owned();
+    let version = words
+        .next()
+        .and_then(|word| word.strip_prefix('v'))
+        .with_context(|| format!("no version in {line:?}"))?
+        .to_owned();
+    let ours = words.any(|word| word.starts_with("(/"));
+    Ok(Crate { name, version, licence: licence.to_owned(), ours })
+}
+
+#[derive(serde::Deserialize)]
+struct Lock {
+    package: Vec<Locked>,
+}
+
+#[derive(serde::Deserialize)]
+struct Locked {
+    name: String,
+    version: String,
+    source: Option<String>,
+    checksum: Option<String>,
+}
+
+/// Where each crate of Cargo.lock comes from (`<name> <version>`), of every target, ours left out.
+pub(crate) fn sources(root: &Path) -> Result<BTreeMap<String, Source>> {
+    let path = root.join("Cargo.lock");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    let lock: Lock = toml::from_str(&text).context("reading Cargo.lock")?;
+    Ok(lock
+        .package
+        .into_iter()
+        .filter_map(|locked| {
+            let source = locked.source?;
+            let address = source.strip_prefix("registry+").unwrap_or(&source).to_owned();
+            let source = Source { address, checksum: locked.checksum };
+            Some((format!("{} {}", locked.name, locked.version), source))
+        })
+        .collect())
+}

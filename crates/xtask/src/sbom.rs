@@ -1,0 +1,123 @@
+//! The list of everything that is linked into foo-manager (SBOM), as CycloneDX 1.6 in JSON.
+//!
+//! Made from `cargo tree` and Cargo.lock alone, so it needs no build and no network, and the same sources give the same
+//! bytes: it has no serial number and no time. What only takes part in the build (build scripts, macros, tests) is not in it.
+
+use crate::graph::{self, Crate, Source};
+use crate::yaml;
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Package and name of the program.
+const PACKAGE: &str = "foo-controller";
+const PROGRAM: &str = "foo-manager";
+/// What is released is built for this target; others link the same crates.
+pub const TARGET: &str = "x86_64-unknown-linux-musl";
+
+/// The document for a version (`v0.1.0`).
+pub fn document(root: &Path, version: &str) -> Result<String> {
+    let crates = graph::linked_into(root, PACKAGE, TARGET)?;
+    let sources = graph::sources(root)?;
+    let components: Vec<Value> =
+        crates.iter().map(|item| component(item, &sources)).collect::<Result<_>>()?;
+    let document = json!({
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "component": {
+                "type": "application",
+                "bom-ref": PROGRAM,
+                "name": PROGRAM,
+                "version": version,
+                "licenses": [{"expression": env!("CARGO_PKG_LICENSE")}],
+            },
+            "properties": [{"name": "cargo:target", "value": TARGET}],
+        },
+        "components": components,
+    });
+    let mut text = serde_json::to_string_pretty(&yaml::canonical(&document)).context("writing the SBOM")?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn component(item: &Crate, sources: &BTreeMap<String, Source>) -> Result<Value> {
+    let Crate { name, version, licence, ours } = item;
+    let mut fields = vec![
+        ("type", json!("library")),
+        ("bom-ref", json!(format!("{name}@{version}"))),
+        ("name", json!(name)),
+        ("version", json!(version)),
+        // Before SPDX expressions cargo wrote a stroke for OR.
+        ("licenses", json!([{"expression": licence.replace('/', " OR ")}])),
+    ];
+    // Crates of this repository are in no registry.
+    if !ours {
+        let source = sources.get(&format!("{name} {version}"));
+        let checksum = source.and_then(|source| source.checksum.as_ref());
+        let checksum = checksum.with_context(|| format!("Cargo.lock has no checksum of {name} {version}"))?;
+        fields.push(("hashes", json!([{"alg": "SHA-256", "content": checksum}])));
+        // A plus sign begins build metadata of a version and has to be escaped in a package URL.
+        fields.push(("purl", json!(format!("pkg:cargo/{name}@{}", version.replace('+', "%2B")))));
+    }
+    Ok(Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn components() -> Vec<Value> {
+        let document: Value = serde_json::from_str(&document(&crate::root(), "v0.1.0").unwrap()).unwrap();
+        assert_eq!(document["metadata"]["component"]["version"], "v0.1.0");
+        document["components"].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn what_the_manager_links_is_listed_and_what_only_builds_or_tests_it_is_not() {
+        let components = components();
+        let there = |name: &str| components.iter().any(|component| component["name"] == name);
+        for name in
+            ["foo-controller", "foo-planner", "kube-client", "aws-sdk-ec2", "aws-lc-sys", "rustls", "tokio"]
+        {
+            assert!(there(name), "{name}");
+        }
+        for name in
+            ["xtask", "foo-testbed", "foo-simulator", "proptest", "stateright", "serde_derive", "cc", "syn"]
+        {
+            assert!(!there(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn everything_has_a_version_a_licence_and_unless_it_is_ours_a_checksum_and_an_address() {
+        for component in components() {
+            let text =
+                |path: &str| component.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let name = text("/name");
+            assert!(text("/version").starts_with(|c: char| c.is_ascii_digit()), "{name}");
+            let licence = text("/licenses/0/expression");
+            assert!(!licence.is_empty() && !licence.contains('/'), "{name}: {licence}");
+            if name.starts_with("foo-") {
+                assert_eq!(licence, "Apache-2.0");
+                continue;
+            }
+            assert_eq!(text("/hashes/0/content").len(), 64, "{name}");
+            assert!(text("/purl").starts_with(&format!("pkg:cargo/{name}@")), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_crate_is_listed_twice() {
+        let components = components();
+        let mut names: Vec<&str> = components.iter().filter_map(|it| it["bom-ref"].as_str()).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert_eq!(all, components.len());
+    }
+}

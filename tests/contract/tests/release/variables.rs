@@ -1,0 +1,114 @@
+//! docs/reference/template-variables.md says of every variable what clusterctl finds in the release.
+
+use crate::{Release, VERSION};
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const FLAVOURS: [&str; 4] = ["default", "spot", "mixed", "topology"];
+
+/// Rows of the table below a heading that begins with `Variable`, as cells without backticks.
+fn table(heading: &str) -> Result<Vec<Vec<String>>> {
+    let page = std::fs::read_to_string(xtask::root().join("docs/reference/template-variables.md"))?;
+    let section = page.split("\n## ").find(|it| it.starts_with(heading)).context("no such section")?;
+    let rows = section.lines().skip_while(|line| !line.starts_with("| Variable |")).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let cells =
+        |line: &str| line.split('|').skip(1).map(|cell| cell.trim().replace('`', "")).collect::<Vec<_>>();
+    Ok(rows.map(cells).collect())
+}
+
+/// Name and default, `required` if there is none.
+type Variables = BTreeMap<String, String>;
+
+/// What clusterctl lists of a flavour. The defaults of its own variables are its own business.
+fn listed(release: &Release, flavour: &str) -> Result<Variables> {
+    let mut arguments = vec![
+        "generate",
+        "cluster",
+        "c1",
+        "--infrastructure",
+        "foo:v0.1.0",
+        "--target-namespace",
+        "default",
+        "--list-variables",
+    ];
+    if flavour != "default" {
+        arguments.extend(["--flavor", flavour]);
+    }
+    let text = release.run(&arguments, &[])?;
+    let lines = text.lines().filter_map(|line| line.strip_prefix("  - "));
+    Ok(lines
+        .map(|line| {
+            let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+            let default = rest.trim().strip_prefix("(defaults to \"").and_then(|it| it.strip_suffix("\")"));
+            (name.to_owned(), default.unwrap_or("required").to_owned())
+        })
+        .collect())
+}
+
+#[test]
+fn every_variable_of_every_flavour_is_documented_with_its_default() -> Result<()> {
+    let release = Release::new()?;
+    let mut documented: BTreeMap<&str, Variables> = BTreeMap::new();
+    for row in table("Cluster templates")? {
+        let [name, flavours, default, ..] = row.as_slice() else { panic!("too few cells: {row:?}") };
+        for flavour in FLAVOURS {
+            if flavours == "all" || flavours.split(", ").any(|it| it == flavour) {
+                documented.entry(flavour).or_default().insert(name.clone(), default.clone());
+            }
+        }
+    }
+    for flavour in FLAVOURS {
+        assert_eq!(documented[flavour], listed(&release, flavour)?, "flavour {flavour}");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_variable_of_the_class_is_documented_with_its_default() -> Result<()> {
+    let path = format!("release/infrastructure-foo/{VERSION}/clusterclass-foo.yaml");
+    let text = std::fs::read_to_string(Release::new()?.folder.path().join(path))?;
+    let objects: Vec<Value> = serde_saphyr::from_multiple(&text)?;
+    let variables = objects[0]["spec"]["variables"].as_array().context("no variables")?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let found: Vec<(String, String)> = variables
+        .iter()
+        .map(|variable| {
+            let default = &variable["schema"]["openAPIV3Schema"]["default"];
+            assert_eq!(variable["required"], default.is_null(), "{variable}");
+            let default = if default.is_null() { "required".to_owned() } else { default.to_string() };
+            (text(&variable["name"]), default)
+        })
+        .collect();
+    let documented: Vec<(String, String)> =
+        table("ClusterClass foo")?.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    assert_eq!(documented, found);
+    Ok(())
+}
+
+#[test]
+fn every_variable_of_the_components_is_documented_with_its_default() -> Result<()> {
+    let release = Release::new()?;
+    let rows = table("Components")?;
+    for (provider, label) in
+        [("infrastructure", "infrastructure-foo"), ("control-plane", "control-plane-foo")]
+    {
+        let path = format!("release/{label}/{VERSION}/{provider}-components.yaml");
+        let path = release.folder.path().join(path);
+        let listed = release.run(
+            &["generate", "yaml", "--from", path.to_str().context("a path")?, "--list-variables"],
+            &[],
+        )?;
+        let listed: Vec<&str> = listed.lines().filter_map(|line| line.trim().strip_prefix("- ")).collect();
+        let rows = rows.iter().filter(|row| row[1] == "both" || row[1] == provider);
+        let mut documented: Vec<&str> = rows.clone().map(|row| row[0].as_str()).collect();
+        documented.sort_unstable();
+        assert_eq!(documented, listed, "{label}");
+        let text = std::fs::read_to_string(&path)?;
+        for row in rows {
+            assert!(text.contains(&format!("${{{}:={}}}", row[0], row[2])), "{row:?}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The policy that keeps templates as they are.
+
+use crate::server::{Kind, Server, cluster, is_refusal, on_server, pool, with};
+use anyhow::Result;
+use kube::api::{DynamicObject, PostParams};
+use serde_json::{Value, json};
+
+/// A change of a stored template.
+async fn change(
+    server: Server,
+    kind: Kind,
+    mut object: DynamicObject,
+    spec: &Value,
+    annotated: bool,
+    dry_run: bool,
+) -> Result<()> {
+    object.data = json!({"spec": {"template": {"spec": spec}}});
+    if annotated {
+        let annotation = ("topology.cluster.x-k8s.io/dry-run".to_owned(), String::new());
+        object.metadata.annotations = Some([annotation].into());
+    }
+    let name = object.metadata.name.clone().unwrap_or_default();
+    server.api(kind).replace(&name, &PostParams { dry_run, ..PostParams::default() }, &object).await?;
+    Ok(())
+}
+
+#[test]
+fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_controllers_dry_run() {
+    on_server(async |server| {
+        let control_plane = |secret: &str| json!({"external": {"kubeconfigSecretRef": {"name": secret}}});
+        for (kind, from, to) in [
+            (
+                Kind::ClusterTemplate,
+                cluster(),
+                with(cluster(), json!({"network": {"subnets": [{"id": "subnet-2"}]}})),
+            ),
+            (Kind::ControlPlaneTemplate, control_plane("one"), control_plane("two")),
+        ] {
+            server.make(kind, "kept", json!({"template": {"spec": from}})).await?;
+            let stored = server.api(kind).get("kept").await?;
+            for (annotated, dry_run) in [(false, false), (false, true), (true, false)] {
+                let changed = change(server, kind, stored.clone(), &to, annotated, dry_run).await;
+                is_refusal(changed, "is immutable; make one of another name")?;
+            }
+            change(server, kind, stored.clone(), &to, true, true).await?;
+            // What is not its spec may change: the ClusterClass becomes its owner.
+            change(server, kind, stored, &from, true, false).await?;
+        }
+        Ok(())
+    });
+}
+
+/// The topology controller patches pools in place, whatever their template is called.
+#[test]
+fn templates_of_pools_may_change() {
+    on_server(async |server| {
+        server.make(Kind::MachinePoolTemplate, "open", json!({"template": {"spec": pool()}})).await?;
+        let stored = server.api(Kind::MachinePoolTemplate).get("open").await?;
+        let larger = with(pool(), json!({"instanceType": "m7i.xlarge"}));
+        change(server, Kind::MachinePoolTemplate, stored, &larger, false, false).await
+    });
+}

@@ -1,0 +1,35 @@
+//! docs/operations/install.md, followed to the letter.
+
+use foo_e2e::document::Reader;
+use foo_testbed::{CapiOptions, Rig, RigOptions};
+
+const PAGE: &str = "docs/operations/install.md";
+
+#[test]
+fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
+    foo_e2e::alone(async || {
+        let rig =
+            Rig::start(RigOptions { capi: Some(CapiOptions::default()), ..RigOptions::default() }).await?;
+        let reader = Reader::of(&rig).await?;
+        reader.follow(PAGE, "A release").await?;
+        let printed = reader.follow(PAGE, "With clusterctl").await?;
+        assert!(printed.contains("infrastructure-foo") && printed.contains("control-plane-foo"), "{printed}");
+        let printed = reader.follow(PAGE, "A first cluster").await?;
+        assert!(printed.contains("my-cluster-workers"), "{printed}");
+        reader.follow(PAGE, "Protection from deletion").await?;
+        let delete = "clusterctl delete --config clusterctl.yaml --infrastructure foo --include-crd";
+        let refused = reader.run(delete).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        assert!(refused.contains("found existing objects"), "{refused}");
+        reader.follow(PAGE, "Remove a cluster").await?;
+        let printed = reader.follow(PAGE, "Look what is left").await?;
+        assert_eq!(printed, "", "left after the cluster was deleted");
+        reader.follow(PAGE, "Remove what clusterctl installed").await?;
+        let left = rig
+            .api()
+            .kubectl(["get", "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy", "-o", "name"])
+            .await?;
+        let ours: Vec<&str> = left.lines().filter(|name| name.contains("foo")).collect();
+        assert!(ours.is_empty(), "{ours:?}");
+        Ok(())
+    });
+}

@@ -1,0 +1,84 @@
+//! `kubectl apply -k deploy/default`, and the end of it.
+
+use anyhow::Result;
+use foo_e2e::document::Reader;
+use foo_testbed::world::SOON;
+use foo_testbed::{Probe, Rig, RigOptions, wait_until};
+
+const PAGE: &str = "docs/operations/install.md";
+
+#[test]
+fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
+    foo_e2e::alone(async || {
+        let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
+        let reader = Reader::of(&rig).await?;
+        let all = "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,namespace";
+        let ours = async || -> Result<Vec<String>> {
+            let names = rig.api().kubectl(["get", all, "-o", "name"]).await?;
+            Ok(names.lines().filter(|name| name.contains("foo")).map(str::to_owned).collect())
+        };
+        assert_eq!(ours().await?, Vec::<String>::new());
+        reader.follow(PAGE, "With kubectl").await?;
+        let installed = ours().await?;
+        for name in ["namespace/foo-system", "clusterrole.rbac.authorization.k8s.io/foo-manager"] {
+            assert!(installed.iter().any(|it| it == name), "{installed:?}");
+        }
+        let image = "-o=jsonpath={.spec.template.spec.containers[0].image}";
+        let image =
+            rig.api().kubectl(["get", "deployment/foo-controller-manager", "-n=foo-system", image]).await?;
+        assert_eq!(image, "registry.example.com/cluster-api-provider-foo:v0.1.0");
+        reader.follow(PAGE, "Remove what kubectl installed").await?;
+        assert_eq!(ours().await?, Vec::<String>::new());
+        Ok(())
+    });
+}
+
+const POOL: &str = "
+apiVersion: infrastructure.foo.com/v1alpha1
+kind: FooMachinePool
+metadata: {name: held, namespace: default, finalizers: [foomachinepool.infrastructure.foo.com]}
+spec: {instanceType: m7i.large, ami: {id: ami-1}}
+";
+
+/// The part of the manager is played by hand: it takes the finalizer off when it is there again.
+#[test]
+fn a_removal_that_hangs_because_the_manager_went_first_comes_to_its_end() {
+    foo_e2e::alone(async || {
+        let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
+        let reader = Reader::of(&rig).await?;
+        reader.follow(PAGE, "With kubectl").await?;
+        rig.api().apply(POOL).await?;
+        reader.run("kubectl delete -k deploy/default --wait=false").await?;
+        let namespace = async || {
+            rig.api().kubectl(["get", "namespace/foo-system", "--ignore-not-found", "-o=name"]).await
+        };
+        let gone = async || {
+            Ok(Probe::when(namespace().await?.is_empty(), || "the namespace is still there".to_owned()))
+        };
+        wait_until("the manager to be gone", SOON, gone).await?;
+        let held = rig
+            .api()
+            .kubectl(["get", "foomachinepool/held", "-o=jsonpath={.metadata.deletionTimestamp}"])
+            .await?;
+        assert!(!held.is_empty(), "the pool is not being deleted");
+
+        let manager = async {
+            // The last of what is applied: then kubectl is done with the CRDs.
+            let last =
+                ["get", "validatingadmissionpolicybinding/foo-protection", "--ignore-not-found", "-o=name"];
+            wait_until("everything to be there again", SOON, async || {
+                let there = rig.api().kubectl(last).await?;
+                Ok(Probe::when(!there.is_empty(), || "not yet".to_owned()))
+            })
+            .await?;
+            let patch = r#"--patch={"metadata": {"finalizers": null}}"#;
+            rig.api().kubectl(["patch", "foomachinepool/held", "--type=merge", patch]).await
+        };
+        let (page, manager) = tokio::join!(reader.follow(PAGE, "When the manager went first"), manager);
+        manager?;
+        page?;
+        let left = rig.api().kubectl(["get", "crd,namespace", "-o=name"]).await?;
+        assert!(!left.contains("foo"), "{left}");
+        Ok(())
+    });
+}
