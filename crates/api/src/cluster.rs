@@ -1,5 +1,6 @@
 //! FooCluster: region and network of a cluster. The network is the user's own, named by ids or tags.
 
+use crate::identity::IdentityReference;
 use crate::shared::{ApiEndpoint, Initialization, NetworkReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
@@ -44,6 +45,10 @@ pub struct FooClusterSpec {
     #[schemars(length(min = 1, max = 32))]
     #[x_kube(validation = Rule::new("self == oldSelf").message("region is immutable"))]
     pub region: String,
+    /// As whom AWS is called for this cluster; default the FooClusterIdentity `default`, or without one the manager's own
+    /// credentials. May change; a pool whose group is in another account than the new credentials waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity_ref: Option<IdentityReference>,
     /// The network that pools launch into.
     pub network: Network,
     /// The API server's endpoint, only if this object provides it; usually the control plane does.
@@ -86,7 +91,7 @@ pub struct FooClusterStatus {
     /// The network as found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkStatus>,
-    /// `Ready`, `Paused` and `NetworkReady`.
+    /// `Ready`, `Paused`, `CredentialsReady` and `NetworkReady`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

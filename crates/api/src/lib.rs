@@ -13,6 +13,7 @@ pub mod capi;
 pub mod cluster;
 pub mod conditions;
 pub mod control_plane;
+pub mod identity;
 mod interruption;
 pub mod labels;
 pub mod machine;
@@ -23,6 +24,7 @@ pub mod templates;
 
 pub use cluster::{FooCluster, FooClusterSpec, FooClusterStatus};
 pub use control_plane::{FooControlPlane, FooControlPlaneSpec, FooControlPlaneStatus};
+pub use identity::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
 pub use machine::{FooMachine, FooMachineSpec, FooMachineStatus};
 pub use pool::{FooMachinePool, FooMachinePoolSpec, FooMachinePoolStatus};
 pub use templates::{
@@ -38,6 +40,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     vec![
         FooCluster::crd(),
         FooClusterTemplate::crd(),
+        FooClusterIdentity::crd(),
         FooMachine::crd(),
         FooMachinePool::crd(),
         FooMachinePoolTemplate::crd(),

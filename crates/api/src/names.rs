@@ -64,6 +64,10 @@ pub mod managers {
     pub const MACHINE_DRAIN: &str = "foo/machine-drain";
     /// MachinePool.spec.replicas when the group decides.
     pub const REPLICAS: &str = "foo/replicas";
+    /// Owner references of Secrets with credentials.
+    pub const IDENTITY_SECRET: &str = "foo/identity-secret";
+    /// FooClusterIdentity: status.
+    pub const IDENTITY_STATUS: &str = "foo/identity-status";
     /// FooCluster: status.
     pub const CLUSTER_STATUS: &str = "foo/cluster-status";
     /// The endpoint in a FooControlPlane's spec.

@@ -1,10 +1,9 @@
 //! Credentials, HTTP, timeouts and retries: everything that is decided before the first call.
 
+use crate::sessions::{Sessions, with_roles};
 use crate::{AwsCloud, Clients};
-use aws_config::sts::AssumeRoleProvider;
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
-use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_types::retry::RetryConfig;
@@ -129,13 +128,17 @@ impl fmt::Debug for Identity {
 
 pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectError> {
     let settings = checked(settings)?;
-    let config = with_roles(base(&settings).await, &settings.roles).await;
+    let sessions = Sessions::new();
+    let config = with_roles(base(&settings, &sessions).await, &settings.roles).await;
     let autoscaling = |retries: RetryConfig| {
-        let config = aws_sdk_autoscaling::config::Builder::from(&config).retry_config(retries);
+        let config = aws_sdk_autoscaling::config::Builder::from(&config)
+            .interceptor(sessions.clone())
+            .retry_config(retries);
         aws_sdk_autoscaling::Client::from_conf(config.build())
     };
     let ec2 = |retries: RetryConfig| {
-        let config = aws_sdk_ec2::config::Builder::from(&config).retry_config(retries);
+        let config =
+            aws_sdk_ec2::config::Builder::from(&config).interceptor(sessions.clone()).retry_config(retries);
         aws_sdk_ec2::Client::from_conf(config.build())
     };
     // Not the adaptive mode: after two throttled calls it held others back for 38 s, across all clients.
@@ -147,7 +150,10 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
         },
         ec2: Clients { repeating: ec2(repeating()), once: ec2(RetryConfig::disabled()) },
         sts: aws_sdk_sts::Client::from_conf(
-            aws_sdk_sts::config::Builder::from(&config).retry_config(repeating()).build(),
+            aws_sdk_sts::config::Builder::from(&config)
+                .interceptor(sessions.clone())
+                .retry_config(repeating())
+                .build(),
         ),
     })
 }
@@ -163,10 +169,13 @@ pub(crate) async fn connect_queue(
     let settings = checked(settings)?;
     let Timeouts { connect, attempt, operation } = settings.timeouts;
     let patient = Timeouts { connect, attempt: attempt + LONGEST_WAIT, operation: operation + LONGEST_WAIT };
-    let config = with_roles(base(&settings).await, &settings.roles).await;
+    let sessions = Sessions::new();
+    let config = with_roles(base(&settings, &sessions).await, &settings.roles).await;
     let client = |retries: RetryConfig, timeouts: Timeouts| {
-        let config =
-            aws_sdk_sqs::config::Builder::from(&config).endpoint_url(&endpoint).retry_config(retries);
+        let config = aws_sdk_sqs::config::Builder::from(&config)
+            .interceptor(sessions.clone())
+            .endpoint_url(&endpoint)
+            .retry_config(retries);
         aws_sdk_sqs::Client::from_conf(config.timeout_config(timeouts.config()).build())
     };
     Ok(Clients {
@@ -196,11 +205,12 @@ fn is_http(url: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| url.strip_prefix(scheme).is_some_and(|host| !host.is_empty()))
 }
 
-async fn base(settings: &AwsSettings) -> SdkConfig {
+async fn base(settings: &AwsSettings, sessions: &Sessions) -> SdkConfig {
     let https = Builder::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build_https();
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
         .region(Region::new(settings.region.clone()))
         .http_client(https)
+        .identity_cache(sessions.clone())
         .timeout_config(settings.timeouts.config());
     if let Ok(name) = AppName::new("cluster-api-provider-foo") {
         loader = loader.app_name(name);
@@ -213,22 +223,6 @@ async fn base(settings: &AwsSettings) -> SdkConfig {
         loader = loader.credentials_provider(keys);
     }
     loader.load().await
-}
-
-async fn with_roles(mut config: SdkConfig, roles: &[AssumedRole]) -> SdkConfig {
-    for role in roles {
-        let mut builder =
-            AssumeRoleProvider::builder(&role.arn).session_name(&role.session_name).configure(&config);
-        if let Some(id) = &role.external_id {
-            builder = builder.external_id(id);
-        }
-        let provider = match config.credentials_provider() {
-            Some(before) => builder.build_from_provider(before).await,
-            None => builder.build().await,
-        };
-        config = config.into_builder().credentials_provider(SharedCredentialsProvider::new(provider)).build();
-    }
-    config
 }
 
 #[cfg(test)]

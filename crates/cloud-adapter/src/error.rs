@@ -1,5 +1,6 @@
 //! From the SDK's errors to ours: by error code and by where the call broke, never by message text.
 
+use crate::sessions::Refused;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
@@ -52,6 +53,14 @@ fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata,
 /// The call broke before an answer came. The texts are our own: those of the network name addresses and differ from
 /// one failure to the next.
 fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
+    if let Some(refused) = find::<Refused>(error) {
+        let kind = match kind_of(operation, &refused.code, refused.status) {
+            // The call itself was not refused; it was never sent.
+            kind @ (ErrorKind::Throttled | ErrorKind::Internal) => kind,
+            _ => ErrorKind::Credentials,
+        };
+        return CloudError::new(operation, kind, None, &refused.to_string());
+    }
     if let Some(credentials) = find::<CredentialsError>(error) {
         let kind = match credentials {
             CredentialsError::ProviderTimedOut(_) => ErrorKind::Unreachable,
@@ -158,7 +167,7 @@ fn kind_without_code(status: u16) -> ErrorKind {
 }
 
 /// The first error of that type in the chain.
-fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+pub(crate) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     causes(error).find_map(|error| error.downcast_ref())
 }
 

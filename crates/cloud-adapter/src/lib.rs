@@ -7,6 +7,7 @@
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
 //! * `groups`, `templates`, `instances`, `network`: the operations by family, with the shapes they need;
 //! * `queue`: one SQS queue;
+//! * `sessions`: roles, and what is remembered of credentials;
 //! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
 
 pub mod connect;
@@ -16,6 +17,7 @@ mod instances;
 mod network;
 mod numbers;
 mod queue;
+mod sessions;
 mod templates;
 
 pub use connect::{AssumedRole, AwsSettings, ConnectError, Identity, Timeouts};

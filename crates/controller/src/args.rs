@@ -38,6 +38,10 @@ pub struct Args {
     /// Elect a leader among replicas; switch off only for a single replica.
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub leader_elect: bool,
+    /// Namespace of the Secrets that FooClusterIdentities name; the pod's own, or `default`.
+    #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
+    pub identity_namespace: String,
+
     /// Namespace of the lease; the pod's own, or `default`.
     #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
     pub leader_election_namespace: String,
@@ -179,6 +183,7 @@ impl Args {
             controllers: self.controllers.into_iter().collect(),
             settings: context::Settings {
                 namespace: some(self.namespace),
+                identity_namespace: self.identity_namespace,
                 watch_filter: some(self.watch_filter),
                 sync_period: self.sync_period,
                 concurrency: self.concurrency,

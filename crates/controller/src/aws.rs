@@ -1,9 +1,10 @@
 //! The real cloud: the only file that names the crate that links the AWS SDK.
 
 use crate::clouds::{CloudFactory, CloudKey, ConnectError, Metering, QueueAddress};
+use crate::credentials::{Credentials, Role, Source};
 use async_trait::async_trait;
 use foo_cloud::{Cloud, Queue};
-use foo_cloud_adapter::{AwsCloud, AwsQueue, AwsSettings};
+use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsQueue, AwsSettings, Identity};
 use std::sync::Arc;
 
 /// Connects to AWS, or to what stands in for it.
@@ -18,17 +19,40 @@ impl Aws {
         Self { endpoint_url }
     }
 
-    fn settings(&self, region: &str) -> AwsSettings {
-        AwsSettings { endpoint_url: self.endpoint_url.clone(), ..AwsSettings::new(region) }
+    fn settings(&self, credentials: &Credentials, region: &str) -> AwsSettings {
+        let identity = match &credentials.source {
+            Source::Manager => Identity::DefaultChain,
+            Source::Keys(keys) => Identity::Keys {
+                access_key_id: keys.access_key_id.clone(),
+                secret_access_key: keys.secret_access_key.clone(),
+                session_token: keys.session_token.clone(),
+            },
+        };
+        let role = |role: &Role| AssumedRole {
+            arn: role.arn.clone(),
+            external_id: role.external_id.clone(),
+            session_name: role.session_name.clone(),
+        };
+        AwsSettings {
+            endpoint_url: self.endpoint_url.clone(),
+            identity,
+            roles: credentials.roles.iter().map(role).collect(),
+            ..AwsSettings::new(region)
+        }
     }
 }
 
 #[async_trait]
 impl CloudFactory for Aws {
-    async fn connect(&self, key: &CloudKey, metering: &Metering) -> Result<Arc<dyn Cloud>, ConnectError> {
-        let cloud = AwsCloud::connect(self.settings(&key.region))
-            .await
-            .map_err(|error| ConnectError { key: key.clone(), source: Box::new(error) })?;
+    async fn connect(
+        &self,
+        credentials: &Credentials,
+        region: &str,
+        metering: &Metering,
+    ) -> Result<Arc<dyn Cloud>, ConnectError> {
+        let cloud = AwsCloud::connect(self.settings(credentials, region)).await.map_err(|error| {
+            ConnectError { key: CloudKey::of(credentials, region), source: Box::new(error) }
+        })?;
         Ok(metering.around(cloud))
     }
 
@@ -37,8 +61,9 @@ impl CloudFactory for Aws {
         queue: &QueueAddress,
         metering: &Metering,
     ) -> Result<Arc<dyn Queue>, ConnectError> {
-        let key = CloudKey::default_in(queue.region.as_str());
-        let queue = AwsQueue::connect(self.settings(&queue.region), &queue.url)
+        let own = Credentials::default();
+        let key = CloudKey::of(&own, queue.region.as_str());
+        let queue = AwsQueue::connect(self.settings(&own, &queue.region), &queue.url)
             .await
             .map_err(|error| ConnectError { key, source: Box::new(error) })?;
         Ok(metering.around_queue(queue))

@@ -1,9 +1,13 @@
-//! The clouds: one per (credentials, region), made when first asked for.
+//! The clouds: one per (credentials, region), made when first asked for, gone when the last who uses it lets go.
 //!
 //! Each comes with its observer, which is driven by a task of its own, and its lookups. What cloud it really is comes
 //! from a [`CloudFactory`]; only `run` knows the one that calls AWS.
+//!
+//! Credentials count by their content: a key that was rotated is another cloud, and with the last cluster and pool that
+//! turn to the new one the old one ends, with all that AWS refused it. Nothing here is to be made invalid.
 
 use crate::clock::Clock;
+use crate::credentials::Credentials;
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
 use async_trait::async_trait;
@@ -15,14 +19,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 use tokio::sync::{OnceCell, mpsc};
 use tokio_util::task::AbortOnDropHandle;
-
-/// Credentials of the manager itself (IRSA, instance profile, environment), the only ones for now.
-pub const DEFAULT_CREDENTIALS: &str = "default";
 
 /// Names on their way from all observers to the pool controller. Each observer keeps its own names, each once, until
 /// there is room here.
@@ -33,16 +34,16 @@ const RESTART_AFTER: Duration = Duration::from_secs(5);
 /// Which cloud: whose credentials, in which region.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CloudKey {
-    /// Name of the credentials.
+    /// The credentials, as [`Credentials::name`] names them.
     pub credentials: String,
     /// AWS region.
     pub region: String,
 }
 
 impl CloudKey {
-    /// The manager's own credentials in that region.
-    pub fn default_in(region: impl Into<String>) -> Self {
-        Self { credentials: DEFAULT_CREDENTIALS.to_owned(), region: region.into() }
+    /// These credentials in that region.
+    pub fn of(credentials: &Credentials, region: impl Into<String>) -> Self {
+        Self { credentials: credentials.name(), region: region.into() }
     }
 }
 
@@ -64,8 +65,14 @@ pub struct Wake {
 /// Makes the connection to a cloud.
 #[async_trait]
 pub trait CloudFactory: Send + Sync {
-    /// A cloud for these credentials and region, with `metering` around it ([`Metering::around`]).
-    async fn connect(&self, key: &CloudKey, metering: &Metering) -> Result<Arc<dyn Cloud>, ConnectError>;
+    /// A cloud for these credentials and region, with `metering` around it ([`Metering::around`]). Makes no call: whether
+    /// AWS accepts the credentials is found out by whoever asks it something.
+    async fn connect(
+        &self,
+        credentials: &Credentials,
+        region: &str,
+        metering: &Metering,
+    ) -> Result<Arc<dyn Cloud>, ConnectError>;
 
     /// A queue of the manager's own account in that region, with `metering` around it ([`Metering::around_queue`]).
     async fn connect_queue(
@@ -145,19 +152,25 @@ impl CloudRegion {
     }
 }
 
+impl Drop for CloudRegion {
+    fn drop(&mut self) {
+        tracing::info!(cloud = %self.key, "nobody uses this cloud any more");
+    }
+}
+
 impl fmt::Debug for CloudRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CloudRegion").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
-/// All clouds in use. Dropping it ends their observers.
+/// All clouds in use; they belong to those who use them.
 pub struct Clouds {
     factory: Arc<dyn CloudFactory>,
     metering: Metering,
     settings: Settings,
     clock: Arc<dyn Clock>,
-    regions: Mutex<HashMap<CloudKey, Arc<OnceCell<Arc<CloudRegion>>>>>,
+    regions: Mutex<HashMap<CloudKey, Weak<CloudRegion>>>,
     wakes: mpsc::Sender<Wake>,
     woken: Arc<Mutex<mpsc::Receiver<Wake>>>,
 }
@@ -184,20 +197,34 @@ impl Clouds {
         }
     }
 
-    /// The cloud; connects and starts its observer when asked for the first time. A failure is not remembered.
-    pub async fn get(&self, key: &CloudKey) -> Result<Arc<CloudRegion>, ConnectError> {
-        let cell = {
-            let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(regions.entry(key.clone()).or_default())
-        };
-        cell.get_or_try_init(|| self.connect(key)).await.map(Arc::clone)
+    /// The cloud; connects and starts its observer if nobody uses it yet. It lasts as long as what is returned here. A
+    /// failure is not remembered.
+    pub async fn get(
+        &self,
+        credentials: &Credentials,
+        region: &str,
+    ) -> Result<Arc<CloudRegion>, ConnectError> {
+        let key = CloudKey::of(credentials, region);
+        if let Some(there) = self.regions().get(&key).and_then(Weak::upgrade) {
+            return Ok(there);
+        }
+        let cloud = self.factory.connect(credentials, region, &self.metering).await?;
+        let mut regions = self.regions();
+        // Somebody else may have been faster; then this connection, over which nothing was sent, is dropped.
+        if let Some(there) = regions.get(&key).and_then(Weak::upgrade) {
+            return Ok(there);
+        }
+        regions.retain(|_, region| region.strong_count() > 0);
+        let made = self.observed(key.clone(), cloud);
+        regions.insert(key, Arc::downgrade(&made));
+        Ok(made)
     }
 
-    /// The clouds of a region that are connected.
+    /// The clouds of a region that are in use.
     pub fn connected_in(&self, region: &str) -> Vec<Arc<CloudRegion>> {
-        let regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        let regions = self.regions();
         let here = regions.iter().filter(|(key, _)| key.region == region);
-        here.filter_map(|(_, cell)| cell.get().cloned()).collect()
+        here.filter_map(|(_, cloud)| cloud.upgrade()).collect()
     }
 
     /// Names a group as one for which something is new. If there is no room for it, the look that its caller asked for
@@ -218,22 +245,25 @@ impl Clouds {
         Wakes(Arc::clone(&self.woken))
     }
 
-    async fn connect(&self, key: &CloudKey) -> Result<Arc<CloudRegion>, ConnectError> {
-        let cloud = self.factory.connect(key, &self.metering).await?;
+    fn observed(&self, key: CloudKey, cloud: Arc<dyn Cloud>) -> Arc<CloudRegion> {
         let observer = Observer::new(Arc::clone(&cloud), self.settings.clone(), Arc::clone(&self.clock))
             .with_metrics(self.metering.metrics.clone());
         let observer = Arc::new(observer);
         let driver = tokio::spawn(drive(Arc::clone(&observer), key.clone()));
         let forwarder = tokio::spawn(forward(observer.wakes(), key.clone(), self.wakes.clone()));
         tracing::info!(cloud = %key, "connected");
-        Ok(Arc::new(CloudRegion {
-            key: key.clone(),
+        Arc::new(CloudRegion {
+            key,
             lookups: Lookups::new(Arc::clone(&cloud)),
             cloud,
             observer,
             account: OnceCell::new(),
             _tasks: [AbortOnDropHandle::new(driver), AbortOnDropHandle::new(forwarder)],
-        }))
+        })
+    }
+
+    fn regions(&self) -> MutexGuard<'_, HashMap<CloudKey, Weak<CloudRegion>>> {
+        self.regions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::clouds::Clouds;
 use crate::debug::DebugPools;
 use crate::events::Events;
+use crate::identities::Identities;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub struct Context {
     pub client: kube::Client,
     /// AWS.
     pub clouds: Arc<Clouds>,
+    /// As whom AWS is called, and for whom.
+    pub identities: Identities,
     /// What AWS announces, when there is a queue for it.
     pub announcements: Announcements,
     /// Kubernetes events.
@@ -38,6 +41,8 @@ pub struct Context {
 pub struct Settings {
     /// Only objects of this namespace; all when absent (`--namespace`).
     pub namespace: Option<String>,
+    /// Where the Secrets are that FooClusterIdentities name (`--identity-namespace`).
+    pub identity_namespace: String,
     /// Only objects with this value of the watch label; all when absent (`--watch-filter`).
     pub watch_filter: Option<String>,
     /// Every object is looked at again after this long, ± 20 %, even if nothing happened (`--sync-period`).
@@ -57,6 +62,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             namespace: None,
+            identity_namespace: "default".to_owned(),
             watch_filter: None,
             sync_period: Duration::from_mins(10),
             concurrency: 16,

@@ -10,10 +10,11 @@ use crate::clouds::{CloudFactory, Clouds};
 use crate::context::Context;
 use crate::debug::DebugPools;
 use crate::events::Events;
+use crate::identities::Identities;
 use crate::leader::{self, Candidate, Leadership, Standing};
 use crate::metrics::{KubeClient, Metrics};
 use crate::readiness::Readiness;
-use crate::{admin, client, cluster, control_plane, pool};
+use crate::{admin, client, cluster, control_plane, identities, pool};
 use anyhow::Context as _;
 use foo_cloud::{Limits, SystemClock};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -89,6 +90,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         events: Events::new(work.clone(), &identity, metrics.clone()),
         client: work,
         clouds: Arc::new(clouds),
+        identities: Identities::default(),
         announcements: Announcements::default(),
         settings: config.settings.clone(),
         debug: pools,
@@ -110,6 +112,9 @@ fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSe
             ControllerName::Cluster => controllers.spawn(cluster::run(context, stopped)),
             ControllerName::ControlPlane => controllers.spawn(control_plane::run(context, stopped)),
         };
+    }
+    if config.controllers.iter().any(|name| *name != ControllerName::ControlPlane) {
+        controllers.spawn(identities::run(context.clone(), stop.clone().cancelled_owned()));
     }
     if let Some(queue) =
         config.events_queue.clone().filter(|_| config.controllers.contains(&ControllerName::Pool))

@@ -58,27 +58,15 @@ pub enum Which {
 
 /// Bounds of every kind that is watched.
 pub trait Object:
-    Resource<DynamicType = (), Scope = NamespaceResourceScope>
-    + Clone
-    + Debug
-    + DeserializeOwned
-    + Send
-    + Sync
-    + 'static
+    Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
 {
 }
 impl<K> Object for K where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
-        + Clone
-        + Debug
-        + DeserializeOwned
-        + Send
-        + Sync
-        + 'static
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
 {
 }
 
-impl<K: Object> Watch<K> {
+impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
     /// Watches a kind that users write. `passing` says which changes matter.
     pub fn guarded(context: &Context, kind: Watched, which: Which, passing: Passing) -> Self {
         let events = watcher(api::<DeserializeGuard<K>>(context), config(context, which))
@@ -96,9 +84,20 @@ impl<K: Object> Watch<K> {
 
     /// Watches a kind whose objects must all be readable.
     pub fn strict(context: &Context, kind: Watched, which: Which, passing: Passing) -> Self {
-        let events = watcher(api::<K>(context), config(context, which))
-            .modify(|object| prune(object.meta_mut()))
-            .default_backoff();
+        Self::strict_over(context, kind, api(context), config(context, which), passing)
+    }
+}
+
+impl<K: Object> Watch<K> {
+    /// [`Watch::strict`], of whatever this API shows: a kind without namespaces, or one other namespace.
+    pub fn strict_over(
+        context: &Context,
+        kind: Watched,
+        api: Api<K>,
+        config: watcher::Config,
+        passing: Passing,
+    ) -> Self {
+        let events = watcher(api, config).modify(|object| prune(object.meta_mut())).default_backoff();
         Self::new(context, kind, passing, events, Decoded::Object)
     }
 

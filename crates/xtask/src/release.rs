@@ -137,9 +137,14 @@ const SHARED: [&str; 6] = [
     "deploy/manager/manager.yaml",
 ];
 
+/// Those for the provider that calls AWS.
+const FOR_AWS: [&str; 2] =
+    ["deploy/rbac/identity_secrets_role.yaml", "deploy/rbac/identity_secrets_role_binding.yaml"];
+
 fn components(root: &Path, entry: &Entry, version: &str, image: &str) -> Result<String> {
     let mut shared = yaml::parse(&rbac::manager_role(entry.controllers))?;
-    for path in SHARED {
+    let for_aws: &[&str] = if entry.provider == Provider::Infrastructure { &FOR_AWS } else { &[] };
+    for path in SHARED.iter().chain(for_aws) {
         shared.extend(yaml::parse(&read(root, path)?).with_context(|| format!("in {path}"))?);
     }
     rename(&mut shared, entry.prefix);
@@ -299,7 +304,7 @@ mod tests {
             };
             let bindings =
                 [of_kind(&objects, "ClusterRoleBinding"), of_kind(&objects, "RoleBinding")].concat();
-            assert_eq!(bindings.len(), 2);
+            assert_eq!(bindings.len(), if entry.provider == Provider::Infrastructure { 3 } else { 2 });
             for binding in bindings {
                 assert!(there(&binding["roleRef"]["kind"], &binding["roleRef"]["name"]), "{binding}");
                 let subject = &binding["subjects"][0];

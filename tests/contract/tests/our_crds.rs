@@ -61,15 +61,20 @@ fn find(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
 const NONE: [&str; 0] = [];
 
 /// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e` is the word
-/// with an `s`; a kind with another end needs a look at flect's rules first.
+/// with an `s`, of those in `ty` it has `ties`; a kind with another end needs a look at flect's rules first.
 #[test]
 fn names_are_those_that_core_calculates() {
     for (kind, crd) in all() {
         let singular = kind.to_lowercase();
-        assert!(singular.ends_with(['r', 'l', 'e']), "{kind}: what is flect's plural?");
+        let plural = match singular.strip_suffix("ty") {
+            Some(stem) => format!("{stem}ties"),
+            None => format!("{singular}s"),
+        };
+        let is_known = singular.ends_with(['r', 'l', 'e']) || singular.ends_with("ty");
+        assert!(is_known, "{kind}: what is flect's plural?");
         let group = crd["spec"]["group"].as_str().unwrap_or_default();
-        assert_eq!(crd["metadata"]["name"], format!("{singular}s.{group}"));
-        assert_eq!(crd["spec"]["names"]["plural"], format!("{singular}s"));
+        assert_eq!(crd["metadata"]["name"], format!("{plural}.{group}"));
+        assert_eq!(crd["spec"]["names"]["plural"], plural);
     }
 }
 
@@ -137,12 +142,14 @@ fn schemas_are_structural() {
     let combined =
         |schema: &Value| ["oneOf", "anyOf", "allOf", "not", "$ref"].iter().any(|key| !schema[*key].is_null());
     assert_eq!(find(|_, schema| combined(schema)), NONE);
-    // An object that says nothing about its content drops everything that is put into it.
+    // An object that says nothing about its content drops everything that is put into it. One means just that: there is
+    // nothing to say.
     let closed = |path: &str, schema: &Value| {
         schema["type"] == "object"
             && schema["properties"].is_null()
             && schema["additionalProperties"].is_null()
             && !path.ends_with(".metadata")
+            && path != "FooClusterIdentity.spec.controller"
     };
     assert_eq!(find(closed), NONE);
     // A number or a text has no type of its own.
@@ -291,6 +298,14 @@ fn templates_have_metadata_and_the_spec_of_their_kind() {
     }
 }
 
+/// clusterctl provider contract, "Move": identities are above all clusters, and go along with each.
+#[test]
+fn identities_are_moved_with_what_they_own() {
+    let crd = crd("FooClusterIdentity");
+    assert_eq!(crd["spec"]["scope"], "Cluster");
+    assert_eq!(crd["metadata"]["labels"]["clusterctl.cluster.x-k8s.io/move-hierarchy"], "");
+}
+
 /// Short names and columns, as users see them. A change here is a change of the interface.
 #[test]
 fn what_kubectl_get_shows() {
@@ -313,6 +328,7 @@ fn what_kubectl_get_shows() {
     let expected = "\
 FooCluster | fooc | Cluster, Region, Ready, Status, Age
 FooClusterTemplate |  |
+FooClusterIdentity | fooci | Secret, Role, Source, Ready, Status, Age
 FooMachine | foom | Cluster, Pool, Instance, Zone, State, Age, Type (wide), Template (wide)
 FooMachinePool | foomp | Cluster, Desired, Replicas, Ready, Up-To-Date, Status, Age, Version (wide), Type (wide), Group (wide), Template (wide)
 FooMachinePoolTemplate |  |

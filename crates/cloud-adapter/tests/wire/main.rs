@@ -3,6 +3,7 @@
 
 mod canned;
 mod errors;
+mod identities;
 mod queue;
 mod shapes;
 mod simulator;

@@ -2,7 +2,7 @@
 
 use super::members::Members;
 use super::{Observation, Pace, Seen, Settings, backoff};
-use crate::error::CloudError;
+use crate::error::{CloudError, ErrorKind};
 use crate::model::{Group, GroupName, InstanceId, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -146,6 +146,13 @@ impl Index {
 
     pub(super) fn trouble(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
         self.entries.get(group)?.trouble.clone()
+    }
+
+    pub(super) fn refusal(&self) -> Option<(Timestamp, CloudError)> {
+        let troubles = self.entries.values().filter_map(|entry| entry.trouble.as_ref());
+        let refused =
+            troubles.filter(|(_, error)| matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials));
+        refused.max_by_key(|(at, _)| *at).cloned()
     }
 
     pub(super) fn pace(&mut self, group: &GroupName, pace: Pace, now: Instant) {

@@ -226,6 +226,11 @@ impl Observer {
         self.state().index.trouble(group)
     }
 
+    /// The newest refusal to let us look at a group, if no look at that group has succeeded since, and when it was asked.
+    pub fn refusal(&self) -> Option<(Timestamp, CloudError)> {
+        self.state().index.refusal()
+    }
+
     /// Sets how closely a group is looked at.
     pub fn pace(&self, group: &GroupName, pace: Pace) {
         self.state().index.pace(group, pace, Instant::now());

@@ -69,6 +69,12 @@ impl Wait {
             Self::Look(place, _) | Self::Heed(place, _) => place,
         }
     }
+
+    fn place_mut(&mut self) -> &mut Place {
+        match self {
+            Self::Look(place, _) | Self::Heed(place, _) => place,
+        }
+    }
 }
 
 /// What is to be done with messages now.
@@ -161,6 +167,19 @@ impl Desk {
         })
     }
 
+    /// A group is known by another place: what is announced and what waits goes there.
+    pub(super) fn moves(&mut self, from: &Place, to: &Place) {
+        for (id, signal) in self.signals.remove(from).unwrap_or_default() {
+            self.announce(to, &id, signal);
+        }
+        for wait in self.held.values_mut().flat_map(|held| &mut held.waits) {
+            let place = wait.place_mut();
+            if place == from {
+                *place = to.clone();
+            }
+        }
+    }
+
     /// Nobody cares for that group any more.
     pub(super) fn forget(&mut self, place: &Place) -> bool {
         self.signals.remove(place);
@@ -217,5 +236,41 @@ impl Desk {
     /// A message cannot be hidden any more: it comes again by itself.
     pub(super) fn lost(&mut self, number: u64) {
         self.held.remove(&number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clouds::CloudKey;
+
+    fn place(credentials: &str) -> Place {
+        let cloud = CloudKey { credentials: credentials.to_owned(), region: "r".to_owned() };
+        Place { cloud, group: "g".into() }
+    }
+
+    #[test]
+    fn what_was_announced_outlives_the_credentials_it_was_announced_under() {
+        let (old, new, id) = (place("old"), place("new"), InstanceId::new("i-1"));
+        let mut desk = Desk::default();
+        desk.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: Timestamp(1) });
+        let now = Instant::now();
+        desk.hold(Held {
+            receipt: Receipt::new("r"),
+            kind: EventKind::Interruption,
+            time: Timestamp(1),
+            waits: vec![Wait::Look(old.clone(), Timestamp(1)), Wait::Heed(old.clone(), id.clone())],
+            partly_unknown: false,
+            hide_for: HIDDEN,
+            until: None,
+            received: now,
+            hidden_until: now + HIDDEN,
+        });
+        desk.moves(&old, &new);
+        assert!(desk.signals(&old).is_empty());
+        assert!(desk.signals(&new).contains_key(&id));
+        assert!(!desk.forget(&old), "nothing waits there any more");
+        assert!(desk.passed(&new, Some(Timestamp(2)), &[(id, Heed::Answered)].into()));
+        assert_eq!(desk.due(Timestamp(2), now).done.len(), 1);
     }
 }

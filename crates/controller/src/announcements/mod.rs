@@ -78,6 +78,11 @@ impl Announcements {
         }
     }
 
+    /// A group is looked at with other credentials from now on.
+    pub fn moves(&self, from: &Place, to: &Place) {
+        self.desk().moves(from, to);
+    }
+
     /// A pool is gone.
     pub fn forget(&self, place: &Place) {
         if self.desk().forget(place) {

@@ -9,7 +9,8 @@ use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::backoff::{Backoff, jittered};
 use crate::clock::kube_time;
-use crate::clouds::CloudKey;
+use crate::clouds::{CloudKey, CloudRegion};
+use crate::identities::identity_of;
 use crate::metrics::{Controller as Which, PassResult, Watched};
 use crate::watch::{Passing, Watch, Which as Watching};
 use foo_api::capi::Cluster;
@@ -17,6 +18,7 @@ use foo_api::cluster::{FailureDomain, NetworkStatus};
 use foo_api::conditions::{self, Wanted};
 use foo_api::shared::Initialization;
 use foo_api::{FooCluster, FooClusterStatus, FooMachinePool, names};
+use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_planner::desired::Blocked;
 use foo_planner::report::Severity;
@@ -32,6 +34,7 @@ use tokio::time::Instant;
 
 /// How soon a network that could not be found is looked for again.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
+const CREDENTIALS_READY: &str = "CredentialsReady";
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
@@ -46,11 +49,19 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         Passing::AllButStatus,
     );
     let concurrency = context.settings.concurrency;
+    let with_identity = own.store.clone();
+    let identified = context.identities.changes().flat_map(move |names| {
+        let concerned = with_identity.state_filter(|cluster| names.contains(identity_of(cluster)));
+        let concerned: Vec<_> = concerned.iter().map(|it| ObjectRef::from_obj(it.as_ref())).collect();
+        futures::stream::iter(concerned)
+    });
     let of_pool = own.store.clone();
     let reconciler = Arc::new(Clusters {
         backoff: Backoff::new(context.settings.seed),
         believed: Mutex::default(),
+        regions: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),
+        own: own.store.clone(),
         owners: clusters.store,
         pools: pools.store,
         context,
@@ -76,6 +87,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
                 .map(|cluster| ObjectRef::from_obj(cluster.as_ref()))
                 .collect::<Vec<_>>()
         })
+        .reconcile_on(identified)
         .graceful_shutdown_on(shutdown)
         .run(
             |cluster, reconciler: Arc<Clusters>| reconciler.reconcile(cluster),
@@ -91,12 +103,15 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
 
 struct Clusters {
     context: Context,
+    own: Store<FooCluster>,
     owners: Store<Cluster>,
     pools: Store<FooMachinePool>,
     status: StatusWriter,
     backoff: Backoff<ObjectRef<FooCluster>>,
-    /// Until when this process believes what an earlier one found.
-    believed: Mutex<HashMap<ObjectRef<FooCluster>, Instant>>,
+    /// Until when this process believes what an earlier one found, and with which credentials it began to.
+    believed: Mutex<HashMap<ObjectRef<FooCluster>, (Instant, CloudKey)>>,
+    /// The cloud of each cluster, kept in being by this.
+    regions: Mutex<HashMap<ObjectRef<FooCluster>, Arc<CloudRegion>>>,
 }
 
 /// What a pass found.
@@ -117,6 +132,7 @@ impl Clusters {
         if self.owners.wait_until_ready().await.is_err() || self.pools.wait_until_ready().await.is_err() {
             return Ok(Action::await_change());
         }
+        self.context.identities.wait_until_known().await;
         match self.pass(&cluster).await {
             Ok((action, result)) => {
                 measured.ends(result);
@@ -144,7 +160,8 @@ impl Clusters {
             return Ok((Action::await_change(), PassResult::Skipped));
         }
         if paused {
-            let written = self.publish(&api, cluster, &as_published(cluster), true).await?;
+            let said = published(cluster, CREDENTIALS_READY).unwrap_or_else(not_yet_used);
+            let written = self.publish(&api, cluster, &as_published(cluster), said, true).await?;
             return Ok((Action::await_change(), result(written)));
         }
         let Some(owner) = owner else {
@@ -152,30 +169,68 @@ impl Clusters {
                 "WaitingForCluster",
                 "no Cluster names this FooCluster in spec.infrastructureRef yet",
             );
-            let written = self.publish(&api, cluster, &Found::Blocked(blocked), false).await?;
+            let written =
+                self.publish(&api, cluster, &Found::Blocked(blocked), not_yet_used(), false).await?;
             return Ok((Action::await_change(), result(written)));
         };
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
         }
         tracing::trace!(cluster = owner.name_any(), "looking for the network");
-        let found = if self.believes(cluster) { as_published(cluster) } else { self.look(cluster).await };
-        let written = self.publish(&api, cluster, &found, false).await?;
-        let period = match found {
-            Found::Network(_) => self.context.settings.sync_period,
-            Found::Blocked(_) => LOOK_AGAIN,
+        let region = self.region(cluster).await;
+        let found = match &region {
+            Ok(region) if self.believes(cluster, &region.key) => as_published(cluster),
+            Ok(region) => look(cluster, region).await,
+            Err(blocked) => Found::Blocked(blocked.clone()),
         };
+        // What was found is remembered for long; credentials may have been refused since.
+        let refusal = region.ok().and_then(|region| region.observer.refusal());
+        let said = credentials(&found, refusal.as_ref().map(|(_, error)| error));
+        let period = match (&found, &refusal) {
+            (Found::Network(_), None) => self.context.settings.sync_period,
+            (Found::Network(_), Some(_)) | (Found::Blocked(_), _) => LOOK_AGAIN,
+        };
+        let written = self.publish(&api, cluster, &found, said, false).await?;
         Ok((Action::requeue(jittered(period, &cluster.name_any())), result(written)))
     }
 
     /// A manager that starts again believes what its predecessor found for this very spec, until the next look is due: a
     /// thousand clusters must not all be looked up at once.
-    fn believes(&self, cluster: &FooCluster) -> bool {
+    fn believes(&self, cluster: &FooCluster, with: &CloudKey) -> bool {
         let now = Instant::now();
         let period = jittered(self.context.settings.sync_period, &cluster.name_any());
         let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        let until = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(|| now + period);
-        now < *until && is_found(cluster)
+        let first = || (now + period, with.clone());
+        let (until, began_with) = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(first);
+        now < *until && began_with == with && is_found(cluster)
+    }
+
+    /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.
+    async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
+        let key = ObjectRef::from_obj(cluster);
+        let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
+        let namespace = cluster.namespace().unwrap_or_default();
+        let region = match self.context.identities.credentials(name, &namespace) {
+            Ok(credentials) => {
+                let connected = self.context.clouds.get(&credentials, &cluster.spec.region).await;
+                connected.map_err(|error| Blocked::new("Credentials", error.to_string()))
+            }
+            Err(blocked) => Err(blocked),
+        };
+        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that went without asking us.
+        regions.retain(|key, _| self.own.get(key).is_some());
+        match &region {
+            Ok(region) => drop(regions.insert(key, Arc::clone(region))),
+            Err(_) => drop(regions.remove(&key)),
+        }
+        region
+    }
+
+    fn forget(&self, cluster: &FooCluster) {
+        let key = ObjectRef::from_obj(cluster);
+        self.regions.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        self.believed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
 
     /// The Cluster that owns this object; core sets the reference.
@@ -184,31 +239,16 @@ impl Clusters {
         self.owners.get(&ObjectRef::new(&owner.name).within(&cluster.namespace().unwrap_or_default()))
     }
 
-    async fn look(&self, cluster: &FooCluster) -> Found {
-        let region = match self.context.clouds.get(&CloudKey::default_in(cluster.spec.region.as_str())).await
-        {
-            Ok(region) => region,
-            Err(error) => return Found::Blocked(Blocked::new("Credentials", error.to_string())),
-        };
-        let observed = cluster.status.as_ref().and_then(|status| {
-            status.conditions.iter().find(|condition| condition.type_ == "NetworkReady")?.observed_generation
-        });
-        let asking = if observed == cluster.metadata.generation { Asking::Again } else { Asking::Anew };
-        match network::find(&cluster.spec.network, &region.lookups, asking).await {
-            Ok(network) => Found::Network(network),
-            Err(blocked) => Found::Blocked(blocked),
-        }
-    }
-
     async fn publish(
         &self,
         api: &Api<FooCluster>,
         cluster: &FooCluster,
         found: &Found,
+        credentials: Wanted,
         paused: bool,
     ) -> Result<apply::Written, apply::Error> {
         let now = kube_time(self.context.clock.as_ref());
-        let status = status(cluster, found, paused, now);
+        let status = status(cluster, found, credentials, paused, now);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
         if let (apply::Written::Yes, Found::Blocked(blocked)) = (written, found) {
             let object = cluster.object_ref(&());
@@ -225,6 +265,7 @@ impl Clusters {
         paused: bool,
     ) -> Result<(Action, PassResult), apply::Error> {
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
+            self.forget(cluster);
             return Ok((Action::await_change(), PassResult::Settled));
         }
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
@@ -239,9 +280,21 @@ impl Clusters {
         });
         if left.is_empty() || moved {
             apply::remove_finalizer(api, cluster, names::CLUSTER_FINALIZER).await?;
+            self.forget(cluster);
             return Ok((Action::await_change(), PassResult::Worked));
         }
         Ok((Action::await_change(), PassResult::Settled))
+    }
+}
+
+async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
+    let observed = cluster.status.as_ref().and_then(|status| {
+        status.conditions.iter().find(|condition| condition.type_ == "NetworkReady")?.observed_generation
+    });
+    let asking = if observed == cluster.metadata.generation { Asking::Again } else { Asking::Anew };
+    match network::find(&cluster.spec.network, &region.lookups, asking).await {
+        Ok(network) => Found::Network(network),
+        Err(blocked) => Found::Blocked(blocked),
     }
 }
 
@@ -276,7 +329,13 @@ fn result(written: apply::Written) -> PassResult {
     }
 }
 
-fn status(cluster: &FooCluster, found: &Found, paused: bool, now: jiff::Timestamp) -> FooClusterStatus {
+fn status(
+    cluster: &FooCluster,
+    found: &Found,
+    credentials: Wanted,
+    paused: bool,
+    now: jiff::Timestamp,
+) -> FooClusterStatus {
     let old = cluster.status.clone().unwrap_or_default();
     let was_ready = old.ready == Some(true);
     let (network, condition) = match found {
@@ -286,16 +345,14 @@ fn status(cluster: &FooCluster, found: &Found, paused: bool, now: jiff::Timestam
         }
     };
     let ready = was_ready || matches!(found, Found::Network(_));
-    let wanted = |kind: &str, (status, reason, message): (&'static str, &str, String)| Wanted {
-        kind: kind.to_owned(),
-        status,
-        reason: reason.to_owned(),
-        message,
-    };
     let paused_as =
         if paused { ("True", "Paused", String::new()) } else { ("False", "NotPaused", String::new()) };
-    let conditions =
-        [wanted("Ready", condition.clone()), wanted("NetworkReady", condition), wanted("Paused", paused_as)];
+    let conditions = [
+        wanted("Ready", condition.clone()),
+        credentials,
+        wanted("NetworkReady", condition),
+        wanted("Paused", paused_as),
+    ];
     FooClusterStatus {
         initialization: Some(Initialization { provisioned: Some(ready) }),
         ready: Some(ready),
@@ -303,6 +360,44 @@ fn status(cluster: &FooCluster, found: &Found, paused: bool, now: jiff::Timestam
         network,
         conditions: conditions::merge(&old.conditions, &conditions, cluster.metadata.generation, now),
     }
+}
+
+fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -> Wanted {
+    Wanted { kind: kind.to_owned(), status, reason: reason.to_owned(), message }
+}
+
+/// What is to be said of the credentials: whoever found something, or not, was let in.
+fn credentials(found: &Found, refusal: Option<&CloudError>) -> Wanted {
+    let said = match (found, refusal) {
+        (Found::Network(_), None) => ("True", "Accepted", String::new()),
+        (Found::Network(_), Some(error)) => ("False", error.kind.into(), error.to_string()),
+        (Found::Blocked(blocked), _) => match blocked.reason.as_str() {
+            reason if reason.starts_with("Identity") || ["Credentials", "Denied"].contains(&reason) => {
+                ("False", reason, blocked.message.clone())
+            }
+            reason @ ("Throttled" | "Unreachable" | "Internal") => {
+                ("Unknown", reason, blocked.message.clone())
+            }
+            _ => ("True", "Accepted", String::new()),
+        },
+    };
+    wanted(CREDENTIALS_READY, said)
+}
+
+fn not_yet_used() -> Wanted {
+    wanted(CREDENTIALS_READY, ("Unknown", "NotYetUsed", "AWS has not been asked yet".to_owned()))
+}
+
+/// A condition as it stands in the status.
+fn published(cluster: &FooCluster, kind: &str) -> Option<Wanted> {
+    let conditions = cluster.status.as_ref()?.conditions.iter();
+    let condition = conditions.into_iter().find(|condition| condition.type_ == kind)?;
+    let status = match condition.status.as_str() {
+        "True" => "True",
+        "False" => "False",
+        _ => "Unknown",
+    };
+    Some(wanted(kind, (status, &condition.reason, condition.message.clone())))
 }
 
 /// One failure domain per zone, sorted. Control plane machines run in none of them.

@@ -202,10 +202,12 @@ pub enum Watched {
     FooMachinePool,
     FooMachine,
     FooCluster,
+    FooClusterIdentity,
     FooControlPlane,
     Cluster,
     MachinePool,
     Machine,
+    Namespace,
     Secret,
 }
 

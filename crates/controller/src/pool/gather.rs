@@ -67,6 +67,19 @@ impl Caches {
         self.foo_machines.get(&foo_machine).is_none() && is_named_after(pool, machine)
     }
 
+    /// The infrastructure of the pool's cluster.
+    pub(super) fn foo_cluster_of(&self, pool: &FooMachinePool) -> Option<Arc<FooCluster>> {
+        let namespace = pool.namespace()?;
+        let name = cluster_name(pool, None)?;
+        self.infrastructure_of(&*self.clusters.get(&ObjectRef::new(&name).within(&namespace))?)
+    }
+
+    fn infrastructure_of(&self, cluster: &Cluster) -> Option<Arc<FooCluster>> {
+        let reference = cluster.spec.infrastructure_ref.as_ref()?;
+        let named = || ObjectRef::new(&reference.name).within(&cluster.namespace().unwrap_or_default());
+        (reference.kind == "FooCluster").then(|| self.foo_clusters.get(&named())).flatten()
+    }
+
     /// What belongs to this pool.
     pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
@@ -74,11 +87,7 @@ impl Caches {
             .and_then(|name| self.machine_pools.get(&ObjectRef::new(&name).within(&namespace)));
         let cluster = cluster_name(&pool, machine_pool.as_deref())
             .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
-        let foo_cluster = cluster
-            .as_ref()
-            .and_then(|cluster| cluster.spec.infrastructure_ref.as_ref())
-            .filter(|reference| reference.kind == "FooCluster")
-            .and_then(|reference| self.foo_clusters.get(&ObjectRef::new(&reference.name).within(&namespace)));
+        let foo_cluster = cluster.as_deref().and_then(|cluster| self.infrastructure_of(cluster));
         let name = pool.name_any();
         let mut foo_machines = self.foo_machines.state_filter(|machine| {
             machine.namespace().as_deref() == Some(&namespace) && belongs_to(machine, &name)

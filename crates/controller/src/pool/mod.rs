@@ -32,9 +32,11 @@ mod state;
 mod wish;
 
 use crate::Context;
+use crate::identities::identity_of;
 use crate::metrics::Watched;
 use crate::watch::{Passing, Watch, Which};
 use foo_api::capi::{Cluster, Machine, MachinePool};
+use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names as api_names};
 use futures::StreamExt;
 use gather::{Caches, belongs_to, owning_pool};
@@ -44,6 +46,7 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::controller::{Action, Config, Controller};
 use kube_runtime::reflector::{ObjectRef, Store};
 use reconcile::Pools;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,11 +88,15 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     };
     let concurrency = context.settings.concurrency;
     let wakes = context.clouds.wakes();
+    let identities = context.identities.changes();
     let controller = Arc::new(Pools::new(context, caches.clone()));
     let woken = {
         let controller = Arc::clone(&controller);
         wakes.filter_map(move |wake| std::future::ready(controller.states.pool_of(&wake.cloud, &wake.group)))
     };
+    let with_identity = caches.clone();
+    let identified =
+        identities.flat_map(move |names| futures::stream::iter(pools_with_identity(&with_identity, &names)));
     let of_cluster = {
         let store = caches.pools.clone();
         move |namespace: Option<String>, cluster: &str| {
@@ -122,7 +129,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .watches_stream(secrets.changes, move |secret: PartialObjectMeta<Secret>| {
             pools_with_secret(&with_secret, &secret)
         })
-        .reconcile_on(woken)
+        .reconcile_on(futures::stream::select(woken, identified))
         .graceful_shutdown_on(shutdown)
         .run(
             |pool, controller: Arc<Pools>| controller.reconcile(pool),
@@ -156,6 +163,15 @@ fn pools_of_cluster(
         .iter()
         .map(|pool| ObjectRef::from_obj(pool.as_ref()))
         .collect()
+}
+
+/// Pools for which AWS is called as one of these identities: their FooCluster says so, or they have none.
+fn pools_with_identity(caches: &Caches, names: &BTreeSet<String>) -> Vec<ObjectRef<FooMachinePool>> {
+    let concerns = |pool: &FooMachinePool| {
+        names.contains(caches.foo_cluster_of(pool).as_deref().map_or(DEFAULT_IDENTITY, identity_of))
+    };
+    let pools = caches.pools.state_filter(concerns);
+    pools.iter().map(|pool| ObjectRef::from_obj(pool.as_ref())).collect()
 }
 
 /// The pool of a FooMachine: its owner, or, if it lost that, the pool it is named after.

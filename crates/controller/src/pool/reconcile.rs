@@ -13,7 +13,8 @@ use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter};
 use crate::backoff::{Backoff, jittered};
 use crate::clock::to_kube;
-use crate::clouds::{CloudKey, CloudRegion};
+use crate::clouds::CloudRegion;
+use crate::credentials::Credentials;
 use crate::debug::PoolName;
 use crate::metrics::{Controller, PassResult};
 use foo_api::names::managers;
@@ -60,10 +61,23 @@ struct WishPrint {
     leaving: Vec<String>,
     /// Instances that AWS takes back: there are two minutes.
     taken: Vec<InstanceId>,
+    /// As whom AWS is called: what others may not do, these may.
+    credentials: Option<String>,
+}
+
+/// Where AWS is called for a pool, and as whom.
+struct Access {
+    credentials: Arc<Credentials>,
+    region: String,
 }
 
 impl WishPrint {
-    fn of(gathered: &Gathered, announcements: &Announcements, place: Option<&Place>) -> Self {
+    fn of(
+        gathered: &Gathered,
+        announcements: &Announcements,
+        place: Option<&Place>,
+        access: &Result<Option<Access>, Blocked>,
+    ) -> Self {
         let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
         Self {
             generations: (
@@ -72,6 +86,7 @@ impl WishPrint {
             ),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
             taken: place.map(|place| announcements.taken(place)).unwrap_or_default(),
+            credentials: access.as_ref().ok().and_then(Option::as_ref).map(|to| to.credentials.name()),
         }
     }
 }
@@ -111,16 +126,18 @@ impl Pools {
             measured.ends(PassResult::Aborted);
             return Ok(Requeue::await_change());
         }
+        self.context.identities.wait_until_known().await;
         let gathered = self.caches.gather(pool);
+        let access = self.access(&gathered);
         let place = self.states.place_of(&key);
-        let wish = WishPrint::of(&gathered, &self.context.announcements, place.as_ref());
+        let wish = WishPrint::of(&gathered, &self.context.announcements, place.as_ref(), &access);
         if let Some(left) = self.backoff.held(&key, &wish, Instant::now()) {
             measured.ends(PassResult::Skipped);
             return Ok(Requeue::requeue(left));
         }
         // The pass ends by itself between two actions; this is for one that does not.
         let deadline = self.context.settings.pass_deadline.saturating_mul(2);
-        let result = tokio::time::timeout(deadline, self.pass(&key, gathered, &wish)).await;
+        let result = tokio::time::timeout(deadline, self.pass(&key, gathered, access, &wish)).await;
         match result {
             Ok(Ok((requeue, outcome))) => {
                 measured.ends(outcome);
@@ -143,6 +160,7 @@ impl Pools {
         &self,
         key: &ObjectRef<FooMachinePool>,
         gathered: Gathered,
+        access: Result<Option<Access>, Blocked>,
         wish: &WishPrint,
     ) -> Result<(Requeue, PassResult), Error> {
         if gathered.pool.metadata.deletion_timestamp.is_some()
@@ -153,7 +171,7 @@ impl Pools {
         }
         let state = self.states.of(key);
         let mut state = state.lock().await;
-        let region = self.region(&gathered).await;
+        let region = self.region(access).await;
         let types = match &region {
             Ok(Some(region)) => {
                 wish::instance_types(&gathered.pool.spec, &region.lookups, asking(&state, &gathered)).await
@@ -165,9 +183,10 @@ impl Pools {
         let pass = match &region {
             Ok(Some(region)) => self.rounds(key, &gathered, region, &types, &mut state).await,
             Ok(None) => self.without_cloud(&gathered, Look::Unknown, &mut state).await,
-            Err(error) => {
-                let failed = Look::Failed { reason: "Credentials".to_owned(), message: error.to_string() };
-                self.without_cloud(&gathered, failed, &mut state).await
+            Err(blocked) => {
+                // Nobody may look in the meantime, either.
+                self.forget_group(&mut state);
+                self.without_cloud(&gathered, look::doubted(blocked), &mut state).await
             }
         };
         state.asked_for = gathered.pool.metadata.generation;
@@ -182,7 +201,7 @@ impl Pools {
         };
         let removed = is_removed(&pass);
         if removed {
-            self.forget_group(&state);
+            self.forget_group(&mut state);
         } else if pass.sight == Sight::Had || gathered.pool.status.is_none() {
             // Else the status stays as an earlier manager left it: that this one has only just started says nothing
             // about the pool.
@@ -199,17 +218,27 @@ impl Pools {
         Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
     }
 
-    /// The cloud the pool lives in: its FooCluster's region, or that of its group when the FooCluster is gone.
+    /// Where the pool lives and as whom it is looked after: as its FooCluster says. When that is gone, where its group
+    /// is, as anybody who names no identity.
+    fn access(&self, gathered: &Gathered) -> Result<Option<Access>, Blocked> {
+        let recorded = gathered.pool.spec.provider_id.as_deref().and_then(names::region_of_arn);
+        let cluster = gathered.foo_cluster.as_ref();
+        let Some(region) = cluster.map(|cluster| cluster.spec.region.as_str()).or(recorded) else {
+            return Ok(None);
+        };
+        let identity = cluster.and_then(|cluster| cluster.spec.identity_ref.as_ref());
+        let name = identity.map(|reference| reference.name.as_str());
+        let credentials = self.context.identities.credentials(name, &gathered.namespace())?;
+        Ok(Some(Access { credentials, region: region.to_owned() }))
+    }
+
     async fn region(
         &self,
-        gathered: &Gathered,
-    ) -> Result<Option<Arc<CloudRegion>>, crate::clouds::ConnectError> {
-        let recorded = gathered.pool.spec.provider_id.as_deref().and_then(names::region_of_arn);
-        let region = gathered.foo_cluster.as_ref().map(|cluster| cluster.spec.region.as_str()).or(recorded);
-        match region {
-            Some(region) => self.context.clouds.get(&CloudKey::default_in(region)).await.map(Some),
-            None => Ok(None),
-        }
+        access: Result<Option<Access>, Blocked>,
+    ) -> Result<Option<Arc<CloudRegion>>, Blocked> {
+        let Some(Access { credentials, region }) = access? else { return Ok(None) };
+        let connected = self.context.clouds.get(&credentials, &region).await;
+        connected.map(Some).map_err(|error| Blocked::new("Credentials", error.to_string()))
     }
 
     async fn publish(
@@ -345,22 +374,14 @@ impl Pools {
         (Requeue::requeue(after), result)
     }
 
-    fn forget_group(&self, state: &PoolState) {
-        if let Some((cloud, group)) = state.watched.clone() {
-            let clouds = Arc::clone(&self.context.clouds);
-            let announcements = self.context.announcements.clone();
-            tokio::spawn(async move {
-                if let Ok(region) = clouds.get(&cloud).await {
-                    region.observer.forget(&group);
-                }
-                // Afterwards: what nobody watches is not attributed any more.
-                announcements.forget(&Place::of(&cloud, &group));
-            });
+    fn forget_group(&self, state: &mut PoolState) {
+        if let Some((cloud, group)) = self.stop_watching(state) {
+            self.context.announcements.forget(&Place::of(&cloud, &group));
         }
     }
 
     async fn forget(&self, key: &ObjectRef<FooMachinePool>, gathered: &Gathered) {
-        self.forget_group(&*self.states.of(key).lock().await);
+        self.forget_group(&mut *self.states.of(key).lock().await);
         self.states.forget(key);
         self.backoff.succeeded(key);
         if let Some(uid) = gathered.pool.uid() {

@@ -11,7 +11,7 @@ use super::{causes, look, names, overlay, secret, shortage, skew, wish};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
-use crate::clouds::CloudRegion;
+use crate::clouds::{CloudKey, CloudRegion};
 use crate::metrics::ActionOutcome;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
@@ -149,17 +149,30 @@ impl Pools {
         key: &ObjectRef<FooMachinePool>,
         desired: &Desired,
         gathered: &Gathered,
-        region: &CloudRegion,
+        region: &Arc<CloudRegion>,
         state: &mut PoolState,
     ) {
         let group = &desired.identity.group;
-        let wanted = (region.key.clone(), group.clone());
         let exists = look::finalizer(gathered) == Finalizer::Present || desired.missing.is_empty();
-        if exists && state.watched.as_ref() != Some(&wanted) {
-            self.states.watches(key, &region.key, group);
-            region.observer.watch(group);
-            state.watched = Some(wanted);
+        if !exists || state.watches(region, group) {
+            return;
         }
+        // With other credentials everything is looked at anew. What AWS announced stays true.
+        if let Some((cloud, watched)) = self.stop_watching(state) {
+            self.context.announcements.moves(&Place::of(&cloud, &watched), &Place::of(&region.key, group));
+        }
+        self.states.watches(key, &region.key, group);
+        region.observer.watch(group);
+        state.watched = Some((Arc::clone(region), group.clone()));
+    }
+
+    /// Nobody looks at the pool's group any more; where it was watched. Without others who use it, its cloud is gone.
+    pub(super) fn stop_watching(&self, state: &mut PoolState) -> Option<(CloudKey, GroupName)> {
+        let (region, group) = state.watched.take()?;
+        region.observer.forget(&group);
+        self.states.lets_go(&region.key, &group);
+        state.forget_what_was_seen();
+        Some((region.key.clone(), group))
     }
 
     fn observed(

@@ -2,7 +2,7 @@
 
 use super::execute::Failure;
 use crate::announcements::Place;
-use crate::clouds::CloudKey;
+use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::model::hook::HookTerms;
@@ -31,8 +31,8 @@ pub(super) struct PoolState {
     pub(super) behind: bool,
     /// Generation of the spec for which AWS was asked about images, types and network.
     pub(super) asked_for: Option<i64>,
-    /// Where the pool's group is watched.
-    pub(super) watched: Option<(CloudKey, GroupName)>,
+    /// Where the pool's group is watched; the cloud is kept in being by this.
+    pub(super) watched: Option<(Arc<CloudRegion>, GroupName)>,
     /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
     pub(super) shortage: Option<(Timestamp, Option<String>)>,
     /// Why AWS ends instances, as far as it was asked; only while they wait for their end.
@@ -86,6 +86,12 @@ impl States {
         groups.insert((cloud.clone(), group.clone()), pool.clone());
     }
 
+    /// The group is not watched there any more.
+    pub(super) fn lets_go(&self, cloud: &CloudKey, group: &GroupName) {
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.remove(&(cloud.clone(), group.clone()));
+    }
+
     /// The pool is gone.
     pub(super) fn forget(&self, pool: &ObjectRef<FooMachinePool>) {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).remove(pool);
@@ -94,6 +100,16 @@ impl States {
 }
 
 impl PoolState {
+    /// Whether the group is watched in that cloud.
+    pub(super) fn watches(&self, cloud: &CloudRegion, group: &GroupName) -> bool {
+        self.watched.as_ref().is_some_and(|(at, watched)| at.key == cloud.key && watched == group)
+    }
+
+    /// What was seen in AWS was seen by somebody else, perhaps in another account.
+    pub(super) fn forget_what_was_seen(&mut self) {
+        (self.template, self.hook, self.shortage, self.refused) = (None, None, None, None);
+    }
+
     /// Whether this failure has not been told yet. What differs from one try to the next is not part of the question.
     pub(super) fn is_news(&mut self, failure: Option<&Failure>) -> bool {
         let text = failure.map(ToString::to_string);

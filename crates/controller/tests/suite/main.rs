@@ -18,6 +18,7 @@ mod aws_refuses;
 mod bad_input;
 mod control_plane;
 mod external_size;
+mod identities;
 mod life;
 mod machines;
 mod order;

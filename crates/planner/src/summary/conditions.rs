@@ -15,6 +15,9 @@ use crate::steps::template::{Stand, stand};
 /// credentials of another account than the group's.
 const CREDENTIAL_REASONS: [&str; 3] = ["Denied", "Credentials", "WrongAccount"];
 
+/// Prefix of the manager's reasons for having no credentials at all.
+const IDENTITY_PREFIX: &str = "Identity";
+
 /// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
 pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
 
@@ -62,7 +65,9 @@ fn credentials(situation: &Situation<'_>) -> Condition {
     let observed = situation.observed;
     let kind = ConditionKind::CredentialsReady;
     let failures = [failure(&observed.group), failure(&observed.template)];
-    let refused = |(reason, _): &(&str, &str)| CREDENTIAL_REASONS.contains(reason);
+    let refused = |(reason, _): &(&str, &str)| {
+        CREDENTIAL_REASONS.contains(reason) || reason.starts_with(IDENTITY_PREFIX)
+    };
     if let Some((reason, message)) = failures.into_iter().flatten().find(refused) {
         return condition(kind, Status::False, reason, message);
     }

@@ -265,6 +265,8 @@ fn page(statements: &[Statement]) -> Result<String> {
          * **Volumes encrypted with a key of your own**: the key's policy must let the service-linked role\n  \
          `AWSServiceRoleForAutoScaling` use it and make grants, otherwise every launch fails. The manager itself needs no\n  \
          right to the key.\n\
+         * **`sts:AssumeRole`**: whoever assumes a role of a FooClusterIdentity needs it, for that role's ARN; the role itself\n  \
+         needs the policy above. See [identities](../operations/identities.md#in-aws).\n\
          * **Images shared by another account**: launch permission is given on the image, not here.\n\
          * **Tags of instances that run already**: a change of `tags` reaches new instances only.\n",
     );

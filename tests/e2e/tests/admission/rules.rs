@@ -43,6 +43,69 @@ fn full_pool() -> Value {
     })
 }
 
+fn full_identity() -> Value {
+    let in_tiers = json!({"key": "tier", "operator": "In", "values": ["gold"]});
+    json!({
+        "allowedNamespaces": {
+            "list": ["a", "b"],
+            "selector": {"matchLabels": {"team": "x"}, "matchExpressions": [in_tiers]},
+        },
+        "role": {
+            "arn": "arn:aws-us-gov:iam::123456789012:role/path/pools",
+            "externalID": "of-this-cluster:1",
+            "sessionName": "foo@prod",
+            "source": {"name": "base"},
+        },
+    })
+}
+
+#[test]
+fn an_identity_is_exactly_one_thing() {
+    on_server(async |server| {
+        let one = "give exactly one of controller, secret and role";
+        let (own, secret) = (json!({"controller": {}}), json!({"secret": {"name": "keys"}}));
+        server.accepts(Kind::ClusterIdentity, &own).await?;
+        server.accepts(Kind::ClusterIdentity, &secret).await?;
+        server.refuses(Kind::ClusterIdentity, json!({}), one).await?;
+        server.refuses(Kind::ClusterIdentity, with(own.clone(), secret.clone()), one).await?;
+        server.refuses(Kind::ClusterIdentity, with(full_identity(), secret.clone()), one).await?;
+        // It may become another.
+        server.accepts_change(Kind::ClusterIdentity, own.clone(), secret).await?;
+        let role =
+            |role: Value| json!({"role": with(json!({"arn": "arn:aws:iam::123456789012:role/x"}), role)});
+        server.accepts(Kind::ClusterIdentity, &role(json!({}))).await?;
+        for (wrong, field) in [
+            (json!({"arn": "arn:aws:iam::123456789012:user/x"}), "spec.role.arn"),
+            (json!({"arn": "x"}), "spec.role.arn"),
+            (json!({"externalID": "with a blank"}), "spec.role.externalID"),
+            (json!({"sessionName": "a/b"}), "spec.role.sessionName"),
+            (json!({"sessionName": "x"}), "spec.role.sessionName"),
+        ] {
+            server.refuses(Kind::ClusterIdentity, role(wrong), field).await?;
+        }
+        Ok(())
+    });
+}
+
+/// In Kubernetes an empty selector selects all, in other providers none: nobody should have to know.
+#[test]
+fn whom_an_identity_allows_is_said_in_so_many_words() {
+    on_server(async |server| {
+        let allowing = |allowed: Value| json!({"controller": {}, "allowedNamespaces": allowed});
+        for good in [json!({}), json!({"list": ["a"]}), json!({"selector": {"matchLabels": {"a": "b"}}})] {
+            server.accepts(Kind::ClusterIdentity, &allowing(good)).await?;
+        }
+        server
+            .refuses(Kind::ClusterIdentity, allowing(json!({"list": []})), "should have at least 1 items")
+            .await?;
+        for empty in [json!({}), json!({"matchLabels": {}}), json!({"matchExpressions": []})] {
+            let message = "an empty selector could mean all namespaces or none";
+            server.refuses(Kind::ClusterIdentity, allowing(json!({"selector": empty})), message).await?;
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
     on_server(async |server| {
@@ -50,6 +113,7 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
             json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "existing"}}});
         let full_cluster = json!({
             "region": "eu-central-1",
+            "identityRef": {"name": "prod"},
             "network": {
                 "vpcID": "vpc-1",
                 "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private"}}],
@@ -76,6 +140,7 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
             (Kind::ControlPlane, control_plane.clone()),
             (Kind::ControlPlaneTemplate, template(&control_plane)),
             (Kind::Machine, machine),
+            (Kind::ClusterIdentity, full_identity()),
         ] {
             let stored = server.accepts(kind, &spec).await?;
             is_within(&spec, &stored, &format!("{kind:?}"));
@@ -193,6 +258,8 @@ fn names_of_what_is_in_aws_never_change() {
         server.refuses_change(Kind::Cluster, cluster(), elsewhere, "region is immutable").await?;
         let network = with(cluster(), json!({"network": {"subnets": [{"id": "subnet-2"}]}}));
         server.accepts_change(Kind::Cluster, cluster(), network).await?;
+        let identity = |name: &str| with(cluster(), json!({"identityRef": {"name": name}}));
+        server.accepts_change(Kind::Cluster, identity("one"), identity("two")).await?;
 
         let machine = |id: &str| json!({"providerID": format!("aws:///eu-west-1a/{id}"), "instanceID": id});
         let for_ever = "a FooMachine stands for one instance for ever";

@@ -15,6 +15,7 @@ static RIG: OnceCell<Result<Rig, String>> = OnceCell::const_new();
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Cluster,
+    ClusterIdentity,
     ClusterTemplate,
     ControlPlane,
     ControlPlaneTemplate,
@@ -27,6 +28,7 @@ impl Kind {
     fn resource(self) -> ApiResource {
         let (group, kind) = match self {
             Self::Cluster => ("infrastructure.foo.com", "FooCluster"),
+            Self::ClusterIdentity => ("infrastructure.foo.com", "FooClusterIdentity"),
             Self::ClusterTemplate => ("infrastructure.foo.com", "FooClusterTemplate"),
             Self::ControlPlane => ("controlplane.foo.com", "FooControlPlane"),
             Self::ControlPlaneTemplate => ("controlplane.foo.com", "FooControlPlaneTemplate"),
@@ -35,6 +37,11 @@ impl Kind {
             Self::MachinePoolTemplate => ("infrastructure.foo.com", "FooMachinePoolTemplate"),
         };
         ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1alpha1", kind))
+    }
+
+    fn object(self, name: &str) -> DynamicObject {
+        let object = DynamicObject::new(name, &self.resource());
+        if matches!(self, Self::ClusterIdentity) { object } else { object.within("default") }
     }
 }
 
@@ -161,7 +168,7 @@ impl Server {
     }
 
     async fn create(self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
-        let mut object = DynamicObject::new(name, &kind.resource()).within("default");
+        let mut object = kind.object(name);
         object.data = json!({"spec": spec});
         Ok(serde_json::to_value(self.api(kind).create(&params, &object).await?)?)
     }
@@ -169,7 +176,7 @@ impl Server {
     /// Makes an object, tries to change it, and removes it.
     async fn change(self, kind: Kind, from: &Value, to: &Value) -> Result<()> {
         let api = self.api(kind);
-        let mut object = DynamicObject::new("changed", &kind.resource()).within("default");
+        let mut object = kind.object("changed");
         object.metadata.name = None;
         object.metadata.generate_name = Some("changed-".to_owned());
         object.data = json!({"spec": from});
@@ -184,7 +191,10 @@ impl Server {
 
     /// The objects of a kind.
     pub(crate) fn api(self, kind: Kind) -> Api<DynamicObject> {
-        Api::namespaced_with(self.rig.api().client(), "default", &kind.resource())
+        match kind {
+            Kind::ClusterIdentity => Api::all_with(self.rig.api().client(), &kind.resource()),
+            _ => Api::namespaced_with(self.rig.api().client(), "default", &kind.resource()),
+        }
     }
 }
 

@@ -6,15 +6,18 @@ use async_trait::async_trait;
 use foo_apiserver_fake::FakeApiServer;
 use foo_cloud::{Cloud, Limits, Queue, observer};
 use foo_controller::announcements::{self, Announcements};
-use foo_controller::clouds::{CloudFactory, CloudKey, Clouds, ConnectError, Metering, QueueAddress};
+use foo_controller::clouds::{CloudFactory, Clouds, ConnectError, Metering, QueueAddress};
 use foo_controller::context::Settings;
+use foo_controller::credentials::{Credentials, Source};
 use foo_controller::debug::DebugPools;
 use foo_controller::events::Events;
+use foo_controller::identities::Identities;
 use foo_controller::leader::Leadership;
 use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
-use foo_controller::{Context, cluster, control_plane, pool};
+use foo_controller::{Context, cluster, control_plane, identities, pool};
 use foo_simulator::{DEFAULT_REGION, Simulator};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -28,11 +31,11 @@ pub(crate) struct Manager {
 
 impl Manager {
     /// Starts one.
-    pub(crate) fn start(server: &FakeApiServer, aws: &Simulator, time: Time, queue: Option<&str>) -> Self {
+    pub(crate) fn start(server: &FakeApiServer, aws: &Accounts, time: Time, queue: Option<&str>) -> Self {
         let debug = DebugPools::default();
         let metrics = Metrics::new(debug.clone());
         let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || time.now());
-        let factory = Arc::new(Simulated(aws.clone()));
+        let factory = Arc::new(aws.clone());
         let settings = observer::Settings::default();
         let clouds = Clouds::new(
             factory,
@@ -46,6 +49,7 @@ impl Manager {
         let context = Context {
             events: Events::new(client.clone(), MANAGER, metrics.clone()),
             clouds: Arc::new(clouds),
+            identities: Identities::default(),
             announcements: Announcements::default(),
             settings: Settings::default(),
             readiness: Readiness::default(),
@@ -56,6 +60,7 @@ impl Manager {
         };
         let stop = CancellationToken::new();
         let mut controllers = JoinSet::new();
+        controllers.spawn(identities::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(pool::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(cluster::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
@@ -72,19 +77,51 @@ impl Manager {
         while self.controllers.join_next().await.is_some() {}
     }
 
+    /// Clouds of the usual region that somebody uses.
+    pub(crate) fn clouds(&self) -> Vec<String> {
+        let clouds = self.context.clouds.connected_in(DEFAULT_REGION);
+        clouds.iter().map(|cloud| cloud.key.credentials.clone()).collect()
+    }
+
     /// Its numbers.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.context.metrics
     }
 }
 
-/// Connects to the simulator instead of AWS.
-struct Simulated(Simulator);
+/// As whom AWS sees these credentials: the role that was assumed last, or the key.
+fn caller(credentials: &Credentials) -> &str {
+    match (credentials.roles.last(), &credentials.source) {
+        (Some(role), _) => &role.arn,
+        (None, Source::Keys(keys)) => &keys.access_key_id,
+        (None, Source::Manager) => MANAGER,
+    }
+}
+
+/// Connects to a simulator instead of AWS: each caller to that of its account, everybody else to the usual one.
+#[derive(Clone)]
+pub(crate) struct Accounts {
+    pub(crate) usual: Simulator,
+    pub(crate) of_callers: BTreeMap<String, Simulator>,
+}
+
+impl From<&Simulator> for Accounts {
+    fn from(usual: &Simulator) -> Self {
+        Self { usual: usual.clone(), of_callers: BTreeMap::new() }
+    }
+}
 
 #[async_trait]
-impl CloudFactory for Simulated {
-    async fn connect(&self, key: &CloudKey, metering: &Metering) -> Result<Arc<dyn Cloud>, ConnectError> {
-        Ok(metering.around(self.0.cloud(&key.region, MANAGER)))
+impl CloudFactory for Accounts {
+    async fn connect(
+        &self,
+        credentials: &Credentials,
+        region: &str,
+        metering: &Metering,
+    ) -> Result<Arc<dyn Cloud>, ConnectError> {
+        let caller = caller(credentials);
+        let account = self.of_callers.get(caller).unwrap_or(&self.usual);
+        Ok(metering.around(account.cloud(region, caller)))
     }
 
     async fn connect_queue(
@@ -93,6 +130,6 @@ impl CloudFactory for Simulated {
         metering: &Metering,
     ) -> Result<Arc<dyn Queue>, ConnectError> {
         let name = queue.url.rsplit('/').next().unwrap_or_default();
-        Ok(metering.around_queue(self.0.queue(&queue.region, name, MANAGER)))
+        Ok(metering.around_queue(self.usual.queue(&queue.region, name, MANAGER)))
     }
 }

@@ -19,7 +19,8 @@ use foo_cloud::model::InstanceId;
 use foo_simulator::core::catalogue::Boot;
 use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
 use k8s_openapi::api::events::v1::Event;
-use manager::Manager;
+use manager::{Accounts, Manager};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use time::Time;
 use tokio::time::{Instant, sleep};
@@ -77,13 +78,22 @@ impl World {
 
     /// Our manager starts.
     pub(crate) fn starts_the_manager(&mut self) {
-        let aws = self.aws.clone();
-        self.starts_the_manager_with_credentials_of(&aws);
+        self.starts_the_manager_with(&Accounts::from(&self.aws));
     }
 
     /// Our manager starts with credentials of another account, whose simulator this is.
     pub(crate) fn starts_the_manager_with_credentials_of(&mut self, aws: &Simulator) {
-        self.manager = Some(Manager::start(&self.server, aws, self.time.clone(), self.queue.as_deref()));
+        self.starts_the_manager_with(&Accounts::from(aws));
+    }
+
+    /// Our manager starts, and this key belongs to another account, whose simulator this is.
+    pub(crate) fn starts_the_manager_with_key_of(&mut self, key: &str, aws: &Simulator) {
+        let of_callers = [(key.to_owned(), aws.clone())].into();
+        self.starts_the_manager_with(&Accounts { of_callers, ..Accounts::from(&self.aws) });
+    }
+
+    fn starts_the_manager_with(&mut self, accounts: &Accounts) {
+        self.manager = Some(Manager::start(&self.server, accounts, self.time.clone(), self.queue.as_deref()));
     }
 
     /// Our manager dies in the middle of whatever it does.
@@ -189,6 +199,16 @@ impl World {
     /// Our manager's numbers.
     pub(crate) fn metrics(&self) -> &foo_controller::metrics::Metrics {
         self.manager.as_ref().expect("it runs").metrics()
+    }
+
+    /// Credentials with which our manager is connected to AWS.
+    pub(crate) fn clouds(&self) -> Vec<String> {
+        self.manager.as_ref().expect("it runs").clouds()
+    }
+
+    /// Who has called AWS since the last [`World::forgets`]: access key ids, ARNs of roles, or [`MANAGER`].
+    pub(crate) fn callers(&self) -> BTreeSet<String> {
+        self.aws.call_counts_by_caller().into_keys().map(|(caller, _, _)| caller).collect()
     }
 
     /// Somebody ends an instance in EC2, behind everybody's back.

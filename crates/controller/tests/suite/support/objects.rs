@@ -6,16 +6,18 @@ use foo_api::capi::{
     MachineTemplateSpec,
 };
 use foo_api::cluster::Network;
+use foo_api::identity::secret_keys;
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::pool::Ami;
 use foo_api::shared::NetworkReference;
-use foo_api::{FooCluster, FooClusterSpec, FooMachinePool, FooMachinePoolSpec};
+use foo_api::{FooCluster, FooClusterIdentity, FooClusterSpec, FooMachinePool, FooMachinePoolSpec};
 use foo_simulator::DEFAULT_REGION;
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A reference by id.
@@ -45,8 +47,28 @@ pub(crate) fn foo_cluster() -> FooCluster {
         security_groups: vec![by_id(SECURITY_GROUP)],
         ..Network::default()
     };
-    let spec = FooClusterSpec { region: DEFAULT_REGION.to_owned(), network, control_plane_endpoint: None };
+    let spec = FooClusterSpec {
+        region: DEFAULT_REGION.to_owned(),
+        identity_ref: None,
+        network,
+        control_plane_endpoint: None,
+    };
     placed(FooCluster::new(CLUSTER, spec))
+}
+
+/// An identity.
+pub(crate) fn identity(name: &str, spec: Value) -> FooClusterIdentity {
+    FooClusterIdentity::new(name, serde_json::from_value(spec).unwrap())
+}
+
+/// A Secret with static keys, in the manager's namespace.
+pub(crate) fn keys(name: &str, id: &str) -> Secret {
+    let mut secret = placed(Secret::default());
+    secret.metadata.name = Some(name.to_owned());
+    let data = [(secret_keys::ACCESS_KEY_ID, id), (secret_keys::SECRET_ACCESS_KEY, "hush")];
+    let bytes = |text: &str| ByteString(text.as_bytes().to_vec());
+    secret.data = Some(data.map(|(key, text)| (key.to_owned(), bytes(text))).into());
+    secret
 }
 
 /// The spec of an ordinary pool.

@@ -1,0 +1,172 @@
+//! Sessions of roles: assumed when they are needed, remembered until shortly before they end, forgotten when AWS refuses
+//! them.
+//!
+//! The SDK remembers credentials until they expire, whatever AWS says of them meanwhile. Credentials can end sooner: an
+//! administrator revokes the sessions of a role, or an access key is deleted that began the chain. So a refused call makes
+//! all be forgotten that is remembered ([`Sessions`]), at most once in [`PATIENCE`].
+
+use crate::AssumedRole;
+use crate::error::find;
+use aws_config::SdkConfig;
+use aws_config::identity::IdentityCache;
+use aws_config::sts::AssumeRoleProvider;
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider, future};
+use aws_sdk_sts::operation::assume_role::AssumeRoleError;
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::identity::{
+    IdentityFuture, ResolveCachedIdentity, SharedIdentityCache, SharedIdentityResolver,
+};
+use aws_smithy_runtime_api::client::interceptors::Intercept;
+use aws_smithy_runtime_api::client::interceptors::context::FinalizerInterceptorContextRef;
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_runtime_api::client::result::SdkError;
+use aws_smithy_runtime_api::client::runtime_components::{RuntimeComponents, RuntimeComponentsBuilder};
+use aws_smithy_types::config_bag::ConfigBag;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What was refused is refused again after a new session, too, if a right is missing: then STS is not asked again and again.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The same configuration, in the roles that are assumed one after the other. Nothing is called yet.
+pub(crate) async fn with_roles(mut config: SdkConfig, roles: &[AssumedRole]) -> SdkConfig {
+    for role in roles {
+        // Each of these asks the one before it anew, so no role is assumed with a session that has ended.
+        let mut builder =
+            AssumeRoleProvider::builder(&role.arn).session_name(&role.session_name).configure(&config);
+        if let Some(id) = &role.external_id {
+            builder = builder.external_id(id);
+        }
+        let provider = Assumed { role: role.arn.clone(), provider: builder.build().await };
+        config = config.into_builder().credentials_provider(SharedCredentialsProvider::new(provider)).build();
+    }
+    config
+}
+
+/// A role, and which one it is if it cannot be assumed: AWS says so of some failures only.
+#[derive(Debug)]
+struct Assumed {
+    role: String,
+    provider: AssumeRoleProvider,
+}
+
+/// STS refused a role.
+#[derive(Debug, thiserror::Error)]
+#[error("role {role} cannot be assumed: {code}: {message}")]
+pub(crate) struct Refused {
+    role: String,
+    /// AWS's error code.
+    pub(crate) code: String,
+    message: String,
+    /// HTTP status.
+    pub(crate) status: u16,
+}
+
+impl ProvideCredentials for Assumed {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(async {
+            self.provider.provide_credentials().await.map_err(|error| self.named(error))
+        })
+    }
+}
+
+impl Assumed {
+    fn named(&self, error: CredentialsError) -> CredentialsError {
+        // A role before this one was refused: it has said so.
+        if find::<Refused>(&error).is_some() {
+            return error;
+        }
+        match find::<SdkError<AssumeRoleError, HttpResponse>>(&error) {
+            Some(SdkError::ServiceError(answer)) => {
+                let said = answer.err().meta();
+                CredentialsError::provider_error(Refused {
+                    role: self.role.clone(),
+                    code: said.code().unwrap_or("no code").to_owned(),
+                    message: said.message().unwrap_or("no message").to_owned(),
+                    status: answer.raw().status().as_u16(),
+                })
+            }
+            Some(_) | None => error,
+        }
+    }
+}
+
+/// What is remembered of credentials, by all clients of one cloud.
+#[derive(Clone, Debug)]
+pub(crate) struct Sessions(Arc<Mutex<Remembered>>);
+
+#[derive(Debug)]
+struct Remembered {
+    cache: SharedIdentityCache,
+    forgotten: Option<Instant>,
+}
+
+impl Sessions {
+    /// Nothing yet.
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Remembered { cache: IdentityCache::lazy().build(), forgotten: None })))
+    }
+
+    fn cache(&self) -> SharedIdentityCache {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).cache.clone()
+    }
+
+    fn forget(&self) {
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if remembered.forgotten.is_none_or(|last| now.saturating_duration_since(last) >= PATIENCE) {
+            *remembered = Remembered { cache: IdentityCache::lazy().build(), forgotten: Some(now) };
+        }
+    }
+}
+
+impl ResolveCachedIdentity for Sessions {
+    fn resolve_cached_identity<'a>(
+        &'a self,
+        resolver: SharedIdentityResolver,
+        components: &'a RuntimeComponents,
+        config: &'a ConfigBag,
+    ) -> IdentityFuture<'a> {
+        let cache = self.cache();
+        IdentityFuture::new(async move { cache.resolve_cached_identity(resolver, components, config).await })
+    }
+
+    fn validate_base_client_config(
+        &self,
+        components: &RuntimeComponentsBuilder,
+        config: &ConfigBag,
+    ) -> Result<(), BoxError> {
+        ResolveCachedIdentity::validate_base_client_config(&self.cache(), components, config)
+    }
+
+    fn validate_final_config(
+        &self,
+        components: &RuntimeComponents,
+        config: &ConfigBag,
+    ) -> Result<(), BoxError> {
+        ResolveCachedIdentity::validate_final_config(&self.cache(), components, config)
+    }
+}
+
+impl Intercept for Sessions {
+    fn name(&self) -> &'static str {
+        "Sessions"
+    }
+
+    fn read_after_attempt(
+        &self,
+        context: &FinalizerInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        if context.response().is_some_and(|answer| matches!(answer.status().as_u16(), 401 | 403)) {
+            self.forget();
+        }
+        Ok(())
+    }
+}

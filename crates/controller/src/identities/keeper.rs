@@ -1,0 +1,305 @@
+//! The task that keeps identities resolved.
+//!
+//! Three watches: FooClusterIdentities, metadata of namespaces, metadata of the Secrets in the manager's own namespace. Of
+//! those Secrets only the ones that an identity names are read, each once per version; a new version is announced by the
+//! watch, so a rotated key is in use a moment later, without a restart. Nothing is asked and nothing written while nothing
+//! changes.
+//!
+//! A Secret gets its identities as owners: so `clusterctl move` takes it along, and leaves it where it was.
+
+use super::allowed::{self, Allowed, Namespaces};
+use super::{Outcome, Outcomes, chain, reasons};
+use crate::Context;
+use crate::apply::{self, StatusWriter};
+use crate::clock::kube_time;
+use crate::credentials::Keys;
+use crate::metrics::Watched;
+use crate::watch::{Passing, Watch};
+use foo_api::conditions::{self, Wanted};
+use foo_api::identity::secret_keys;
+use foo_api::names::managers;
+use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
+use foo_planner::desired::Blocked;
+use futures::{FutureExt, StreamExt, stream};
+use k8s_openapi::api::core::v1::{Namespace, Secret};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::core::PartialObjectMeta;
+use kube::runtime::watcher;
+use kube::{Api, Resource, ResourceExt};
+use kube_runtime::reflector::{ObjectRef, Store};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// What the API server did not do is tried again after this long, if nothing changes before.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
+
+/// Keeps identities resolved until `shutdown` resolves.
+pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
+    let client = &context.client;
+    let everything = watcher::Config::default;
+    // Without guard: a `default` that could not be read and was left out would open the door that it closes.
+    let identities = Watch::<FooClusterIdentity>::strict_over(
+        &context,
+        Watched::FooClusterIdentity,
+        Api::all(client.clone()),
+        everything(),
+        Passing::AllButStatus,
+    );
+    let namespaces = Watch::<PartialObjectMeta<Namespace>>::strict_over(
+        &context,
+        Watched::Namespace,
+        Api::all(client.clone()),
+        everything(),
+        Passing::AllButStatus,
+    );
+    let secrets = Watch::<PartialObjectMeta<Secret>>::strict_over(
+        &context,
+        Watched::Secret,
+        Api::namespaced(client.clone(), &context.settings.identity_namespace),
+        everything(),
+        Passing::EveryVersion,
+    );
+    let stores = (identities.store.clone(), namespaces.store.clone(), secrets.store.clone());
+    let mut filled = std::pin::pin!(async move {
+        let _all = tokio::join!(
+            stores.0.wait_until_ready(),
+            stores.1.wait_until_ready(),
+            stores.2.wait_until_ready()
+        );
+    });
+    let mut changes = stream::select_all([
+        identities.changes.map(drop).boxed(),
+        namespaces.changes.map(drop).boxed(),
+        secrets.changes.map(drop).boxed(),
+    ]);
+    let mut keeper = Keeper {
+        identities: identities.store,
+        namespaces: namespaces.store,
+        secrets: secrets.store,
+        read: BTreeMap::new(),
+        status: StatusWriter::new(managers::IDENTITY_STATUS),
+        context: context.clone(),
+    };
+    let mut shutdown = std::pin::pin!(shutdown);
+    let mut is_filled = false;
+    let mut again = None;
+    loop {
+        let pause = async {
+            match again {
+                Some(pause) => sleep(pause).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = &mut shutdown => return,
+            () = &mut filled, if !is_filled => is_filled = true,
+            change = changes.next() => if change.is_none() { return },
+            () = pause => {}
+        }
+        // Many changes at once, as in the first list, are one reason to look.
+        while changes.next().now_or_never().flatten().is_some() {}
+        if is_filled {
+            again = keeper.look().await;
+        }
+    }
+}
+
+struct Keeper {
+    context: Context,
+    identities: Store<FooClusterIdentity>,
+    namespaces: Store<PartialObjectMeta<Namespace>>,
+    secrets: Store<PartialObjectMeta<Secret>>,
+    /// Secrets that identities name, as last read.
+    read: BTreeMap<String, Read>,
+    status: StatusWriter,
+}
+
+/// A Secret as last read.
+struct Read {
+    /// Its version; none if it was not there or could not be read.
+    version: Option<String>,
+    keys: Result<Keys, Blocked>,
+}
+
+impl Keeper {
+    /// Resolves everything anew, and says when to do so again although nothing changed.
+    async fn look(&mut self) -> Option<Duration> {
+        let identities = self.identities.state();
+        let named: BTreeSet<String> = identities.iter().filter_map(|it| secret_of(it)).collect();
+        self.read.retain(|name, _| named.contains(name));
+        let mut all_went_well = true;
+        for name in &named {
+            all_went_well &= self.read_secret(name).await;
+        }
+        let outcomes = self.outcomes(&identities);
+        // First of all: whoever waits for credentials has waited long enough.
+        self.context.identities.publish(outcomes.clone());
+        all_went_well &= self.own_secrets(&identities).await;
+        for identity in &identities {
+            if let Some(outcome) = outcomes.get(&identity.name_any()) {
+                all_went_well &= self.say(identity, outcome).await;
+            }
+        }
+        (!all_went_well).then_some(TRY_AGAIN)
+    }
+
+    /// Reads a Secret if it is not known in this version. Whether that went well.
+    async fn read_secret(&mut self, name: &str) -> bool {
+        let namespace = self.context.settings.identity_namespace.clone();
+        let watched = self.secrets.get(&ObjectRef::new(name).within(&namespace));
+        let Some(version) = watched.map(|secret| secret.resource_version()) else {
+            let message = format!("Secret {namespace}/{name} does not exist");
+            let keys = Err(Blocked::new(reasons::SECRET_NOT_FOUND, message));
+            self.read.insert(name.to_owned(), Read { version: None, keys });
+            return true;
+        };
+        if self.read.get(name).is_some_and(|read| read.version.is_some() && read.version == version) {
+            return true;
+        }
+        let secrets: Api<Secret> = Api::namespaced(self.context.client.clone(), &namespace);
+        match secrets.get(name).await {
+            Ok(secret) => {
+                let read = Read { version: secret.resource_version(), keys: keys(&namespace, name, &secret) };
+                self.read.insert(name.to_owned(), read);
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, namespace, name, "could not read the Secret of a FooClusterIdentity");
+                // What was read before may still be good; of what never was nothing can be said.
+                let message = format!("Secret {namespace}/{name} cannot be read");
+                self.read.entry(name.to_owned()).or_insert_with(|| Read {
+                    version: None,
+                    keys: Err(Blocked::new(reasons::SECRET_UNREADABLE, message)),
+                });
+                false
+            }
+        }
+    }
+
+    fn outcomes(&self, identities: &[Arc<FooClusterIdentity>]) -> Outcomes {
+        let specs: BTreeMap<String, &FooClusterIdentitySpec> =
+            identities.iter().map(|identity| (identity.name_any(), &identity.spec)).collect();
+        let secrets: chain::Secrets =
+            self.read.iter().map(|(name, read)| (name.clone(), read.keys.clone())).collect();
+        let labels = |namespace: &Arc<PartialObjectMeta<Namespace>>| {
+            (namespace.name_any(), namespace.labels().clone())
+        };
+        let namespaces: Namespaces = self.namespaces.state().iter().map(labels).collect();
+        specs
+            .iter()
+            .map(|(name, spec)| (name.clone(), outcome(name, spec, &specs, &secrets, &namespaces)))
+            .collect()
+    }
+
+    /// Makes identities owners of the Secrets they name, and of no other. Whether that went well.
+    async fn own_secrets(&self, identities: &[Arc<FooClusterIdentity>]) -> bool {
+        let mut all_went_well = true;
+        for secret in self.secrets.state() {
+            let name = secret.name_any();
+            let mut wanted: Vec<OwnerReference> = identities
+                .iter()
+                .filter(|identity| secret_of(identity).as_ref() == Some(&name))
+                .filter_map(|identity| identity.owner_ref(&()))
+                .collect();
+            wanted.sort_by(|a, b| a.uid.cmp(&b.uid));
+            let owns = |owner: &&OwnerReference| owner.kind == FooClusterIdentity::kind(&());
+            let uids = |owners: &[OwnerReference]| -> BTreeSet<String> {
+                owners.iter().filter(owns).map(|owner| owner.uid.clone()).collect()
+            };
+            let (there, wished) = (uids(secret.owner_references()), uids(&wanted));
+            // An owner that is gone is left to the garbage collector: to take it off would be to race with it.
+            let alive = |uid: &&String| identities.iter().any(|it| it.metadata.uid.as_ref() == Some(*uid));
+            let superfluous = there.difference(&wished).any(|uid| alive(&uid));
+            if wished.is_subset(&there) && !superfluous {
+                continue;
+            }
+            let secrets: Api<Secret> =
+                Api::namespaced(self.context.client.clone(), &self.context.settings.identity_namespace);
+            let fields = json!({ "metadata": { "uid": secret.uid(), "ownerReferences": wanted } });
+            if let Err(error) = apply::apply(&secrets, &name, managers::IDENTITY_SECRET, fields).await {
+                tracing::warn!(%error, name, "could not make a FooClusterIdentity the owner of its Secret");
+                all_went_well = false;
+            }
+        }
+        all_went_well
+    }
+
+    /// Writes an identity's status. Whether that went well.
+    async fn say(&self, identity: &FooClusterIdentity, outcome: &Outcome) -> bool {
+        let (status, reason, message) = match &outcome.credentials {
+            Ok(_) if outcome.allowed == Allowed::Nobody => {
+                ("True", "Complete", "no namespace may use it: spec.allowedNamespaces is absent".to_owned())
+            }
+            Ok(_) => ("True", "Complete", String::new()),
+            Err(blocked) => ("False", blocked.reason.as_str(), blocked.message.clone()),
+        };
+        let ready = Wanted { kind: "Ready".to_owned(), status, reason: reason.to_owned(), message };
+        let old = identity.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+        let now = kube_time(self.context.clock.as_ref());
+        let status = FooClusterIdentityStatus {
+            conditions: conditions::merge(old, &[ready], identity.metadata.generation, now),
+        };
+        let api = Api::all(self.context.client.clone());
+        let written = self.status.apply_if_changed(&api, identity, identity.status.as_ref(), &status).await;
+        match written {
+            Ok(_) => true,
+            // It is gone, or another one has taken its name; either is announced.
+            Err(apply::Error::Kube(error)) if apply::is_not_found(&error) || apply::is_conflict(&error) => {
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, identity = identity.name_any(), "could not write a status");
+                false
+            }
+        }
+    }
+}
+
+fn outcome(
+    name: &str,
+    spec: &FooClusterIdentitySpec,
+    specs: &BTreeMap<String, &FooClusterIdentitySpec>,
+    secrets: &chain::Secrets,
+    namespaces: &Namespaces,
+) -> Outcome {
+    let (allowed, wrong) = allowed::allowed(spec.allowed_namespaces.as_ref(), namespaces);
+    let credentials = match wrong {
+        Some(wrong) => Err(Blocked::new(
+            reasons::INVALID,
+            format!("the selector of FooClusterIdentity {name} cannot be used: {wrong}"),
+        )),
+        None => chain::credentials(name, specs, secrets).map(Arc::new),
+    };
+    Outcome { credentials, allowed }
+}
+
+fn secret_of(identity: &FooClusterIdentity) -> Option<String> {
+    identity.spec.secret.as_ref().map(|secret| secret.name.clone())
+}
+
+/// The keys in a Secret. White space around them is nobody's intention, but that of many a text editor.
+fn keys(namespace: &str, name: &str, secret: &Secret) -> Result<Keys, Blocked> {
+    let text = |key: &str| {
+        let bytes = secret.data.as_ref().and_then(|data| data.get(key))?;
+        let text = std::str::from_utf8(&bytes.0).ok()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let needed = |key: &str| {
+        let lacking = || {
+            Blocked::new(
+                reasons::SECRET_INVALID,
+                format!("Secret {namespace}/{name} has no key {key} with text in it"),
+            )
+        };
+        text(key).ok_or_else(lacking)
+    };
+    Ok(Keys {
+        access_key_id: needed(secret_keys::ACCESS_KEY_ID)?,
+        secret_access_key: needed(secret_keys::SECRET_ACCESS_KEY)?,
+        session_token: text(secret_keys::SESSION_TOKEN),
+    })
+}

@@ -1,0 +1,183 @@
+//! As whom AWS is called, and for whom: FooClusterIdentities and their Secrets, kept ready for every pass.
+//!
+//! * [`keeper`]: the task that watches them, reads Secrets when they changed, and says what is wrong with them;
+//! * [`chain`]: from an identity, through its sources, to credentials;
+//! * [`allowed`]: which namespaces may use it;
+//! * this file: what the controllers see of it.
+//!
+//! An identity is resolved when something about it changed, not when it is used: a pass asks memory. Keys are in this
+//! process's memory and nowhere else; names, logs and conditions tell them apart by a digest.
+//!
+//! A namespace gets credentials only from an identity that allows it. There is one exception, for those who need no second
+//! account: without an identity of the name `default` the manager's own credentials are for everybody.
+
+mod allowed;
+mod chain;
+mod keeper;
+
+pub use keeper::run;
+
+use crate::credentials::Credentials;
+use allowed::Allowed;
+use foo_api::FooCluster;
+use foo_api::identity::DEFAULT_IDENTITY;
+use foo_planner::desired::Blocked;
+use futures::{Stream, stream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Reasons for which there are no credentials. All begin alike: the planner knows them by it.
+pub mod reasons {
+    /// It does not exist, or a source of it.
+    pub const NOT_FOUND: &str = "IdentityNotFound";
+    /// The namespace may not use it.
+    pub const NOT_ALLOWED: &str = "IdentityNotAllowed";
+    /// Its sources go in a circle or are too many, or it cannot be read.
+    pub const INVALID: &str = "IdentityInvalid";
+    /// Its Secret does not exist.
+    pub const SECRET_NOT_FOUND: &str = "IdentitySecretNotFound";
+    /// Its Secret lacks a key.
+    pub const SECRET_INVALID: &str = "IdentitySecretInvalid";
+    /// The API server does not give its Secret.
+    pub const SECRET_UNREADABLE: &str = "IdentitySecretUnreadable";
+}
+
+/// What has become of an identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Outcome {
+    credentials: Result<Arc<Credentials>, Blocked>,
+    allowed: Allowed,
+}
+
+type Outcomes = BTreeMap<String, Outcome>;
+
+/// All identities, as they were when something about them last changed. Nothing is known before [`run`] has seen them.
+#[derive(Clone)]
+pub struct Identities(Arc<watch::Sender<Option<Arc<Outcomes>>>>);
+
+impl Identities {
+    /// Waits until all identities have been seen once.
+    pub async fn wait_until_known(&self) {
+        // An error would mean that nobody can tell us any more, but we are one who could.
+        drop(self.0.subscribe().wait_for(Option::is_some).await);
+    }
+
+    /// The credentials for a cluster in this namespace that names this identity, or none.
+    pub fn credentials(&self, name: Option<&str>, namespace: &str) -> Result<Arc<Credentials>, Blocked> {
+        let known = self.0.borrow();
+        let asked = name.unwrap_or(DEFAULT_IDENTITY);
+        let Some(outcome) = known.as_ref().and_then(|known| known.get(asked)) else {
+            return match name {
+                None => Ok(Arc::default()),
+                Some(name) => Err(chain::missing(name)),
+            };
+        };
+        // First: who may not use an identity need not know what is wrong with it.
+        if !outcome.allowed.has(namespace) {
+            let by_default =
+                if name.is_none() { ", which holds for FooClusters that name none," } else { "" };
+            return Err(Blocked::new(
+                reasons::NOT_ALLOWED,
+                format!("FooClusterIdentity {asked}{by_default} does not allow namespace {namespace}"),
+            ));
+        }
+        outcome.credentials.clone()
+    }
+
+    /// Names of identities that are other than before, each time some are. Made before anything is asked, it misses none.
+    pub fn changes(&self) -> impl Stream<Item = BTreeSet<String>> + Send + use<> {
+        let mut known = self.0.subscribe();
+        let seen = known.borrow_and_update().clone();
+        stream::unfold((known, seen), |(mut known, seen)| async move {
+            known.changed().await.ok()?;
+            let now = known.borrow_and_update().clone();
+            let changed = differences(seen.as_deref(), now.as_deref());
+            Some((changed, (known, now)))
+        })
+    }
+
+    fn publish(&self, outcomes: Outcomes) {
+        self.0.send_if_modified(|known| {
+            let news = known.as_deref() != Some(&outcomes);
+            if news {
+                *known = Some(Arc::new(outcomes));
+            }
+            news
+        });
+    }
+}
+
+/// The identity that a cluster's credentials depend on, named or not.
+pub fn identity_of(cluster: &FooCluster) -> &str {
+    cluster.spec.identity_ref.as_ref().map_or(DEFAULT_IDENTITY, |reference| reference.name.as_str())
+}
+
+fn differences(before: Option<&Outcomes>, now: Option<&Outcomes>) -> BTreeSet<String> {
+    let names = before.into_iter().chain(now).flat_map(BTreeMap::keys);
+    let differs = |name: &&String| before.and_then(|it| it.get(*name)) != now.and_then(|it| it.get(*name));
+    names.filter(differs).cloned().collect()
+}
+
+impl Default for Identities {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(None)))
+    }
+}
+
+impl fmt::Debug for Identities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identities").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::{FutureExt, StreamExt};
+
+    fn outcome(allowed: Allowed) -> Outcome {
+        Outcome { credentials: Ok(Arc::default()), allowed }
+    }
+
+    #[test]
+    fn who_names_no_identity_gets_the_managers_own_credentials_unless_there_is_a_default() {
+        let identities = Identities::default();
+        identities.publish(Outcomes::new());
+        assert_eq!(identities.credentials(None, "a"), Ok(Arc::default()));
+        let default = outcome(Allowed::These(["a".to_owned()].into()));
+        identities.publish([(DEFAULT_IDENTITY.to_owned(), default)].into());
+        assert_eq!(identities.credentials(None, "a"), Ok(Arc::default()));
+        let refused = identities.credentials(None, "b").unwrap_err();
+        assert_eq!(refused.reason, reasons::NOT_ALLOWED);
+        assert!(refused.message.contains("namespace b"), "{}", refused.message);
+    }
+
+    #[test]
+    fn who_may_not_use_an_identity_does_not_learn_what_is_wrong_with_it() {
+        let identities = Identities::default();
+        let broken = Err(Blocked::new(reasons::SECRET_NOT_FOUND, "Secret keys does not exist"));
+        let broken = Outcome { credentials: broken, allowed: Allowed::These(["a".to_owned()].into()) };
+        identities.publish([("prod".to_owned(), broken)].into());
+        let reason = |namespace| identities.credentials(Some("prod"), namespace).unwrap_err().reason;
+        assert_eq!(reason("a"), reasons::SECRET_NOT_FOUND);
+        assert_eq!(reason("b"), reasons::NOT_ALLOWED);
+        assert_eq!(identities.credentials(Some("other"), "a").unwrap_err().reason, reasons::NOT_FOUND);
+    }
+
+    #[test]
+    fn changes_name_what_differs_and_nothing_is_no_change() {
+        let identities = Identities::default();
+        let mut changes = std::pin::pin!(identities.changes());
+        let named = |name: &str, allowed| (name.to_owned(), outcome(allowed));
+        identities.publish([named("a", Allowed::All), named("b", Allowed::All)].into());
+        assert_eq!(changes.next().now_or_never(), Some(Some(["a".to_owned(), "b".to_owned()].into())));
+        identities.publish([named("a", Allowed::All), named("b", Allowed::All)].into());
+        assert_eq!(changes.next().now_or_never(), None);
+        // Two changes between two looks count as one.
+        identities.publish([named("a", Allowed::All)].into());
+        identities.publish([named("a", Allowed::All), named("c", Allowed::Nobody)].into());
+        assert_eq!(changes.next().now_or_never(), Some(Some(["b".to_owned(), "c".to_owned()].into())));
+    }
+}

@@ -1,0 +1,132 @@
+//! A cluster with an identity of its own, before an AWS that checks every signature: the released manager assumes its role,
+//! a key that is rotated while it runs is picked up, and clusterctl takes the credentials along.
+//!
+//! In a world of its own, because as soon as AWS knows one key it refuses everybody else's.
+
+use anyhow::{Context as _, Result, ensure};
+use foo_e2e::in_world;
+use foo_simulator::{AccessKey, Role};
+use foo_testbed::World;
+use foo_testbed::world::kinds::{Kind, text};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const NAMESPACE: &str = "team";
+const SECRET: &str = "team-keys";
+/// The key of the manager itself, as the testbed gives it: AWS's own example.
+const OWN_KEY: (&str, &str) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY");
+const FIRST_KEY: (&str, &str) = ("AKIATEAMFIRST", "first");
+const SECOND_KEY: (&str, &str) = ("AKIATEAMSECOND", "second");
+
+fn knows(world: &World, (id, secret): (&str, &str)) {
+    let key = AccessKey { id: id.to_owned(), secret: secret.to_owned(), policy: None };
+    world.aws().simulator().put_key(key);
+}
+
+async fn has_secret(world: &World, (id, secret): (&str, &str)) -> Result<()> {
+    let keys = json!({
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": SECRET, "namespace": "foo-system"},
+        "stringData": {"AccessKeyID": id, "SecretAccessKey": secret},
+    });
+    world.apply(&keys).await
+}
+
+async fn has_identity(world: &World, name: &str, spec: Value) -> Result<()> {
+    let identity = json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
+        "metadata": {"name": name}, "spec": spec,
+    });
+    world.apply(&identity).await
+}
+
+/// Who has changed groups or launch templates since this was asked last.
+fn who_changed_anything(world: &World) -> BTreeSet<String> {
+    let counts = world.aws().simulator().call_counts_by_caller();
+    world.aws().simulator().reset_calls();
+    let reads = |action: &str| ["Describe", "Get", "Assume"].iter().any(|read| action.starts_with(read));
+    counts.into_keys().filter(|(_, _, action)| !reads(action)).map(|(caller, _, _)| caller).collect()
+}
+
+#[test]
+fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
+    in_world(async |world| {
+        knows(world, OWN_KEY);
+        knows(world, FIRST_KEY);
+        let role = json!({"name": "team-pools", "trusts": [FIRST_KEY.0], "external_id": "of-the-team"});
+        world.aws().simulator().put_role(serde_json::from_value::<Role>(role)?);
+        has_identity(world, "team-base", json!({"secret": {"name": SECRET}})).await?;
+        let role = json!({
+            "arn": "arn:aws:iam::123456789012:role/team-pools",
+            "externalID": "of-the-team",
+            "source": {"name": "team-base"},
+        });
+        let spec = json!({"allowedNamespaces": {"list": [NAMESPACE]}, "role": role});
+        has_identity(world, "team", spec).await?;
+        let cluster = world.cluster(NAMESPACE).await?;
+        cluster.patch(Kind::FooCluster, &json!({"spec": {"identityRef": {"name": "team"}}})).await?;
+
+        // The Secret is not there yet, and that is what is said of it.
+        let of_cluster = async || cluster.read(Kind::FooCluster).await;
+        says("FooCluster", "IdentitySecretNotFound", of_cluster).await?;
+        has_secret(world, FIRST_KEY).await?;
+        says("FooCluster", "Accepted", of_cluster).await?;
+        who_changed_anything(world);
+        let pool = cluster.pool("workers", 2).await?;
+        pool.settles_at(2).await?;
+        let callers = who_changed_anything(world);
+        ensure!(!callers.is_empty() && callers.iter().all(|id| id.starts_with("ASIA")), "{callers:?}");
+
+        // The key is replaced, in AWS and then in the Secret. Sessions made with it end, as revoked ones do.
+        let manager = world.manager().pid();
+        knows(world, SECOND_KEY);
+        let role = json!({"name": "team-pools", "trusts": [SECOND_KEY.0], "external_id": "of-the-team"});
+        world.aws().simulator().put_role(serde_json::from_value::<Role>(role)?);
+        world.aws().simulator().remove_key(FIRST_KEY.0);
+        world.aws().simulator().expire_sessions();
+        let of_pool = async || pool.read(Kind::FooMachinePool).await;
+        says("pool", "Credentials", of_pool).await?;
+        has_secret(world, SECOND_KEY).await?;
+        says("pool", "Accepted", of_pool).await?;
+        pool.scale(3).await?;
+        pool.settles_at(3).await?;
+        ensure!(manager.is_some() && world.manager().pid() == manager, "the manager was started again");
+
+        moves_with_the_cluster(world).await
+    });
+}
+
+/// An object says this of its credentials.
+async fn says(what: &str, reason: &str, read: impl AsyncFn() -> Result<Option<Value>>) -> Result<()> {
+    let what = format!("CredentialsReady of the {what} to be {reason}");
+    foo_testbed::wait_until(&what, Duration::from_mins(2), async || {
+        let object = read().await?.unwrap_or_default();
+        let conditions = object.pointer("/status/conditions").and_then(Value::as_array).cloned();
+        let said =
+            conditions.unwrap_or_default().into_iter().find(|it| text(it, "/type") == "CredentialsReady");
+        let is_so = said.as_ref().is_some_and(|it| text(it, "/reason") == reason);
+        Ok(foo_testbed::Probe::when(is_so, || format!("{said:?}")))
+    })
+    .await
+}
+
+/// `clusterctl move` takes the identities and the Secret along.
+async fn moves_with_the_cluster(world: &World) -> Result<()> {
+    let folder = world.rig().folder().join("moved");
+    std::fs::create_dir_all(&folder)?;
+    let to = format!("--to-directory={}", folder.display());
+    world.rig().clusterctl(["move", &format!("--namespace={NAMESPACE}"), &to]).await?;
+    let mut moved = BTreeSet::new();
+    for file in std::fs::read_dir(&folder)? {
+        let object: Value = serde_json::from_str(&std::fs::read_to_string(file?.path())?)
+            .context("clusterctl saves objects as JSON")?;
+        moved.insert(format!("{} {}", text(&object, "/kind"), text(&object, "/metadata/name")));
+    }
+    for wanted in
+        ["FooClusterIdentity team", "FooClusterIdentity team-base", "Secret team-keys", "FooCluster team"]
+    {
+        ensure!(moved.contains(wanted), "{wanted} is not among {moved:#?}");
+    }
+    Ok(())
+}
