@@ -22,6 +22,8 @@ pub const SKIP_REMEDIATION_ANNOTATION: &str = "cluster.x-k8s.io/skip-remediation
 pub const MANAGED_BY_ANNOTATION: &str = "cluster.x-k8s.io/managed-by";
 /// Annotation clusterctl leaves as the only one on an object that was moved away.
 pub const DELETE_FOR_MOVE_ANNOTATION: &str = "clusterctl.cluster.x-k8s.io/delete-for-move";
+/// Annotation on an object that clusterctl must not move yet.
+pub const BLOCK_MOVE_ANNOTATION: &str = "clusterctl.cluster.x-k8s.io/block-move";
 /// Annotations by which cluster-autoscaler recognises a node group.
 pub const AUTOSCALER_MIN_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size";
 /// See [`AUTOSCALER_MIN_ANNOTATION`].
@@ -47,6 +49,10 @@ pub const CONTROL_PLANE_GROUP: &str = "controlplane.foo.com";
 pub const CLUSTER_SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
 /// Key of a Secret that holds bootstrap data or a kubeconfig.
 pub const SECRET_VALUE_KEY: &str = "value";
+
+/// On a FooMachinePool: the AWS account (12 digits) in which its group was begun. Written with our finalizer, before anything is
+/// made in AWS: from then on credentials of another account find nothing and make nothing.
+pub const ACCOUNT_ANNOTATION: &str = "infrastructure.foo.com/account";
 
 /// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each other.
 pub mod managers {

@@ -47,6 +47,13 @@ impl CloudKey {
     }
 }
 
+impl CloudKey {
+    /// Whether these are the manager's own credentials.
+    pub fn is_managers_own(&self) -> bool {
+        self.credentials == crate::credentials::Credentials::default().name()
+    }
+}
+
 impl fmt::Display for CloudKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", self.credentials, self.region)

@@ -148,6 +148,7 @@ fn observed(desired: &Desired) -> Observed {
         signals: BTreeMap::new(),
         finalizer: Finalizer::Present,
         quarantine: Vec::new(),
+        moves: foo_planner::observed::Moves::Free,
         recorded_arn: Some("arn:aws:autoscaling".to_owned()),
         settled_from: NOW,
         shortage: None,

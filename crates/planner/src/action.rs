@@ -16,6 +16,11 @@ pub enum Action {
     AddFinalizer,
     /// Take our finalizer off the FooMachinePool: nothing of it is left.
     RemoveFinalizer,
+    /// Say on the FooMachinePool that it must not be moved to another management cluster. Before anything is made in AWS
+    /// that the spec does not tell of.
+    BlockMove,
+    /// Take that back.
+    UnblockMove,
     /// Write the group's ARN into FooMachinePool.spec.providerID.
     RecordArn {
         /// The ARN.

@@ -7,7 +7,7 @@ use crate::action::{Action, OnlyIf};
 use crate::desired::{Desired, Goal, Size};
 use crate::memory::Memory;
 use crate::model::{Decrement, Group, InstanceId, MachineName, RemovalMark};
-use crate::observed::{Finalizer, Observed, Stray};
+use crate::observed::{Finalizer, Moves, Observed, Stray};
 use crate::{Plan, names};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,9 +46,9 @@ pub enum Rule {
     VictimsWithinExcess,
     /// I12: what lacks our ownership tags is never changed.
     OwnOnly,
-    /// A paused pool is left alone; a moved one is only let go of.
+    /// A paused pool is left alone, but for the ARN that a move waits for; a moved one is only let go of.
     HandsOff,
-    /// Our finalizer is there before anything is made in AWS.
+    /// Our finalizer is there before anything is made in AWS, and the pool is not moved before the spec tells of it.
     FinalizerFirst,
     /// Decisions on size wait for a settled manager and a view newer than our last change.
     SettledFirst,
@@ -147,7 +147,11 @@ impl Found {
 fn hands_off(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         let allowed = match (facts.desired.pause, facts.desired.goal) {
-            (Some(_), _) => false,
+            // What clusterctl move waits for.
+            (Some(_), _) => {
+                let last = matches!(action, Action::RecordArn { .. } | Action::UnblockMove);
+                last && facts.observed.moves == Moves::Blocked
+            }
             (None, Goal::LetGo) => {
                 matches!(action, Action::ReleaseFooMachine { .. } | Action::RemoveFinalizer)
             }
@@ -195,6 +199,17 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
         found.check(held || !makes, Rule::FinalizerFirst, || {
             format!("{} without our finalizer", kind(action))
         });
+    }
+    let recorded = facts.observed.recorded_arn.is_some();
+    let mut blocked = facts.observed.moves == Moves::Blocked;
+    for action in facts.actions {
+        blocked |= *action == Action::BlockMove;
+        let makes = matches!(action, Action::CreateGroup(_) | Action::CreateTemplate { .. });
+        found.check(blocked || recorded || !makes, Rule::FinalizerFirst, || {
+            format!("{} while the pool may be moved", kind(action))
+        });
+        let early = *action == Action::UnblockMove && facts.observed.group.seen().is_none() && !recorded;
+        found.check(!early, Rule::FinalizerFirst, || "moves are free although nobody has looked".to_owned());
     }
 }
 

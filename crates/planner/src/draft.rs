@@ -98,6 +98,13 @@ impl Draft {
         self.timers.push(at);
     }
 
+    /// Whether something is made in AWS so far.
+    pub(crate) fn makes_something(&self) -> bool {
+        let makes =
+            |action: &Action| matches!(action, Action::CreateTemplate { .. } | Action::CreateGroup(_));
+        self.actions.iter().any(|(_, action)| makes(action))
+    }
+
     /// Nothing to do so far.
     pub(crate) fn is_idle(&self) -> bool {
         self.actions.is_empty() && self.whys.is_empty()

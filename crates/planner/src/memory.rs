@@ -160,6 +160,8 @@ impl Memory {
             }
             Action::AddFinalizer
             | Action::RemoveFinalizer
+            | Action::BlockMove
+            | Action::UnblockMove
             | Action::RecordArn { .. }
             | Action::LookAtTemplate
             | Action::LookAtStrays { .. }

@@ -28,6 +28,9 @@ pub struct Observed {
     pub machines: Vec<Machine>,
     /// Whether our finalizer is on the FooMachinePool.
     pub finalizer: Finalizer,
+    /// Whether the FooMachinePool says that it must not be moved.
+    #[serde(default)]
+    pub moves: Moves,
     /// Content that roll-outs gave up on, as recorded on the FooMachinePool, the latest last.
     pub quarantine: Vec<Quarantine>,
     /// FooMachinePool.spec.providerID.
@@ -102,6 +105,16 @@ pub enum Finalizer {
     Present,
     /// It is not.
     Absent,
+}
+
+/// Whether the pool may be moved to another management cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Moves {
+    /// Nothing stands in the way.
+    #[default]
+    Free,
+    /// It says that it must not be.
+    Blocked,
 }
 
 impl<T> Look<T> {

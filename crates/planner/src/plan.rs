@@ -27,6 +27,7 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     } else {
         // Nothing could come meanwhile.
         draft.memory.trial = None;
+        own::unblock_move(&situation, &mut draft);
     }
     finish(&situation, draft)
 }
@@ -49,6 +50,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             hooks::provide(situation, draft);
             template::provide(situation, draft);
             template::prune(situation, draft);
+            own::block_move(situation, draft);
         }
         Goal::Remove => {
             remove::remove(situation, draft);

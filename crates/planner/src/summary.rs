@@ -16,7 +16,7 @@ use crate::desired::Wanted;
 use crate::draft::Draft;
 use crate::model::group::TemplateChoice;
 use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
-use crate::observed::Stray;
+use crate::observed::{Moves, Stray};
 use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport};
 use crate::situation::{Generation, Situation, Standing, View};
 use std::collections::BTreeSet;
@@ -139,7 +139,8 @@ pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
     let short = draft.memory.short_since.map(|since| since.plus(SHORT_FOR)).filter(|at| *at > now);
     let timers: [Option<Timestamp>; 4] = [settling, short, draft.memory.next_deadline(), draft.next_timer()];
     let after = timers.into_iter().flatten().min().map(|at| now.until(at));
-    let paused = situation.desired.pause.is_some();
+    // A move waits for a paused pool that blocks it.
+    let paused = situation.desired.pause.is_some() && situation.observed.moves == Moves::Free;
     let pace = if !paused && is_under_way(situation, draft) { Pace::Active } else { Pace::Quiet };
     NextLook { pace, after: after.filter(|_| !paused) }
 }

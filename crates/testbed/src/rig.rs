@@ -150,14 +150,23 @@ impl Rig {
     ///
     /// Waits a little for a service account that was only just asked for.
     pub async fn service_account_kubeconfig(&self, namespace: &str, name: &str) -> Result<PathBuf> {
-        let waiting = format!("service account {namespace}/{name}");
-        let text = wait_until(&waiting, Duration::from_secs(10), async || {
-            Ok(Probe::Done(self.api.service_account_kubeconfig(namespace, name).await?))
-        });
-        let path = self.folder().join(format!("{namespace}-{name}.kubeconfig"));
-        write(&path, &text.await?)?;
-        Ok(path)
+        service_account_kubeconfig(&self.api, namespace, name).await
     }
+}
+
+/// [`Rig::service_account_kubeconfig`] of any API server, in its folder.
+pub(crate) async fn service_account_kubeconfig(
+    api: &ApiServer,
+    namespace: &str,
+    name: &str,
+) -> Result<PathBuf> {
+    let waiting = format!("service account {namespace}/{name}");
+    let text = wait_until(&waiting, Duration::from_secs(10), async || {
+        Ok(Probe::Done(api.service_account_kubeconfig(namespace, name).await?))
+    });
+    let path = api.folder().join(format!("{namespace}-{name}.kubeconfig"));
+    write(&path, &text.await?)?;
+    Ok(path)
 }
 
 #[derive(Debug)]

@@ -70,6 +70,7 @@ const ENTRIES: [Entry; 2] = [
 pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
     let mut written = write(root, version, image, out)?;
     let folder = out.join("foo-manager").join(version);
+    emptied(&folder)?;
     std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let path = folder.join("foo-manager.cdx.json");
     std::fs::write(&path, sbom::document(root, version)?)
@@ -85,6 +86,7 @@ pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<
     let mut written = Vec::new();
     for entry in &ENTRIES {
         let folder = out.join(entry.label).join(version);
+        emptied(&folder)?;
         std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
         let mut files = vec![(entry.components.to_owned(), components(root, entry, version, image)?)];
         for (name, parts) in [METADATA].iter().chain(entry.templates) {
@@ -101,6 +103,14 @@ pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<
         }
     }
     Ok(written)
+}
+
+/// What an earlier run left there is not part of this release: checksums would vouch for it.
+fn emptied(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
+    }
+    Ok(())
 }
 
 /// clusterctl wants a semantic version with a `v`, of a series that metadata.yaml names.

@@ -88,7 +88,7 @@ impl<'r> Reader<'r> {
         self.folder.path()
     }
 
-    /// Runs the blocks of one section, its subsections included; what they export holds for later sections too.
+    /// Runs the blocks of one section, its subsections included; what they export and the functions they define hold for later sections too.
     /// Returns all they printed. An error if there is no such section, or nothing to run in it.
     pub async fn follow(&self, page: &str, heading: &str) -> Result<String> {
         let text = std::fs::read_to_string(root().join(page)).with_context(|| format!("reading {page}"))?;
@@ -104,8 +104,9 @@ impl<'r> Reader<'r> {
 
     /// Runs some shell as [`Reader::follow`] does: what a page leaves to its reader.
     pub async fn run(&self, script: &str) -> Result<Printed> {
-        let script =
-            format!("cd \"$READER\"\n[ ! -e .exports ] || . ./.exports\n{script}\nexport -p >.exports\n");
+        let script = format!(
+            "cd \"$READER\"\n[ ! -e .exports ] || . ./.exports\n{script}\n{{ export -p; declare -f; }} >.exports\n"
+        );
         let programs = self.rig.api().tools().program("");
         let wrappers = self.folder.path().join(".bin");
         let inherited = std::env::var("PATH").unwrap_or_default();

@@ -3,6 +3,8 @@
 
 #[path = "admission/columns.rs"]
 mod columns;
+#[path = "admission/documents.rs"]
+mod documents;
 #[path = "admission/policies.rs"]
 mod policies;
 #[path = "admission/rules.rs"]

@@ -89,8 +89,10 @@ async fn roll_out(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     let all = usize::try_from(size)?;
     let limit = LAUNCH * size.div_ceil(surge);
     pool.wait("to be rolled out", patience(size) + limit * 3, |view| {
-        let updated = view.foo_pool.as_ref().and_then(|pool| number(pool, "/status/upToDateReplicas"));
-        updated == Some(i64::from(size)) && view.is_settled_at(all)
+        let of = |path: &str| view.foo_pool.as_ref().and_then(|pool| number(pool, path));
+        // Until the manager has seen the change, all that it counts is of the old type.
+        let seen = of("/status/observedGeneration") == of("/metadata/generation");
+        seen && of("/status/upToDateReplicas") == Some(i64::from(size)) && view.is_settled_at(all)
     })
     .await?;
     let took = started.elapsed();

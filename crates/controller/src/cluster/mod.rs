@@ -202,7 +202,11 @@ impl Clusters {
         let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
         let first = || (now + period, with.clone());
         let (until, began_with) = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(first);
-        now < *until && began_with == with && is_found(cluster)
+        if began_with != with || !with.is_managers_own() {
+            // What others found, or these before others, says nothing about what these find now.
+            *until = now;
+        }
+        now < *until && is_found(cluster)
     }
 
     /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.

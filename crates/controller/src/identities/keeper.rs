@@ -17,12 +17,13 @@ use crate::metrics::Watched;
 use crate::watch::{Passing, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
-use foo_api::names::managers;
+use foo_api::names::{INFRASTRUCTURE_GROUP, managers};
 use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
 use foo_planner::desired::Blocked;
 use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::api::{Patch, PatchParams};
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher;
 use kube::{Api, Resource, ResourceExt};
@@ -196,33 +197,37 @@ impl Keeper {
     }
 
     /// Makes identities owners of the Secrets they name, and of no other. Whether that went well.
+    ///
+    /// A Secret goes with its last owner, so one that holds no keys of ours is left alone: somebody mistook its name.
     async fn own_secrets(&self, identities: &[Arc<FooClusterIdentity>]) -> bool {
         let mut all_went_well = true;
         for secret in self.secrets.state() {
             let name = secret.name_any();
-            let mut wanted: Vec<OwnerReference> = identities
-                .iter()
-                .filter(|identity| secret_of(identity).as_ref() == Some(&name))
-                .filter_map(|identity| identity.owner_ref(&()))
-                .collect();
-            wanted.sort_by(|a, b| a.uid.cmp(&b.uid));
-            let owns = |owner: &&OwnerReference| owner.kind == FooClusterIdentity::kind(&());
-            let uids = |owners: &[OwnerReference]| -> BTreeSet<String> {
-                owners.iter().filter(owns).map(|owner| owner.uid.clone()).collect()
-            };
-            let (there, wished) = (uids(secret.owner_references()), uids(&wanted));
-            // An owner that is gone is left to the garbage collector: to take it off would be to race with it.
-            let alive = |uid: &&String| identities.iter().any(|it| it.metadata.uid.as_ref() == Some(*uid));
-            let superfluous = there.difference(&wished).any(|uid| alive(&uid));
-            if wished.is_subset(&there) && !superfluous {
+            let naming = identities.iter().filter(|identity| secret_of(identity).as_ref() == Some(&name));
+            let naming: Vec<OwnerReference> = naming.filter_map(|identity| identity.owner_ref(&())).collect();
+            let holds_keys = self.read.get(&name).is_some_and(|read| read.keys.is_ok());
+            let is_alive = |uid: &str| identities.iter().any(|it| it.metadata.uid.as_deref() == Some(uid));
+            let Some(owners) = owners(secret.owner_references(), &naming, holds_keys, is_alive) else {
                 continue;
-            }
+            };
             let secrets: Api<Secret> =
                 Api::namespaced(self.context.client.clone(), &self.context.settings.identity_namespace);
-            let fields = json!({ "metadata": { "uid": secret.uid(), "ownerReferences": wanted } });
-            if let Err(error) = apply::apply(&secrets, &name, managers::IDENTITY_SECRET, fields).await {
-                tracing::warn!(%error, name, "could not make a FooClusterIdentity the owner of its Secret");
-                all_went_well = false;
+            // Not by server-side apply: who moved or restored the Secret owns the entries in it, too.
+            let fields = json!({ "metadata": {
+                "uid": secret.uid(), "resourceVersion": secret.resource_version(), "ownerReferences": owners,
+            } });
+            let by_us = PatchParams {
+                field_manager: Some(managers::IDENTITY_SECRET.to_owned()),
+                ..PatchParams::default()
+            };
+            match secrets.patch(&name, &by_us, &Patch::Merge(&fields)).await {
+                Ok(_) => {}
+                // It has changed, which is announced.
+                Err(error) if apply::is_conflict(&error) || apply::is_not_found(&error) => {}
+                Err(error) => {
+                    tracing::warn!(%error, name, "could not make a FooClusterIdentity the owner of its Secret");
+                    all_went_well = false;
+                }
             }
         }
         all_went_well
@@ -277,6 +282,28 @@ fn outcome(
     Outcome { credentials, allowed }
 }
 
+/// The owners a Secret shall have, if they are not what they are. An identity that is gone is left to the garbage collector: to
+/// take it off would be to race with it.
+fn owners(
+    there: &[OwnerReference],
+    naming: &[OwnerReference],
+    holds_keys: bool,
+    is_alive: impl Fn(&str) -> bool,
+) -> Option<Vec<OwnerReference>> {
+    let named = |owner: &OwnerReference| naming.iter().any(|it| it.uid == owner.uid);
+    let stays = |owner: &&OwnerReference| {
+        let group = owner.api_version.split('/').next().unwrap_or_default();
+        let ours = owner.kind == FooClusterIdentity::kind(&()) && group == INFRASTRUCTURE_GROUP;
+        !ours || named(owner) || !is_alive(&owner.uid)
+    };
+    let mut wanted: Vec<OwnerReference> = there.iter().filter(stays).cloned().collect();
+    if holds_keys {
+        let new = naming.iter().filter(|owner| !there.iter().any(|it| it.uid == owner.uid));
+        wanted.extend(new.cloned());
+    }
+    (wanted != there).then_some(wanted)
+}
+
 fn secret_of(identity: &FooClusterIdentity) -> Option<String> {
     identity.spec.secret.as_ref().map(|secret| secret.name.clone())
 }
@@ -302,4 +329,40 @@ fn keys(namespace: &str, name: &str, secret: &Secret) -> Result<Keys, Blocked> {
         secret_access_key: needed(secret_keys::SECRET_ACCESS_KEY)?,
         session_token: text(secret_keys::SESSION_TOKEN),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(kind: &str, uid: &str) -> OwnerReference {
+        let api_version = if kind == "FooClusterIdentity" { "infrastructure.foo.com/v1alpha1" } else { "v1" };
+        OwnerReference {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            name: uid.to_owned(),
+            uid: uid.to_owned(),
+            ..OwnerReference::default()
+        }
+    }
+
+    #[test]
+    fn a_secret_is_owned_by_the_identities_that_name_it_whoever_wrote_that() {
+        let identity = |uid: &str| owner("FooClusterIdentity", uid);
+        let alive = |uid: &str| uid != "gone";
+        let (a, b, gone) = (&identity("a"), &identity("b"), &identity("gone"));
+        let theirs = &owner("ConfigMap", "x");
+        let all =
+            |owners: &[&OwnerReference]| owners.iter().map(|owner| (*owner).clone()).collect::<Vec<_>>();
+        let from = |there: &[&OwnerReference], naming: &[&OwnerReference], holds| {
+            owners(&all(there), &all(naming), holds, alive)
+        };
+        assert_eq!(from(&[], &[a], true), Some(all(&[a])));
+        assert_eq!(from(&[a], &[a], true), None, "nothing to write");
+        assert_eq!(from(&[a, theirs], &[b], true), Some(all(&[theirs, b])));
+        assert_eq!(from(&[theirs], &[a], false), None, "it holds no keys of ours");
+        assert_eq!(from(&[a], &[a], false), None, "keys that are spoilt for a moment");
+        assert_eq!(from(&[gone], &[], true), None, "the garbage collector's");
+        assert_eq!(from(&[gone], &[a], true), Some(all(&[gone, a])));
+    }
 }

@@ -26,12 +26,16 @@ use futures::{Stream, stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// Reasons for which there are no credentials. All begin alike: the planner knows them by it.
 pub mod reasons {
     /// It does not exist, or a source of it.
     pub const NOT_FOUND: &str = "IdentityNotFound";
+    /// No identity has been read yet.
+    pub const NOT_YET_KNOWN: &str = "IdentityNotYetKnown";
     /// The namespace may not use it.
     pub const NOT_ALLOWED: &str = "IdentityNotAllowed";
     /// Its sources go in a circle or are too many, or it cannot be read.
@@ -53,22 +57,31 @@ struct Outcome {
 
 type Outcomes = BTreeMap<String, Outcome>;
 
+/// How long a manager that just started is given to read them.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// All identities, as they were when something about them last changed. Nothing is known before [`run`] has seen them.
 #[derive(Clone)]
 pub struct Identities(Arc<watch::Sender<Option<Arc<Outcomes>>>>);
 
 impl Identities {
-    /// Waits until all identities have been seen once.
+    /// Waits until all identities have been seen once, but not for ever: after [`PATIENCE`] those who need credentials are told
+    /// that there are none, and say so.
     pub async fn wait_until_known(&self) {
         // An error would mean that nobody can tell us any more, but we are one who could.
-        drop(self.0.subscribe().wait_for(Option::is_some).await);
+        drop(timeout(PATIENCE, self.0.subscribe().wait_for(Option::is_some)).await);
     }
 
     /// The credentials for a cluster in this namespace that names this identity, or none.
     pub fn credentials(&self, name: Option<&str>, namespace: &str) -> Result<Arc<Credentials>, Blocked> {
         let known = self.0.borrow();
         let asked = name.unwrap_or(DEFAULT_IDENTITY);
-        let Some(outcome) = known.as_ref().and_then(|known| known.get(asked)) else {
+        let Some(known) = known.as_ref() else {
+            let message = "FooClusterIdentities, the labels of namespaces and the Secrets of the manager's namespace have not been \
+                           read yet; the manager needs the rights to list and watch them";
+            return Err(Blocked::new(reasons::NOT_YET_KNOWN, message));
+        };
+        let Some(outcome) = known.get(asked) else {
             return match name {
                 None => Ok(Arc::default()),
                 Some(name) => Err(chain::missing(name)),
@@ -117,7 +130,12 @@ pub fn identity_of(cluster: &FooCluster) -> &str {
 fn differences(before: Option<&Outcomes>, now: Option<&Outcomes>) -> BTreeSet<String> {
     let names = before.into_iter().chain(now).flat_map(BTreeMap::keys);
     let differs = |name: &&String| before.and_then(|it| it.get(*name)) != now.and_then(|it| it.get(*name));
-    names.filter(differs).cloned().collect()
+    let mut differing: BTreeSet<String> = names.filter(differs).cloned().collect();
+    if before.is_none() && now.is_some() {
+        // Those who name none have waited, too.
+        differing.insert(DEFAULT_IDENTITY.to_owned());
+    }
+    differing
 }
 
 impl Default for Identities {
@@ -172,7 +190,10 @@ mod tests {
         let mut changes = std::pin::pin!(identities.changes());
         let named = |name: &str, allowed| (name.to_owned(), outcome(allowed));
         identities.publish([named("a", Allowed::All), named("b", Allowed::All)].into());
-        assert_eq!(changes.next().now_or_never(), Some(Some(["a".to_owned(), "b".to_owned()].into())));
+        assert_eq!(
+            changes.next().now_or_never(),
+            Some(Some(["a".to_owned(), "b".to_owned(), DEFAULT_IDENTITY.to_owned()].into()))
+        );
         identities.publish([named("a", Allowed::All), named("b", Allowed::All)].into());
         assert_eq!(changes.next().now_or_never(), None);
         // Two changes between two looks count as one.

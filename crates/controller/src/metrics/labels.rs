@@ -112,6 +112,8 @@ pub enum ActionOutcome {
 pub enum ActionKind {
     AddFinalizer,
     RemoveFinalizer,
+    BlockMove,
+    UnblockMove,
     RecordArn,
     LookAtTemplate,
     LookAtStrays,
@@ -146,6 +148,8 @@ impl From<&Action> for ActionKind {
         match action {
             Action::AddFinalizer => Self::AddFinalizer,
             Action::RemoveFinalizer => Self::RemoveFinalizer,
+            Action::BlockMove => Self::BlockMove,
+            Action::UnblockMove => Self::UnblockMove,
             Action::RecordArn { .. } => Self::RecordArn,
             Action::LookAtTemplate => Self::LookAtTemplate,
             Action::LookAtStrays { .. } => Self::LookAtStrays,

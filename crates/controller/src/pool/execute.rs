@@ -20,7 +20,7 @@ use foo_planner::{Action, NewGroup, OnlyIf, QUARANTINE_ANNOTATION};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What executing needs.
@@ -31,6 +31,8 @@ pub(super) struct Hands<'a> {
     pub(super) cloud: &'a dyn Cloud,
     /// The shared observer, told to look again.
     pub(super) observer: &'a Observer,
+    /// The account that calls go to, if the plan begins the pool and it could be told.
+    pub(super) account: Option<&'a str>,
     /// The pool as it stood when it was planned for.
     pub(super) pool: &'a FooMachinePool,
     /// Its names.
@@ -98,9 +100,11 @@ impl Hands<'_> {
         match action {
             Action::AddFinalizer => self.set_finalizer(true).await?,
             Action::RemoveFinalizer => self.set_finalizer(false).await?,
+            Action::BlockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, Some("")).await?,
+            Action::UnblockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, None).await?,
             Action::RecordArn { arn } => self.record_arn(arn).await?,
             Action::Quarantine { records } => {
-                self.record_quarantine(look::quarantine_text(records).as_deref()).await?;
+                self.annotate(QUARANTINE_ANNOTATION, look::quarantine_text(records).as_deref()).await?;
             }
             Action::LookAtTemplate => {
                 return Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?));
@@ -211,19 +215,25 @@ impl Hands<'_> {
             finalizers.push(names::POOL_FINALIZER.to_owned());
         }
         // A merge patch replaces the whole list, hence the resourceVersion: somebody else's finalizer is never lost.
-        let patch = json!({"metadata": {
+        let mut patch = json!({"metadata": {
             "resourceVersion": self.pool.resource_version(), "uid": self.pool.uid(), "finalizers": finalizers
         }});
+        if let (true, Some(account)) = (wanted, self.account)
+            && let Some(metadata) = patch.get_mut("metadata").and_then(Value::as_object_mut)
+        {
+            metadata.insert("annotations".to_owned(), json!({ names::ACCOUNT_ANNOTATION: account }));
+        }
         match pools.patch(&self.identity.pool, &PatchParams::default(), &Patch::Merge(patch)).await {
             Err(error) if !wanted && is_not_found(&error) => Ok(()),
             other => Ok(other.map(drop)?),
         }
     }
 
-    async fn record_quarantine(&self, text: Option<&str>) -> Result<(), Failure> {
+    /// Sets an annotation of the pool, or takes it off.
+    async fn annotate(&self, annotation: &str, value: Option<&str>) -> Result<(), Failure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let patch = json!({"metadata": {
-            "uid": self.pool.uid(), "annotations": {QUARANTINE_ANNOTATION: text}
+            "uid": self.pool.uid(), "annotations": {annotation: value}
         }});
         pools.patch(&self.identity.pool, &PatchParams::default(), &Patch::Merge(patch)).await?;
         Ok(())

@@ -80,6 +80,13 @@ impl Caches {
         (reference.kind == "FooCluster").then(|| self.foo_clusters.get(&named())).flatten()
     }
 
+    /// Whether the Cluster of what was gathered is paused by now: `clusterctl move` hands a pool to another manager seconds
+    /// after that, so a long pass must not go on.
+    pub(super) fn is_paused(&self, gathered: &Gathered) -> bool {
+        let cluster = gathered.cluster.as_ref().map(|cluster| ObjectRef::from_obj(cluster.as_ref()));
+        cluster.and_then(|cluster| self.clusters.get(&cluster)).is_some_and(|cluster| cluster.is_paused())
+    }
+
     /// What belongs to this pool.
     pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();

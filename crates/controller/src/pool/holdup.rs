@@ -110,6 +110,7 @@ impl HoldUps {
             | Action::DeleteTemplateVersions { .. }
             | Action::SetMachineTimeouts { .. }
             | Action::PublishReplicas { .. }
+            | Action::UnblockMove
             // What follows from it is planned when it is seen.
             | Action::Quarantine { .. }
             | Action::LookAtHook { .. }
@@ -138,6 +139,7 @@ impl HoldUps {
             }
             Action::AddFinalizer
             | Action::RemoveFinalizer
+            | Action::BlockMove
             | Action::RecordArn { .. }
             | Action::LookAtTemplate
             | Action::CreateTemplate { .. }

@@ -12,7 +12,7 @@ use foo_cloud::observer::{Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::QUARANTINE_ANNOTATION;
 use foo_planner::desired::Blocked;
-use foo_planner::observed::{Finalizer, Look, Quarantine, Stray, Verdict};
+use foo_planner::observed::{Finalizer, Look, Moves, Quarantine, Stray, Verdict};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::ResourceExt;
@@ -126,7 +126,8 @@ pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
             uid: Uid::new(machine.uid().unwrap_or_default()),
             instance: InstanceId::new(machine.spec.instance_id.as_str()),
             zone: zone_of(&machine.spec.provider_id),
-            deletion: deletion(machine.metadata.deletion_timestamp.as_ref()),
+            // One that was moved away is deleted, too, but released by nobody: its instance lives on.
+            deletion: deletion(machine.metadata.deletion_timestamp.as_ref().filter(|_| !is_moved(machine))),
             held: machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER),
             held_since: machine
                 .status
@@ -140,6 +141,10 @@ pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
                 .map(SpecHash::new),
         })
         .collect()
+}
+
+fn is_moved(machine: &foo_api::FooMachine) -> bool {
+    machine.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION)
 }
 
 /// Their Machines.
@@ -268,6 +273,12 @@ fn timestamp(time: &Time) -> Timestamp {
 /// The zone in `aws:///<zone>/<id>`.
 fn zone_of(provider_id: &str) -> Zone {
     Zone::new(provider_id.rsplit('/').nth(1).unwrap_or_default())
+}
+
+/// Whether the pool says that it must not be moved.
+pub(super) fn moves(gathered: &Gathered) -> Moves {
+    let blocked = gathered.pool.annotations().contains_key(names::BLOCK_MOVE_ANNOTATION);
+    if blocked { Moves::Blocked } else { Moves::Free }
 }
 
 /// Whether our finalizer is on the pool.

@@ -57,6 +57,8 @@ pub(super) struct Pools {
 struct WishPrint {
     /// Generations of the FooMachinePool and of its MachinePool.
     generations: (Option<i64>, Option<i64>),
+    /// Whether it is paused: `clusterctl move` waits for what a paused pool has to say.
+    paused: bool,
     /// The FooMachines that are being deleted: their instances wait to be ended.
     leaving: Vec<String>,
     /// Instances that AWS takes back: there are two minutes.
@@ -84,6 +86,7 @@ impl WishPrint {
                 gathered.pool.metadata.generation,
                 gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.generation),
             ),
+            paused: wish::pause(gathered).is_some(),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
             taken: place.map(|place| announcements.taken(place)).unwrap_or_default(),
             credentials: access.as_ref().ok().and_then(Option::as_ref).map(|to| to.credentials.name()),
@@ -169,8 +172,17 @@ impl Pools {
             self.forget(key, &gathered).await;
             return Ok((Requeue::await_change(), PassResult::Settled));
         }
+        for gone in self.states.vanished(&self.caches.pools) {
+            self.forget_group(&mut *self.states.of(&gone).lock().await);
+            self.states.forget(&gone);
+            self.backoff.succeeded(&gone);
+        }
         let state = self.states.of(key);
         let mut state = state.lock().await;
+        if state.uid != gathered.pool.uid() {
+            self.forget_group(&mut state);
+            *state = PoolState { uid: gathered.pool.uid(), ..PoolState::default() };
+        }
         let region = self.region(access).await;
         let types = match &region {
             Ok(Some(region)) => {
@@ -184,8 +196,10 @@ impl Pools {
             Ok(Some(region)) => self.rounds(key, &gathered, region, &types, &mut state).await,
             Ok(None) => self.without_cloud(&gathered, Look::Unknown, &mut state).await,
             Err(blocked) => {
-                // Nobody may look in the meantime, either.
-                self.forget_group(&mut state);
+                // Nobody may look in the meantime, either. What AWS announced stays true.
+                if let Some(place) = self.stop_watching(&mut state) {
+                    state.left = Some(place);
+                }
                 self.without_cloud(&gathered, look::doubted(blocked), &mut state).await
             }
         };
@@ -375,7 +389,8 @@ impl Pools {
     }
 
     fn forget_group(&self, state: &mut PoolState) {
-        if let Some((cloud, group)) = self.stop_watching(state) {
+        let watched = self.stop_watching(state);
+        for (cloud, group) in watched.into_iter().chain(state.left.take()) {
             self.context.announcements.forget(&Place::of(&cloud, &group));
         }
     }

@@ -21,10 +21,11 @@ use foo_cloud::observer::Seen;
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
-use foo_planner::observed::{Finalizer, Look};
+use foo_planner::observed::{Finalizer, Look, Moves};
 use foo_planner::report::{About, Event, Pace};
 use foo_planner::{Action, Memory, Observed, Plan};
 use kube::Api;
+use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -98,7 +99,8 @@ impl Pools {
         let stranger = stranger(gathered, region, &desired.identity.group).await;
         let shortage = shortage::words(region, &desired.identity.group, state, now).await;
         let causes = causes::of_ends(region, &desired.identity.group, gathered, state).await;
-        if !std::mem::replace(&mut state.begun, true) {
+        if state.began.is_none() {
+            state.began = Some(now);
             state.memory.trial = super::replacing::resumed(gathered, now);
         }
         let mut acted = false;
@@ -158,7 +160,7 @@ impl Pools {
             return;
         }
         // With other credentials everything is looked at anew. What AWS announced stays true.
-        if let Some((cloud, watched)) = self.stop_watching(state) {
+        if let Some((cloud, watched)) = self.stop_watching(state).or_else(|| state.left.take()) {
             self.context.announcements.moves(&Place::of(&cloud, &watched), &Place::of(&region.key, group));
         }
         self.states.watches(key, &region.key, group);
@@ -189,6 +191,13 @@ impl Pools {
             Finalizer::Absent if state.held => Finalizer::Present,
             shown => {
                 state.held = false;
+                shown
+            }
+        };
+        let moves = match look::moves(gathered) {
+            Moves::Free if state.move_blocked => Moves::Blocked,
+            shown => {
+                state.move_blocked = false;
                 shown
             }
         };
@@ -224,6 +233,7 @@ impl Pools {
             signals: self.context.announcements.signals(&Place::of(&region.key, &desired.identity.group)),
             machines: look::machines(gathered),
             finalizer,
+            moves,
             quarantine: look::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
@@ -263,6 +273,7 @@ impl Pools {
             foo_machines: look::foo_machines(gathered),
             machines: look::machines(gathered),
             finalizer: look::finalizer(gathered),
+            moves: look::moves(gathered),
             quarantine: look::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
@@ -298,7 +309,11 @@ impl Pools {
             overlay::refused(&mut plan, &violations, &self.context.metrics);
         }
         state.memory = plan.memory.clone();
+        let begins = plan.actions.contains(&Action::AddFinalizer);
+        // Where it cannot be told, the group's ARN will.
+        let account = if begins { region.account().await.ok() } else { None };
         let hands = Hands {
+            account,
             client: &self.context.client,
             cloud: region.cloud.as_ref(),
             observer: &region.observer,
@@ -318,6 +333,11 @@ impl Pools {
             }
             if Instant::now() >= until {
                 tracing::warn!(pool = %desired.identity.pool, "the pass takes long; the rest is planned anew");
+                pass.raced = true;
+                break;
+            }
+            if desired.pause.is_none() && self.caches.is_paused(gathered) {
+                tracing::info!(pool = %desired.identity.pool, "paused in the middle of a pass");
                 pass.raced = true;
                 break;
             }
@@ -356,6 +376,11 @@ impl Pools {
                         state.hook = Some((sent, None));
                     }
                     state.held |= *action == Action::AddFinalizer;
+                    match action {
+                        Action::BlockMove => state.move_blocked = true,
+                        Action::UnblockMove => state.move_blocked = false,
+                        _ => {}
+                    }
                     carried.push(action);
                     tracing::debug!(pool = %desired.identity.pool, ?action, "done");
                 }
@@ -406,21 +431,25 @@ impl Pools {
     }
 }
 
-/// Why the account we look at is not the one the pool's group was made in, or cannot be told.
+/// Why the account we look at is not the one the pool was made in, or cannot be told.
 ///
 /// With other credentials the group and all its instances look gone, and every Machine would be deleted for it. A group
 /// that is there says itself whose it is; AWS is asked only when it is not.
 async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) -> Option<Blocked> {
-    let made_in = gathered.pool.spec.provider_id.as_deref().and_then(names::account_of_arn)?;
-    let account = match region.observer.view(group)?.seen {
-        Seen::Present(group) => Ok(names::account_of_arn(&group.arn).unwrap_or_default().to_owned()),
-        Seen::Absent => region.account().await.map(str::to_owned),
+    let recorded = gathered.pool.spec.provider_id.as_deref().and_then(names::account_of_arn);
+    let begun_in = || gathered.pool.annotations().get(foo_api::names::ACCOUNT_ANNOTATION).map(String::as_str);
+    let made_in = recorded.or_else(begun_in)?;
+    let account = match region.observer.view(group).map(|view| view.seen) {
+        Some(Seen::Present(group)) => Ok(names::account_of_arn(&group.arn).unwrap_or_default().to_owned()),
+        // What exists is left alone until its group was looked at; what is only begun might be made anew before.
+        None if recorded.is_some() => return None,
+        Some(Seen::Absent) | None => region.account().await.map(str::to_owned),
     };
     match account {
         Ok(account) if account == made_in => None,
         Ok(account) => Some(Blocked::new(
             "WrongAccount",
-            format!("the credentials belong to account {account}, the group was made in {made_in}"),
+            format!("the credentials belong to account {account}, the pool was made in {made_in}"),
         )),
         Err(error) => {
             let reason: &'static str = error.kind.into();

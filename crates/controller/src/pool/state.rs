@@ -8,19 +8,23 @@ use foo_cloud::CloudError;
 use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::{Action, Memory};
-use kube_runtime::reflector::ObjectRef;
+use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory of one pool.
 #[derive(Default)]
 pub(super) struct PoolState {
+    /// Uid of the pool: another one of its name begins anew.
+    pub(super) uid: Option<String>,
     /// The planner's own memory.
     pub(super) memory: Memory,
-    /// A pass was begun: what the status tells of before the first one was taken over.
-    pub(super) begun: bool,
+    /// When the first pass began; what the status told of before was taken over then.
+    pub(super) began: Option<Timestamp>,
     /// We put our finalizer on the pool and the cache does not show it yet.
     pub(super) held: bool,
+    /// We said on the pool that it must not be moved and the cache does not show it yet.
+    pub(super) move_blocked: bool,
     /// The launch template as last read, and when.
     pub(super) template: Option<(Timestamp, Option<LaunchTemplate>)>,
     /// The terms of the group's lifecycle hook as last read or made.
@@ -33,6 +37,8 @@ pub(super) struct PoolState {
     pub(super) asked_for: Option<i64>,
     /// Where the pool's group is watched; the cloud is kept in being by this.
     pub(super) watched: Option<(Arc<CloudRegion>, GroupName)>,
+    /// Where it was watched last, while there are no credentials to watch it with.
+    pub(super) left: Option<(CloudKey, GroupName)>,
     /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
     pub(super) shortage: Option<(Timestamp, Option<String>)>,
     /// Why AWS ends instances, as far as it was asked; only while they wait for their end.
@@ -66,6 +72,16 @@ impl States {
     /// Memory of that pool.
     pub(super) fn of(&self, pool: &ObjectRef<FooMachinePool>) -> Arc<tokio::sync::Mutex<PoolState>> {
         Arc::clone(self.pools.lock().unwrap_or_else(PoisonError::into_inner).entry(pool.clone()).or_default())
+    }
+
+    /// Pools that are remembered although they are gone, if there are any: those that vanished without a pass, as with
+    /// `clusterctl move`, which takes their finalizers off.
+    pub(super) fn vanished(&self, pools: &Store<FooMachinePool>) -> Vec<ObjectRef<FooMachinePool>> {
+        let states = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        if states.len() <= pools.len() {
+            return Vec::new();
+        }
+        states.keys().filter(|pool| pools.get(pool).is_none()).cloned().collect()
     }
 
     /// The pool a group belongs to.

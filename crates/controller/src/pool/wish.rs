@@ -64,7 +64,8 @@ fn goal(pool: &foo_api::FooMachinePool) -> Goal {
     }
 }
 
-fn pause(gathered: &Gathered) -> Option<PausedBy> {
+/// Who paused the pool, if anybody did.
+pub(super) fn pause(gathered: &Gathered) -> Option<PausedBy> {
     if gathered.cluster.as_ref().is_some_and(|cluster| cluster.is_paused()) {
         Some(PausedBy::Cluster)
     } else if gathered.pool.annotations().contains_key(names::PAUSED_ANNOTATION) {

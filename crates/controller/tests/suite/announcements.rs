@@ -1,8 +1,8 @@
 //! What AWS tells through a queue: it shortens waiting and nothing depends on it.
 
-use crate::support::{NS, Pool, World};
+use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::pool::{RebalancePolicy, Spot};
-use foo_api::{FooMachine, FooMachinePoolSpec};
+use foo_api::{FooCluster, FooMachine, FooMachinePoolSpec};
 use foo_cloud::model::{Health, InstanceId, LifecycleState};
 use foo_controller::announcements::EventKind;
 use foo_controller::metrics::AnnouncementOutcome;
@@ -114,6 +114,28 @@ async fn an_interruption_deletes_the_machine_and_asks_for_its_replacement_at_onc
     assert_eq!(world.core.drains().len(), 1);
     assert_eq!(world.messages(), (0, 0), "everything was deleted");
     assert_eq!(world.counted(EventKind::Interruption, AnnouncementOutcome::Acted), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_finds_its_pool_among_several_clouds_of_a_region() {
+    let world = World::with_queue().await;
+    let pool = world.pool("p").with(spot).of(2).await;
+    let (cluster, foo_cluster) = objects::another_cluster("d", None);
+    world.has(&cluster);
+    world.has(&foo_cluster);
+    world.has(&objects::keys("prod", "AKIAPROD"));
+    world.has(&objects::identity("prod", json!({"allowedNamespaces": {}, "secret": {"name": "prod"}})));
+    let turn =
+        |cluster: &mut FooCluster| cluster.spec.identity_ref = Some(objects::identity_reference("prod"));
+    world.server.edit(NS, CLUSTER, turn).unwrap();
+    world.settles().await;
+    assert_eq!(world.clouds().len(), 2, "{:?}", world.clouds());
+    let victim = pool.instances()[0].clone();
+    world.interrupts(&victim);
+    world.takes("its Machine is deleted", AT_ONCE, || pool.is_deleting(&victim)).await;
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(world.messages(), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]

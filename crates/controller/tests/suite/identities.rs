@@ -1,7 +1,7 @@
 //! As whom AWS is called: what identities allow, what their Secrets say, and what becomes of pools while neither does.
 
 use crate::support::{CLUSTER, MANAGER, NS, Pool, World, objects};
-use foo_api::identity::{AllowedNamespaces, IdentityReference, secret_keys};
+use foo_api::identity::{AllowedNamespaces, secret_keys};
 use foo_api::{FooCluster, FooClusterIdentity};
 use foo_apiserver_fake::{Fault as ApiFault, Verb};
 use foo_simulator::{Fault, FaultRule, Simulator, SimulatorConfig};
@@ -34,7 +34,7 @@ impl World {
         let world = Self::empty();
         world.has(&objects::cluster());
         let mut cluster = objects::foo_cluster();
-        cluster.spec.identity_ref = Some(IdentityReference { name: "prod".to_owned() });
+        cluster.spec.identity_ref = Some(objects::identity_reference("prod"));
         world.has(&cluster);
         world
     }
@@ -341,6 +341,32 @@ async fn with_a_key_of_another_account_nothing_is_deleted_until_it_is_exchanged_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pool_that_was_begun_in_one_account_is_not_made_in_another() {
+    let mut world = World::with_keys().await;
+    world.kills_the_manager();
+    let config = SimulatorConfig {
+        account: "999999999999".to_owned(),
+        start: world.aws.now(),
+        ..SimulatorConfig::stepped()
+    };
+    let stranger = Simulator::new(config);
+    world.starts_the_manager_with_key_of(OTHER_KEY, &stranger);
+    let denied = world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::Denied));
+    let pool = world.pool("p").begins_with(2);
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(pool.object().spec.provider_id, None, "there is no group yet, only a launch template");
+    world.rotates("prod", OTHER_KEY);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(pool.says("CredentialsReady"), "False WrongAccount");
+    let made = stranger.call_counts().into_keys().filter(|(_, action)| action.starts_with("Create"));
+    assert_eq!(made.count(), 0);
+    world.rotates("prod", KEY);
+    world.aws.remove_fault(denied);
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cluster_can_turn_to_another_identity() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
@@ -352,7 +378,7 @@ async fn a_cluster_can_turn_to_another_identity() {
     pool.scales_to(1);
     world.waits(Duration::from_secs(30)).await;
     let turn = |cluster: &mut FooCluster| {
-        cluster.spec.identity_ref = Some(IdentityReference { name: "other".to_owned() });
+        cluster.spec.identity_ref = Some(objects::identity_reference("other"));
     };
     world.server.edit(NS, CLUSTER, turn).unwrap();
     world.soon("the other key is used", || world.callers().contains(OTHER_KEY)).await;
@@ -390,11 +416,7 @@ async fn clusters_with_the_same_keys_share_one_observer_and_the_last_to_go_ends_
     let world = World::with_keys().await;
     // Another identity with the same content.
     world.has(&objects::identity("twin", json!({"allowedNamespaces": {}, "secret": {"name": "prod"}})));
-    let (mut cluster, mut foo_cluster) = (objects::cluster(), objects::foo_cluster());
-    cluster.metadata.name = Some("d".to_owned());
-    cluster.spec.infrastructure_ref = Some(objects::reference("FooCluster", "d"));
-    foo_cluster.metadata.name = Some("d".to_owned());
-    foo_cluster.spec.identity_ref = Some(IdentityReference { name: "twin".to_owned() });
+    let (cluster, foo_cluster) = objects::another_cluster("d", Some("twin"));
     world.has(&cluster);
     world.has(&foo_cluster);
     world.settles().await;
@@ -479,4 +501,21 @@ async fn identities_cost_nothing_while_nothing_changes() {
     silence(&world).await;
     let spec: Value = serde_json::to_value(world.identity("prod").spec).unwrap();
     assert_eq!(spec, json!({"allowedNamespaces": {}, "secret": {"name": "prod"}}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_that_may_not_list_identities_says_so_and_calls_nobody() {
+    let mut world = World::new().await;
+    world.pool("p").of(1).await;
+    world.kills_the_manager();
+    let lists = ApiFault::status(403).on(Verb::List).kind("FooClusterIdentity").client(MANAGER).always();
+    world.server.inject(lists);
+    world.forgets();
+    world.starts_the_manager();
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(world.pool("p").says("CredentialsReady"), "False IdentityNotYetKnown");
+    assert_eq!(world.aws.total_calls(), 0);
+    world.server.heal();
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(world.pool("p").says("CredentialsReady"), "True");
 }

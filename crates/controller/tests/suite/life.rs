@@ -1,6 +1,7 @@
 //! The main path: a pool begins, grows, shrinks and ends.
 
-use crate::support::World;
+use crate::support::{NS, World};
+use foo_api::FooMachinePool;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
@@ -62,4 +63,20 @@ fn shows_it(world: &World, name: &str) -> bool {
     machine.is_none_or(|machine| {
         machine.metadata.deletion_timestamp.is_some() || state(machine).as_deref() != Some("InService")
     })
+}
+
+/// As with `clusterctl move`, which takes the finalizers off what it deletes.
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_vanishes_without_a_pass_is_not_looked_at_any_more() {
+    let world = World::new().await;
+    let gone = world.pool("gone").of(1).await;
+    let last = world.pool("last").of(1).await;
+    world.server.delete::<FooMachinePool>(NS, "gone").unwrap();
+    gone.edits_object(|pool| pool.metadata.finalizers = None);
+    last.is_deleted();
+    world.settles().await;
+    last.left_nothing();
+    world.forgets();
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.aws.total_calls(), 0, "{:?}", world.aws.call_counts());
 }

@@ -21,6 +21,7 @@ mod external_size;
 mod identities;
 mod life;
 mod machines;
+mod moves;
 mod order;
 mod pause;
 mod peers;

@@ -133,6 +133,11 @@ impl<'a> Facts<'a> {
         self.foo_machines.get(name).copied()
     }
 
+    /// Name of the Machine of an instance; a FooMachine that a person deleted had it, too.
+    pub(super) fn machine_of(&self, id: &InstanceId) -> MachineName {
+        self.name_of(id).cloned().unwrap_or_else(|| names::machine_name(&self.desired.identity.pool, id))
+    }
+
     /// Name of the FooMachine of an instance.
     pub(super) fn name_of(&self, id: &InstanceId) -> Option<&'a MachineName> {
         self.claims.get(id).map(|claim| &claim.name)
@@ -207,6 +212,8 @@ pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
         | Action::CompleteHook { group, .. } => Some(group),
         Action::AddFinalizer
         | Action::RemoveFinalizer
+        | Action::BlockMove
+        | Action::UnblockMove
         | Action::RecordArn { .. }
         | Action::LookAtTemplate
         | Action::LookAtStrays { .. }

@@ -132,7 +132,7 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
     let yields = going.iter().any(|name| retires(facts, name)) && floor == wish;
     let floor = floor.saturating_sub(u32::from(yields));
     let left = staying_instances(facts, group)
-        .filter_map(|instance| facts.name_of(&instance.id))
+        .map(|instance| facts.machine_of(&instance.id))
         .filter(|name| !going.contains(name) && serves(facts, name))
         .count();
     let left = u32::try_from(left).unwrap_or(u32::MAX);
@@ -146,8 +146,9 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let Some(machine) = facts.machines.get(name).filter(|machine| machine.sickness().is_none()) else {
         return false;
     };
-    let instance: Option<&&Instance> =
-        facts.claim_of(name).and_then(|claim| facts.instances.get(&claim.instance));
+    let by_name = || facts.instances.values().find(|instance| facts.machine_of(&instance.id) == *name);
+    let claimed = facts.claim_of(name).and_then(|claim| facts.instances.get(&claim.instance));
+    let instance: Option<&&Instance> = claimed.or_else(by_name);
     let runs = instance.is_some_and(|instance| instance.lifecycle == LifecycleState::InService);
     let since = machine.node_since.unwrap_or(machine.created);
     let ready_for = since.until(facts.observed.now);

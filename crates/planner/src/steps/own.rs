@@ -3,7 +3,7 @@
 use crate::action::Action;
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
-use crate::observed::Finalizer;
+use crate::observed::{Finalizer, Moves};
 use crate::situation::{Situation, View};
 
 /// Our finalizer before the first AWS write; the group's ARN in the spec once it is known.
@@ -14,8 +14,44 @@ pub(crate) fn take_hold(situation: &Situation<'_>, draft: &mut Draft) {
     if situation.observed.finalizer == Finalizer::Absent {
         draft.act(Stage::Own, Action::AddFinalizer);
     }
+    record_arn(situation, draft);
+}
+
+fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
     if let (View::Ours(group), None) = (situation.view, &situation.observed.recorded_arn) {
         draft.act(Stage::Own, Action::RecordArn { arn: group.arn.clone() });
+    }
+}
+
+/// From the first thing made in AWS until the ARN is recorded, the pool must not be moved.
+///
+/// Names and tags let any manager find template and group again, so nothing is made twice by one with the same
+/// credentials. But only the ARN tells one with those of another account that the group is elsewhere: without it, it would
+/// make a second one. No later write to AWS needs this: whoever has the pool then sees what came of it.
+pub(crate) fn block_move(situation: &Situation<'_>, draft: &mut Draft) {
+    let recorded = situation.observed.recorded_arn.is_some() || matches!(situation.view, View::Ours(_));
+    match situation.observed.moves {
+        Moves::Free if !recorded && draft.makes_something() => draft.act(Stage::Own, Action::BlockMove),
+        Moves::Blocked if recorded => draft.act(Stage::Own, Action::UnblockMove),
+        Moves::Free | Moves::Blocked => {}
+    }
+}
+
+/// What a paused pool still does, because `clusterctl move` pauses it and waits: it records the ARN of what was made. When
+/// certainly nothing was, there is nothing to wait for either.
+pub(crate) fn unblock_move(situation: &Situation<'_>, draft: &mut Draft) {
+    if situation.observed.moves == Moves::Free {
+        return;
+    }
+    record_arn(situation, draft);
+    let made_nothing = situation.is_fresh() && situation.memory.ledger.created.is_none();
+    let clear = match situation.view {
+        View::Ours(_) | View::Foreign(_) => true,
+        View::Absent => made_nothing,
+        View::Unknown | View::Failed { .. } => false,
+    };
+    if clear || situation.observed.recorded_arn.is_some() {
+        draft.act(Stage::Own, Action::UnblockMove);
     }
 }
 

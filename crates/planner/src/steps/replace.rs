@@ -165,7 +165,7 @@ fn failed_before(situation: &Situation<'_>, trial: &Trial, member: &Member<'_>) 
     let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
     let sick = machine.sickness().is_some() && machine.created < trial.since;
     let (since, _) = unready_since(machine);
-    let overdue = available_from(situation, member).is_none()
+    let overdue = machine.node != NodeState::Ready
         && since.plus(situation.desired.rollout.ready_timeout.into()) <= trial.since;
     sick || overdue
 }
@@ -225,7 +225,8 @@ fn failure_of(
     if let Some(why) = machine.sickness() {
         return Some(format!("Machine {}: MachineHealthCheck gave up on it: {why}", machine.name));
     }
-    if available_from(situation, member).is_some() {
+    // Of an instance that is not in service yet, or was not when last looked at, a Ready Node says enough.
+    if machine.node == NodeState::Ready {
         return None;
     }
     let (since, what) = unready_since(machine);

@@ -178,6 +178,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
                 verdict: *verdict,
             })
             .collect(),
+        moves: foo_planner::observed::Moves::Free,
         recorded_arn: Some("arn".to_owned()),
         settled_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
         shortage: None,

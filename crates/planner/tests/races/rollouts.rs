@@ -494,3 +494,23 @@ fn a_node_that_was_there_before_does_not_halt_the_way_back() {
     rounds(&mut world, 5);
     assert!(world.kube.quarantine.iter().all(|record| record.verdict != Verdict::Stuck));
 }
+
+#[test]
+fn an_old_look_at_an_instance_whose_node_is_ready_is_no_failure() {
+    let mut world = pool().of(2).with_surge(0).lacking_at_most(1).running();
+    wants(&mut world, "v2", "d1");
+    until(&mut world, "the first has a FooMachine", |world| launched_from(world, "v2").len() == 1);
+    world.kube.work(world.now, &world.cloud);
+    set_node(&mut world, &name(3), NodeState::Ready);
+    if let Some(group) = &mut world.cloud.group {
+        let newest = group.instances.iter_mut().find(|it| it.id.as_str() == "i-00000003").unwrap();
+        newest.lifecycle = foo_planner::model::LifecycleState::Pending;
+    }
+    world.cloud.record(world.now);
+    world.look();
+    world.restart(0);
+    world.look();
+    world.wait(700);
+    let done: Vec<String> = (0..4).flat_map(|_| words(&world.pass())).collect();
+    assert!(done.iter().all(|action| !action.starts_with("delete Machine")), "{done:?}");
+}

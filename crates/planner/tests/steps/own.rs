@@ -2,7 +2,7 @@ use super::NOTHING;
 use crate::world::pool;
 use foo_planner::Goal;
 use foo_planner::desired::{Blocked, PausedBy};
-use foo_planner::observed::Finalizer;
+use foo_planner::observed::{Finalizer, Look, Moves};
 use foo_planner::report::Status;
 
 #[test]
@@ -58,4 +58,51 @@ fn letting_go_takes_finalizers_off_and_touches_nothing_in_aws() {
     assert_eq!(world.kube.finalizer, Finalizer::Absent);
     assert!(world.kube.foo_machines.iter().all(|foo_machine| !foo_machine.held));
     assert_eq!(world.cloud.group, cloud);
+}
+
+#[test]
+fn a_move_is_blocked_from_the_first_thing_made_until_the_arn_is_recorded() {
+    let mut world = pool().of(1).new_world();
+    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    world.settle();
+    assert_eq!(world.kube.moves, Moves::Free, "nothing is made yet");
+    world.desired.missing.clear();
+    while world.cloud.template.is_none() {
+        world.look_and_pass();
+    }
+    assert_eq!(world.kube.moves, Moves::Blocked);
+    while world.kube.recorded_arn.is_none() {
+        assert_eq!(world.kube.moves, Moves::Blocked);
+        world.look_and_pass();
+    }
+    world.settle();
+    assert_eq!(world.kube.moves, Moves::Free);
+    assert_eq!(world.wants(), NOTHING);
+}
+
+#[test]
+fn a_paused_pool_records_what_was_made_and_unblocks_its_move() {
+    let mut world = pool().of(1).running();
+    world.kube.recorded_arn = None;
+    world.kube.moves = Moves::Blocked;
+    world.desired.pause = Some(PausedBy::Cluster);
+    world.scale_to(3);
+    assert_eq!(world.wants(), ["record ARN", "unblock move"], "and nothing else");
+    world.look_and_pass();
+    assert_eq!(world.wants(), NOTHING);
+}
+
+#[test]
+fn a_paused_pool_of_which_nothing_was_made_unblocks_its_move_once_that_is_certain() {
+    let mut world = pool().of(1).new_world();
+    while world.kube.moves == Moves::Free {
+        world.look_and_pass();
+    }
+    world.desired.pause = Some(PausedBy::Cluster);
+    world.managers[0].view = Look::Unknown;
+    assert_eq!(world.plan_of(0).actions, [], "nobody has looked");
+    world.managers[0].view = Look::Failed { reason: "Denied".to_owned(), message: "no".to_owned() };
+    assert_eq!(world.plan_of(0).actions, [], "nobody could look");
+    world.look_and_pass();
+    assert_eq!(world.kube.moves, Moves::Free);
 }

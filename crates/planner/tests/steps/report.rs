@@ -138,7 +138,8 @@ fn a_wish_above_the_ceiling_is_told() {
 
 #[test]
 fn a_first_look_that_fails_is_the_reason_whatever_it_failed_for() {
-    for (reason, status) in [("WrongAccount", Status::False), ("Throttled", Status::Unknown)] {
+    let (no, unknown) = (Status::False, Status::Unknown);
+    for (reason, status) in [("WrongAccount", no), ("IdentityNotAllowed", no), ("Throttled", unknown)] {
         let mut world = pool().of(1).running();
         world.restart(0);
         world.managers[0].view =

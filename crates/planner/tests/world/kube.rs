@@ -5,13 +5,14 @@ use foo_planner::model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState,
     RemovalMark, SpecHash, Timestamp, Uid, Zone,
 };
-use foo_planner::observed::{Finalizer, Quarantine};
+use foo_planner::observed::{Finalizer, Moves, Quarantine};
 use std::collections::BTreeSet;
 
 pub(crate) struct Kube {
     pub(crate) foo_machines: Vec<FooMachine>,
     pub(crate) machines: Vec<Machine>,
     pub(crate) finalizer: Finalizer,
+    pub(crate) moves: Moves,
     pub(crate) recorded_arn: Option<String>,
     /// Whether the MachinePool is being deleted: core makes no Machines then.
     pub(crate) pool_deleting: bool,
@@ -34,6 +35,7 @@ impl Kube {
             foo_machines: Vec::new(),
             machines: Vec::new(),
             finalizer: Finalizer::Absent,
+            moves: Moves::Free,
             recorded_arn: None,
             pool_deleting: false,
             held_up: BTreeSet::new(),

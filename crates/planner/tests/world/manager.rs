@@ -7,7 +7,7 @@ use foo_planner::model::hook::HookTerms;
 use foo_planner::model::{
     FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Signal, SignalKind, Timestamp,
 };
-use foo_planner::observed::{Finalizer, Quarantine, Stray, Verdict};
+use foo_planner::observed::{Finalizer, Moves, Quarantine, Stray, Verdict};
 use foo_planner::report::Heed;
 use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
 use std::collections::BTreeMap;
@@ -138,6 +138,7 @@ impl World {
             machines,
             finalizer: self.kube.finalizer,
             quarantine: self.kube.quarantine.clone(),
+            moves: self.kube.moves,
             recorded_arn: self.kube.recorded_arn.clone(),
             settled_from: manager.settled_from,
             shortage: manager.shortage.clone(),
@@ -318,6 +319,8 @@ impl World {
             Action::AddFinalizer => self.kube.finalizer = Finalizer::Present,
             Action::Quarantine { records } => self.kube.quarantine.clone_from(records),
             Action::RemoveFinalizer => self.kube.finalizer = Finalizer::Absent,
+            Action::BlockMove => self.kube.moves = Moves::Blocked,
+            Action::UnblockMove => self.kube.moves = Moves::Free,
             Action::RecordArn { arn } => {
                 assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
                 self.kube.recorded_arn = Some(arn.clone());
@@ -379,6 +382,8 @@ pub(crate) fn short(action: &Action) -> String {
     match action {
         Action::AddFinalizer => "add finalizer".to_owned(),
         Action::RemoveFinalizer => "remove finalizer".to_owned(),
+        Action::BlockMove => "block move".to_owned(),
+        Action::UnblockMove => "unblock move".to_owned(),
         Action::RecordArn { .. } => "record ARN".to_owned(),
         Action::LookAtTemplate => "look at template".to_owned(),
         Action::LookAtStrays { ids } => format!("ask EC2 about {}", list(ids)),

@@ -160,6 +160,8 @@ impl Clusters {
 pub(super) struct Running {
     pub(super) region: RegionHandle,
     pub(super) clusters: Clusters,
+    /// Versions of the kubelets on images, where they are not the usual one.
+    pub(super) kubelet_versions: BTreeMap<String, String>,
 }
 
 #[async_trait::async_trait]
@@ -169,6 +171,10 @@ impl Instances for Running {
         let joining = instances.iter().filter(|instance| instance.boots == catalogue::Boot::Succeeds);
         let mine =
             joining.filter(|instance| cluster_of(instance).is_some_and(|name| self.clusters.contain(name)));
+        let node = |instance: &NodeInstance| NodeSpec {
+            kubelet_version: self.kubelet_versions.get(instance.image.as_str()).cloned(),
+            ..node(instance)
+        };
         Ok(mine.map(node).collect())
     }
 }

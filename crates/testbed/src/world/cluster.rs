@@ -74,7 +74,12 @@ impl<'w> Cluster<'w> {
 
     /// The names of a pool of it.
     pub fn pool_name(&self, pool: &str) -> PoolName {
-        PoolName { namespace: self.namespace.clone(), cluster: self.name.clone(), pool: pool.to_owned() }
+        PoolName {
+            namespace: self.namespace.clone(),
+            cluster: self.name.clone(),
+            pool: pool.to_owned(),
+            machine_pool: pool.to_owned(),
+        }
     }
 
     /// Makes a pool with all that belongs to it, and does not wait.
@@ -102,6 +107,12 @@ impl<'w> Cluster<'w> {
     /// A pool that somebody else made, or will make.
     pub fn existing_pool(&self, name: &str) -> Pool<'w> {
         Pool::new(self.world, self.pool_name(name))
+    }
+
+    /// A pool that the topology controller made: it names MachinePool and FooMachinePool each in its own way.
+    pub fn topology_pool(&self, machine_pool: &str, foo_machine_pool: &str) -> Pool<'w> {
+        let name = PoolName { machine_pool: machine_pool.to_owned(), ..self.pool_name(foo_machine_pool) };
+        Pool::new(self.world, name)
     }
 
     /// Waits until Cluster API calls it provisioned and its control plane initialised.

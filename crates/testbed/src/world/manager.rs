@@ -6,7 +6,7 @@ use crate::http::get;
 use crate::pki::write;
 use crate::process::Process;
 use crate::wait::{Probe, wait_until};
-use crate::{Rig, free_port, lock};
+use crate::{ApiServer, free_port, lock};
 use anyhow::{Context as _, Result, bail};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
@@ -56,9 +56,14 @@ struct Running {
 
 impl Manager {
     /// Reads what the release says about it; does not start it.
-    pub(super) async fn of(rig: &Rig, aws: &Aws, released: Released, more_args: &[String]) -> Result<Self> {
+    pub(super) async fn of(
+        api: &ApiServer,
+        aws: &Aws,
+        released: Released,
+        more_args: &[String],
+    ) -> Result<Self> {
         let Released { namespace, deployment: name } = released;
-        let deployments: Api<Deployment> = Api::namespaced(rig.api().client(), namespace);
+        let deployments: Api<Deployment> = Api::namespaced(api.client(), namespace);
         let deployment =
             deployments.get(name).await.with_context(|| format!("reading Deployment {namespace}/{name}"))?;
         let pod = deployment.spec.and_then(|spec| spec.template.spec).unwrap_or_default();
@@ -70,8 +75,8 @@ impl Manager {
         args.retain(|arg| !is_ours(arg) && !more_args.iter().any(|more| flag(more) == flag(arg)));
         args.extend_from_slice(more_args);
         args.push(format!("--aws-endpoint-url={}", aws.endpoint()));
-        let kubeconfig = rig.service_account_kubeconfig(namespace, &account).await?;
-        let nowhere = rig.folder().join("no-aws-configuration");
+        let kubeconfig = crate::rig::service_account_kubeconfig(api, namespace, &account).await?;
+        let nowhere = api.folder().join("no-aws-configuration");
         write(&nowhere, "")?;
         let nowhere = nowhere.display().to_string();
         let env = vec![
@@ -87,7 +92,7 @@ impl Manager {
             ("AWS_SHARED_CREDENTIALS_FILE", nowhere),
             ("NO_COLOR", "1".to_owned()),
         ];
-        let log = rig.folder().join(format!("{name}.log"));
+        let log = api.folder().join(format!("{name}.log"));
         // Its log says from where; a log level of the test runner's own must not get in.
         write(&log, "")?;
         Ok(Self { name, program: program()?, args, env, log, running: Mutex::new(None) })

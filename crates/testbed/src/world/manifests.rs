@@ -14,14 +14,16 @@ pub struct PoolName {
     pub namespace: String,
     /// Its Cluster.
     pub cluster: String,
-    /// Name of the MachinePool and the FooMachinePool.
+    /// Name of the FooMachinePool.
     pub pool: String,
+    /// Name of the MachinePool: the same, but in a topology.
+    pub machine_pool: String,
 }
 
 impl PoolName {
     /// Name of its Auto Scaling group and launch template, as documented for names below 128 characters.
     pub fn group(&self) -> String {
-        let Self { namespace, cluster, pool } = self;
+        let Self { namespace, cluster, pool, .. } = self;
         format!("{namespace}-{cluster}-{pool}")
     }
 
@@ -102,7 +104,7 @@ pub fn foo_control_plane(namespace: &str, name: &str) -> Value {
 pub fn machine_pool(name: &PoolName, replicas: u32) -> Value {
     json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachinePool",
-        "metadata": {"name": name.pool, "namespace": name.namespace},
+        "metadata": {"name": name.machine_pool, "namespace": name.namespace},
         "spec": {
             "clusterName": name.cluster,
             "replicas": replicas,

@@ -19,6 +19,7 @@ mod audit;
 mod aws;
 mod cluster;
 pub mod kinds;
+mod management;
 mod manager;
 pub mod manifests;
 mod pool;
@@ -27,6 +28,7 @@ mod view;
 pub use audit::Request;
 pub use aws::{Aws, GROUP_LABEL, IMAGE, INSTANCE_TYPE, REGION, SECURITY_GROUP, SUBNETS};
 pub use cluster::Cluster;
+pub use management::ManagementCluster;
 pub use manager::{Manager, PROGRAM as MANAGER_PROGRAM};
 pub use manifests::PoolName;
 pub use pool::{Pool, Workload};
@@ -44,7 +46,7 @@ use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::TypeMeta;
 use kube::{Api, Client};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -72,6 +74,8 @@ pub struct WorldOptions {
     pub manager_args: Vec<String>,
     /// AWS's events go into a queue, and the infrastructure manager reads it.
     pub events: bool,
+    /// Versions that kubelets on certain images say they have; otherwise it is that of the API server.
+    pub kubelet_versions: BTreeMap<String, String>,
 }
 
 impl Default for WorldOptions {
@@ -86,7 +90,12 @@ impl Default for WorldOptions {
             "--leader-elect-retry-period=1s",
             "--log-level=info,foo_controller=debug",
         ];
-        Self { folder: None, manager_args: args.map(str::to_owned).to_vec(), events: false }
+        Self {
+            folder: None,
+            manager_args: args.map(str::to_owned).to_vec(),
+            events: false,
+            kubelet_versions: BTreeMap::new(),
+        }
     }
 }
 
@@ -100,6 +109,7 @@ pub struct World {
     elsewhere: Arc<Mutex<BTreeSet<String>>>,
     rig: Rig,
     aws: Aws,
+    manager_args: Vec<String>,
 }
 
 impl World {
@@ -123,14 +133,14 @@ impl World {
         let (rig, aws) = tokio::try_join!(Rig::start_in(folder, rig_options), Aws::start())?;
         let elsewhere = Arc::<Mutex<BTreeSet<String>>>::default();
         let clusters = Clusters::AllBut(Arc::clone(&elsewhere));
-        let kubelets = start_kubelets(rig.api(), &aws, clusters);
+        let kubelets = start_kubelets(rig.api(), &aws, clusters, options.kubelet_versions);
         let mut manager_args = options.manager_args;
         if options.events {
             manager_args.extend(aws.queue_of_events()?);
         }
-        let manager = Manager::of(&rig, &aws, manager::INFRASTRUCTURE, &manager_args).await?;
-        let control_plane_manager = Manager::of(&rig, &aws, manager::CONTROL_PLANE, &[]).await?;
-        let world = Self { manager, control_plane_manager, kubelets, elsewhere, rig, aws };
+        let manager = Manager::of(rig.api(), &aws, manager::INFRASTRUCTURE, &manager_args).await?;
+        let control_plane_manager = Manager::of(rig.api(), &aws, manager::CONTROL_PLANE, &[]).await?;
+        let world = Self { manager, control_plane_manager, kubelets, elsewhere, rig, aws, manager_args };
         let started = tokio::try_join!(world.manager.start(), world.control_plane_manager.start());
         if started.is_err() {
             // The error names a log.
@@ -234,7 +244,7 @@ impl World {
     /// The kubelets live as long as what is returned.
     pub(crate) fn moves_to(&self, cluster: &str, workload: &ApiServer) -> Kubelets {
         lock(&self.elsewhere).insert(cluster.to_owned());
-        start_kubelets(workload, &self.aws, Clusters::Only(cluster.to_owned()))
+        start_kubelets(workload, &self.aws, Clusters::Only(cluster.to_owned()), BTreeMap::new())
     }
 }
 
@@ -245,14 +255,23 @@ fn apiserver_args(folder: &Path) -> Result<Vec<String>> {
     Ok(args)
 }
 
-fn start_kubelets(api: &ApiServer, aws: &Aws, clusters: Clusters) -> Kubelets {
+fn start_kubelets(
+    api: &ApiServer,
+    aws: &Aws,
+    clusters: Clusters,
+    kubelet_versions: BTreeMap<String, String>,
+) -> Kubelets {
     let options = KubeletOptions {
         pod_startup: Duration::from_millis(300),
         pod_shutdown: Duration::from_millis(300),
         kubelet_version: manifests::VERSION.to_owned(),
         ..KubeletOptions::default()
     };
-    Kubelets::start(api.client(), Running { region: aws.region().clone(), clusters }, options)
+    Kubelets::start(
+        api.client(),
+        Running { region: aws.region().clone(), clusters, kubelet_versions },
+        options,
+    )
 }
 
 /// What clusterctl fills into the release and into our cluster template. The Secrets are those of a Cluster `demo`.

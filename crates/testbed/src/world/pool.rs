@@ -90,7 +90,8 @@ impl<'w> Pool<'w> {
     pub async fn scale(&self, replicas: u32) -> Result<()> {
         let pools = Kind::MachinePool.api(self.world.client(), &self.name.namespace);
         let change = kube::api::Patch::Merge(json!({"spec": {"replicas": replicas}}));
-        let scaled = pools.patch_scale(&self.name.pool, &kube::api::PatchParams::default(), &change).await;
+        let scaled =
+            pools.patch_scale(&self.name.machine_pool, &kube::api::PatchParams::default(), &change).await;
         scaled.map(drop).with_context(|| format!("scaling {}", self.name.pool))
     }
 
@@ -100,14 +101,19 @@ impl<'w> Pool<'w> {
         Ok(pool.and_then(|pool| number(&pool, "/spec/replicas")))
     }
 
+    /// Name of its MachinePool or FooMachinePool.
+    fn object(&self, kind: Kind) -> &str {
+        if kind == Kind::MachinePool { &self.name.machine_pool } else { &self.name.pool }
+    }
+
     /// Its MachinePool or FooMachinePool.
     pub async fn read(&self, kind: Kind) -> Result<Option<Value>> {
-        kinds::read(self.world.client(), kind, &self.name.namespace, &self.name.pool).await
+        kinds::read(self.world.client(), kind, &self.name.namespace, self.object(kind)).await
     }
 
     /// Changes part of its MachinePool or FooMachinePool.
     pub async fn patch(&self, kind: Kind, change: &Value) -> Result<()> {
-        kinds::patch(self.world.client(), kind, &self.name.namespace, &self.name.pool, change).await
+        kinds::patch(self.world.client(), kind, &self.name.namespace, self.object(kind), change).await
     }
 
     /// Sets an annotation of its MachinePool or FooMachinePool; `None` removes it.
@@ -128,7 +134,8 @@ impl<'w> Pool<'w> {
 
     /// Deletes the MachinePool, and with it everything of the pool; does not wait.
     pub async fn delete(&self) -> Result<()> {
-        kinds::delete(self.world.client(), Kind::MachinePool, &self.name.namespace, &self.name.pool).await
+        kinds::delete(self.world.client(), Kind::MachinePool, &self.name.namespace, &self.name.machine_pool)
+            .await
     }
 
     /// Waits until nothing is left of it in Kubernetes nor in AWS.

@@ -78,10 +78,10 @@ impl PoolView {
     pub(super) async fn take(world: &World, name: &PoolName) -> Result<Self> {
         let client = || world.client();
         let of_pool =
-            format!("cluster.x-k8s.io/pool-name={}", foo_api::labels::must_format_value(&name.pool));
+            format!("cluster.x-k8s.io/pool-name={}", foo_api::labels::must_format_value(&name.machine_pool));
         let namespace = name.namespace.as_str();
         let (machine_pool, foo_pool, machines, foo_machines, nodes) = tokio::try_join!(
-            kinds::read(client(), Kind::MachinePool, namespace, &name.pool),
+            kinds::read(client(), Kind::MachinePool, namespace, &name.machine_pool),
             kinds::read(client(), Kind::FooMachinePool, namespace, &name.pool),
             kinds::list(client(), Kind::Machine, namespace, &of_pool),
             kinds::list(client(), Kind::FooMachine, namespace, &of_pool),

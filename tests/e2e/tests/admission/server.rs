@@ -122,6 +122,11 @@ impl Server {
         self.rig.api().kubectl(args).await
     }
 
+    /// Applies these objects for good.
+    pub(crate) async fn apply(self, yaml: &str) -> Result<()> {
+        self.rig.api().apply(yaml).await
+    }
+
     /// Makes an object for good.
     pub(crate) async fn make(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
         self.create(kind, name, spec, PostParams::default()).await

@@ -12,6 +12,10 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
             Rig::start(RigOptions { capi: Some(CapiOptions::default()), ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;
         reader.follow(PAGE, "A release").await?;
+        let theirs = "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE AWS_SECRET_ACCESS_KEY=EXAMPLEKEY\n\
+                      echo '#!/bin/sh' >user-data\n\
+                      export EXISTING_KUBECONFIG=$KUBECONFIG USER_DATA=user-data";
+        reader.run(theirs).await?;
         let printed = reader.follow(PAGE, "With clusterctl").await?;
         assert!(printed.contains("infrastructure-foo") && printed.contains("control-plane-foo"), "{printed}");
         let printed = reader.follow(PAGE, "A first cluster").await?;

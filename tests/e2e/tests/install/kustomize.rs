@@ -1,9 +1,10 @@
 //! `kubectl apply -k deploy/default`, and the end of it.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use foo_e2e::document::Reader;
 use foo_testbed::world::SOON;
 use foo_testbed::{Probe, Rig, RigOptions, wait_until};
+use serde_json::{Value, json};
 
 const PAGE: &str = "docs/operations/install.md";
 
@@ -27,10 +28,30 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
         let image =
             rig.api().kubectl(["get", "deployment/foo-controller-manager", "-n=foo-system", image]).await?;
         assert_eq!(image, "registry.example.com/cluster-api-provider-foo:v0.1.0");
+        fits_the_restricted_standard(&rig).await?;
         reader.follow(PAGE, "Remove what kubectl installed").await?;
         assert_eq!(ours().await?, Vec::<String>::new());
         Ok(())
     });
+}
+
+/// The namespace enforces the Pod security standard `restricted`; the manager's pod is let in, and only as it is.
+async fn fits_the_restricted_standard(rig: &Rig) -> Result<()> {
+    let deployment = ["get", "deployment/foo-controller-manager", "--namespace=foo-system", "--output=json"];
+    let deployment: Value = serde_json::from_str(&rig.api().kubectl(deployment).await?)?;
+    let mut pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "manager", "namespace": "foo-system"},
+        "spec": deployment.pointer("/spec/template/spec"),
+    });
+    let create = async |pod: &Value| {
+        rig.api().run("kubectl", ["create", "--dry-run=server", "-f", "-"], &[], &pod.to_string()).await
+    };
+    create(&pod).await?;
+    let context = pod.pointer_mut("/spec/containers/0/securityContext").context("no securityContext")?;
+    *context = Value::Null;
+    let refused = create(&pod).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
+    assert!(refused.contains("violates PodSecurity \"restricted"), "{refused}");
+    Ok(())
 }
 
 const POOL: &str = "

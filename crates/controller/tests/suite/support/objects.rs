@@ -6,7 +6,7 @@ use foo_api::capi::{
     MachineTemplateSpec,
 };
 use foo_api::cluster::Network;
-use foo_api::identity::secret_keys;
+use foo_api::identity::{IdentityReference, secret_keys};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::pool::Ami;
 use foo_api::shared::NetworkReference;
@@ -54,6 +54,21 @@ pub(crate) fn foo_cluster() -> FooCluster {
         control_plane_endpoint: None,
     };
     placed(FooCluster::new(CLUSTER, spec))
+}
+
+/// Another Cluster with its infrastructure, which names this identity, or none.
+pub(crate) fn another_cluster(name: &str, identity: Option<&str>) -> (Cluster, FooCluster) {
+    let (mut cluster, mut infrastructure) = (self::cluster(), foo_cluster());
+    cluster.metadata.name = Some(name.to_owned());
+    cluster.spec.infrastructure_ref = Some(reference("FooCluster", name));
+    infrastructure.metadata.name = Some(name.to_owned());
+    infrastructure.spec.identity_ref = identity.map(identity_reference);
+    (cluster, infrastructure)
+}
+
+/// Names an identity.
+pub(crate) fn identity_reference(name: &str) -> IdentityReference {
+    IdentityReference { name: name.to_owned() }
 }
 
 /// An identity.

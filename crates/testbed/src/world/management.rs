@@ -1,0 +1,69 @@
+//! Another management cluster beside that of a world, for `clusterctl move`; and new versions of our managers.
+
+use super::manager::{CONTROL_PLANE, INFRASTRUCTURE};
+use super::{Manager, World, released_providers, variables};
+use crate::{ApiServer, Capi, CapiOptions, Controllers};
+use anyhow::Result;
+
+/// A management cluster with Cluster API, our provider and our managers, before the same AWS. It has no Nodes of its own:
+/// those of the Clusters that come here stay where their kubeconfigs say. Dropping it ends everything.
+#[derive(Debug)]
+pub struct ManagementCluster {
+    // Dropped in this order: a component ends before what it talks to.
+    manager: Manager,
+    control_plane_manager: Manager,
+    capi: Capi,
+    _controllers: Controllers,
+    api: ApiServer,
+}
+
+impl ManagementCluster {
+    /// Its API server.
+    pub fn api(&self) -> &ApiServer {
+        &self.api
+    }
+
+    /// Cluster API.
+    pub fn capi(&self) -> &Capi {
+        &self.capi
+    }
+
+    /// The manager of pools and FooClusters.
+    pub fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
+    /// The manager of FooControlPlanes.
+    pub fn control_plane_manager(&self) -> &Manager {
+        &self.control_plane_manager
+    }
+}
+
+impl World {
+    /// Starts another management cluster, in a folder of that name below this world's.
+    pub async fn another_management_cluster(&self, name: &str) -> Result<ManagementCluster> {
+        Box::pin(async {
+            let (api, controllers) = self.rig().another_cluster(name).await?;
+            let providers = released_providers(&api.folder().join("release"))?;
+            let options = CapiOptions { providers, variables: variables(), ..CapiOptions::default() };
+            let capi = Capi::install(&api, options).await?;
+            let manager = Manager::of(&api, self.aws(), INFRASTRUCTURE, &self.manager_args).await?;
+            let control_plane_manager = Manager::of(&api, self.aws(), CONTROL_PLANE, &[]).await?;
+            tokio::try_join!(manager.start(), control_plane_manager.start())?;
+            Ok(ManagementCluster { manager, control_plane_manager, capi, _controllers: controllers, api })
+        })
+        .await
+    }
+
+    /// What kubelets do after `clusterctl upgrade apply`: ends the managers and starts them as the Deployments say now, with
+    /// Cluster API core. The managers' program stays the same.
+    pub async fn roll_out_deployments(&mut self) -> Result<()> {
+        tokio::try_join!(self.manager.terminate(), self.control_plane_manager.terminate())?;
+        let api = self.rig.api();
+        self.rig.capi()?.restart(api).await?;
+        self.manager = Manager::of(api, &self.aws, INFRASTRUCTURE, &self.manager_args).await?;
+        self.control_plane_manager = Manager::of(api, &self.aws, CONTROL_PLANE, &[]).await?;
+        tokio::try_join!(self.manager.start(), self.control_plane_manager.start())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,244 @@
+//! docs/operations/clusterclass.md, with the topology controller, instances and Nodes. Only the bootstrap provider is stood in
+//! for.
+
+use super::released::{reader, versions};
+use anyhow::{Context as _, Result, ensure};
+use foo_e2e::document::Reader;
+use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use foo_testbed::world::kinds::{self, Kind, condition, text};
+use foo_testbed::world::{
+    AFTER_DRAIN, Cluster, IMAGE, Pool, SECURITY_GROUP, SOON, SUBNETS, World, WorldOptions, manifests,
+};
+use foo_testbed::{Probe, wait_until};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const PAGE: &str = "docs/operations/clusterclass.md";
+/// What kubelets of the two images say. The API server is v1.36.3.
+const VERSION: &str = "v1.36.2-eks-0a1b2c3";
+const NEXT_VERSION: &str = "v1.36.3-eks-4d5e6f7";
+/// Twice the quiet period of the world's managers.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Only the CRDs of kubeadm: what its manager makes of a KubeadmConfig is none of this test's business.
+async fn install_bootstrap_kinds(world: &World) -> Result<()> {
+    let path = world.api().tools().capi().join("bootstrap-components.yaml");
+    let all: Vec<Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(path)?)?;
+    let crds = all.iter().filter(|object| object["kind"] == "CustomResourceDefinition");
+    let crds: Vec<String> = crds.map(Value::to_string).collect();
+    ensure!(!crds.is_empty(), "no CRDs of the kubeadm bootstrap provider");
+    world.api().apply(&crds.join("\n---\n")).await?;
+    world
+        .api()
+        .kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"])
+        .await
+        .map(drop)
+}
+
+/// Does a bootstrap provider's work for ever: bootstrap data for every KubeadmConfig.
+async fn bootstraps(world: &World, namespace: &str) -> Result<()> {
+    let at = format!("--namespace={namespace}");
+    loop {
+        let text_of = world.api().kubectl(["get", "kubeadmconfigs", &at, "--output=json"]).await?;
+        let configs: Value = serde_json::from_str(&text_of)?;
+        let configs = configs.pointer("/items").and_then(Value::as_array).cloned().unwrap_or_default();
+        for config in configs.iter().filter(|config| text(config, "/status/dataSecretName").is_empty()) {
+            let name = text(config, "/metadata/name");
+            let cluster = text(config, "/metadata/labels/cluster.x-k8s.io~1cluster-name");
+            let secret = json!({
+                "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
+                "metadata": {
+                    "name": name, "namespace": namespace,
+                    "labels": {"cluster.x-k8s.io/cluster-name": cluster},
+                },
+                "stringData": {"value": "#!/bin/sh\n"},
+            });
+            world.apply(&secret).await?;
+            let status = json!({"status": {
+                "dataSecretName": name, "initialization": {"dataSecretCreated": true}
+            }})
+            .to_string();
+            let patch =
+                ["patch", "kubeadmconfig", name, &at, "--subresource=status", "--type=merge", "--patch"];
+            world.api().kubectl(patch.into_iter().chain([status.as_str()])).await?;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// The pool of that name in the topology, once it is there.
+async fn pool_of<'w>(cluster: &Cluster<'w>, name: &str) -> Result<Pool<'w>> {
+    let label = format!("topology.cluster.x-k8s.io/pool-name={name}");
+    let waiting = format!("pool {name}");
+    wait_until(&waiting, SOON, async || {
+        let client = || cluster.world().client();
+        let ours = kinds::list(client(), Kind::FooMachinePool, cluster.namespace(), &label).await?;
+        let cores = kinds::list(client(), Kind::MachinePool, cluster.namespace(), &label).await?;
+        Ok(match (cores.first(), ours.first()) {
+            (Some(core), Some(our)) => {
+                Probe::Done(cluster.topology_pool(text(core, "/metadata/name"), text(our, "/metadata/name")))
+            }
+            _ => Probe::NotYet(format!("{:?}", cluster.read(Kind::Cluster).await?)),
+        })
+    })
+    .await
+}
+
+async fn foo_pool_has(pool: &Pool<'_>, pointer: &str, value: &Value) -> Result<()> {
+    pool.wait(&format!("{pointer} to be {value}"), SOON, |view| {
+        view.foo_pool.as_ref().and_then(|pool| pool.pointer(pointer)) == Some(value)
+    })
+    .await
+    .map(drop)
+}
+
+/// Nothing is written, even when the topology controller has compared everything with a dry run again.
+async fn is_quiet(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
+    let world = cluster.world();
+    let mut last = versions(world, cluster.namespace()).await?;
+    wait_until("all writes to have ended", SOON, async || {
+        tokio::time::sleep(QUIET).await;
+        let now = versions(world, cluster.namespace()).await?;
+        let quiet = now == last;
+        last.clone_from(&now);
+        Ok(Probe::when(quiet, || format!("{now:#?}")))
+    })
+    .await?;
+    cluster.patch(Kind::Cluster, &json!({"metadata": {"annotations": {"foo.test/touch": touch}}})).await?;
+    tokio::time::sleep(QUIET).await;
+    let now = versions(world, cluster.namespace()).await?;
+    ensure!(now == last, "written although nothing changed: {last:#?}\n{now:#?}");
+    Ok(())
+}
+
+async fn refusal(follower: &Reader<'_>, heading: &str) -> String {
+    follower.follow(PAGE, heading).await.err().map(|error| format!("{error:#}")).unwrap_or_default()
+}
+
+async fn the_page_works(world: &World, follower: &Reader<'_>, cluster: &Cluster<'_>) -> Result<()> {
+    follower.follow(PAGE, "A Cluster of the class").await?;
+    let workers = pool_of(cluster, "workers").await?;
+    let first = workers.settles_at(2).await?;
+    is_quiet(cluster, "settled").await?;
+
+    follower.follow(PAGE, "Add a pool").await?;
+    let batch = pool_of(cluster, "batch").await?;
+    batch.settles_at(1).await?;
+    foo_pool_has(&batch, "/spec/mixedInstances/onDemandPercentage", &json!(0)).await?;
+    follower.follow(PAGE, "Remove a pool").await?;
+    batch.is_gone(AFTER_DRAIN).await?;
+
+    follower.follow(PAGE, "Change a template").await?;
+    foo_pool_has(&workers, "/spec/rollout/maxSurge", &json!(2)).await?;
+    assert_eq!(workers.settles_at(2).await?.provider_ids(), first.provider_ids(), "no reason to roll");
+
+    // Together with the next change, so that instances are replaced once.
+    follower.follow(PAGE, "Change a variable").await?;
+    foo_pool_has(&workers, "/spec/sshKeyName", &json!("operators")).await?;
+    follower.follow(PAGE, "Upgrade Kubernetes").await?;
+    let upgraded = |machine: &foo_testbed::world::MachineView| {
+        let node = machine.node.as_ref();
+        node.is_some_and(|node| text(node, "/status/nodeInfo/kubeletVersion") == NEXT_VERSION)
+    };
+    let rolled = workers.wait("to be upgraded", AFTER_DRAIN, |view| {
+        let version = view.machine_pool.as_ref().map(|pool| text(pool, "/spec/template/spec/version"));
+        version == Some(NEXT_VERSION) && view.is_settled_at(2) && view.machines.iter().all(upgraded)
+    });
+    let rolled = rolled.await?;
+    ensure!(rolled.provider_ids().iter().all(|id| !first.provider_ids().contains(id)));
+    is_quiet(cluster, "upgraded").await?;
+    let object = cluster.read(Kind::Cluster).await?.context("no Cluster")?;
+    let reconciled = condition(&object, "TopologyReconciled");
+    ensure!(reconciled.is_some_and(|(status, ..)| status == "True"), "{reconciled:?}");
+    ensure!(workers.replicas().await? == Some(2));
+    world.check_nothing_forbidden()
+}
+
+#[test]
+fn the_page_on_cluster_classes_works_from_the_first_pool_to_an_upgrade() {
+    foo_e2e::alone(async || {
+        let kubelet_versions =
+            [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, NEXT_VERSION)].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let options = WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() };
+        let world = World::start(options).await?;
+        install_bootstrap_kinds(&world).await?;
+        let cluster = world.no_cluster("classy").await?;
+        let kubeconfig = manifests::kubeconfig_secret("classy", "classy", world.api().kubeconfig());
+        world.apply(&kubeconfig).await?;
+        let follower = reader(&world).await?;
+        let subnets = SUBNETS.map(|id| format!("{{id: {id}}}")).join(", ");
+        let variables = format!(
+            "export CLUSTER=classy NAMESPACE=classy VERSION={VERSION} NEXT_VERSION={NEXT_VERSION}\n\
+             export NEXT_AMI_ID={IMAGE_X86_64_NEWER} AWS_REGION={} FOO_SUBNETS='[{subnets}]'\n\
+             export FOO_SECURITY_GROUPS='[{{id: {SECURITY_GROUP}}}]' FOO_AMI_ID={IMAGE}\n\
+             export FOO_INSTANCE_PROFILE=nodes.foo.com FOO_KUBECONFIG_SECRET={}",
+            foo_testbed::world::REGION,
+            manifests::existing_kubeconfig("classy"),
+        );
+        follower.run(&variables).await?;
+        tokio::select! {
+            ended = bootstraps(&world, "classy") => ended.context("standing in for the bootstrap provider"),
+            result = the_page_works(&world, &follower, &cluster) => {
+                if result.is_err() {
+                    world.rig().keep_folder();
+                }
+                result
+            }
+        }
+    });
+}
+
+/// Why the page says so.
+#[test]
+fn a_topology_with_a_plain_version_is_stuck_with_kubelets_that_have_a_suffix() {
+    foo_e2e::alone(async || {
+        let kubelet_versions =
+            [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, NEXT_VERSION)].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let options = WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() };
+        let world = World::start(options).await?;
+        install_bootstrap_kinds(&world).await?;
+        let cluster = world.no_cluster("plain").await?;
+        let kubeconfig = manifests::kubeconfig_secret("plain", "plain", world.api().kubeconfig());
+        world.apply(&kubeconfig).await?;
+        let follower = reader(&world).await?;
+        let subnets = SUBNETS.map(|id| format!("{{id: {id}}}")).join(", ");
+        let variables = format!(
+            "export CLUSTER=plain NAMESPACE=plain VERSION=v1.36.2 NEXT_VERSION={NEXT_VERSION}\n\
+             export NEXT_AMI_ID={IMAGE_X86_64_NEWER} AWS_REGION={} FOO_SUBNETS='[{subnets}]'\n\
+             export FOO_SECURITY_GROUPS='[{{id: {SECURITY_GROUP}}}]' FOO_AMI_ID={IMAGE}\n\
+             export FOO_INSTANCE_PROFILE=nodes.foo.com FOO_KUBECONFIG_SECRET={}",
+            foo_testbed::world::REGION,
+            manifests::existing_kubeconfig("plain"),
+        );
+        follower.run(&variables).await?;
+        let work = async {
+            follower.follow(PAGE, "A Cluster of the class").await?;
+            pool_of(&cluster, "workers").await?.settles_at(2).await?;
+            follower.follow(PAGE, "Change a variable").await?;
+            let refused = refusal(&follower, "Upgrade Kubernetes").await;
+            ensure!(refused.contains("completing a previous upgrade"), "{refused}");
+            let workers = pool_of(&cluster, "workers").await?;
+            let before = workers.settles_at(2).await?;
+            follower.follow(PAGE, "Versions with a suffix").await?;
+            wait_until("the control plane to have the whole version", AFTER_DRAIN, async || {
+                let object = cluster.read(Kind::Cluster).await?.context("no Cluster")?;
+                let control_plane = text(&object, "/spec/controlPlaneRef/name");
+                let of = Kind::FooControlPlane;
+                let found = kinds::read(world.client(), of, "plain", control_plane).await?;
+                let found = found.context("no FooControlPlane")?;
+                let reconciled = condition(&object, "TopologyReconciled");
+                let done = text(&found, "/spec/version") == NEXT_VERSION
+                    && reconciled.is_some_and(|(status, ..)| status == "True");
+                Ok(Probe::when(done, || format!("{reconciled:?}")))
+            })
+            .await?;
+            let after = workers.settles_at(2).await?;
+            ensure!(after.provider_ids().iter().all(|id| !before.provider_ids().contains(id)));
+            Ok(())
+        };
+        tokio::select! {
+            ended = bootstraps(&world, "plain") => ended.context("standing in for the bootstrap provider"),
+            result = work => result,
+        }
+    });
+}
