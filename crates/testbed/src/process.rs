@@ -154,7 +154,32 @@ impl Process {
         let mut answer = String::new();
         control.answers.read_line(&mut answer).with_context(|| format!("signalling {}", self.name))?;
         anyhow::ensure!(!answer.is_empty(), "{} ended before the signal", self.name);
+        if signal == Signal::Freeze {
+            self.wait_until_frozen()?;
+        }
         Ok(())
+    }
+
+    /// A signal that was sent has not arrived yet: each thread stops when it is next looked at.
+    fn wait_until_frozen(&self) -> Result<()> {
+        let end = Instant::now() + REAP;
+        while Instant::now() < end {
+            if self.all_threads_stopped() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        bail!("{} did not stop", self.name)
+    }
+
+    /// Whether all its threads are in state T (proc(5), `/proc/pid/task/tid/stat`).
+    fn all_threads_stopped(&self) -> bool {
+        let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
+        threads.flatten().all(|thread| {
+            let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+            // The name in brackets may contain anything; the state comes after it. A thread that is gone is stopped.
+            stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
+        })
     }
 
     /// Asks the program to end and waits for it; after `grace` it is killed. Returns whether it ended in time.
