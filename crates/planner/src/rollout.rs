@@ -6,6 +6,7 @@ use crate::model::{LifecycleState, NodeState, Timestamp};
 use crate::observed::Verdict;
 use crate::situation::{Decider, Generation, Member, Situation, Standing, View};
 use crate::steps::group::launches_wanted_content;
+use crate::tally::count;
 
 /// Where it stands, in numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,8 +67,7 @@ impl Standpoint {
             }
         }
         standpoint.course = course(situation, standpoint);
-        let going = situation.members.iter().filter(|member| goes_outdated(member)).count();
-        let going = u32::try_from(going).unwrap_or(u32::MAX);
+        let going = count(situation.members.iter().filter(|member| goes_outdated(member)));
         let most = room(situation, standpoint.outdated);
         standpoint.surge = surge(situation, standpoint, most);
         standpoint.held =

@@ -8,6 +8,7 @@ use crate::report::Heed;
 use crate::rollout::{Course, room};
 use crate::situation::{Member, Situation, Standing};
 use crate::steps::machines::is_known;
+use crate::tally::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -65,18 +66,15 @@ fn is_stale(signal: Signal, now: Timestamp) -> bool {
 /// Instances beyond the wish that are wanted so that what is at risk can be replaced within the budgets: for those that
 /// stay, and for those with the ones that go for that reason.
 pub(crate) fn spare(situation: &Situation<'_>) -> (u32, u32) {
-    let wanted = |count: usize| match u32::try_from(count).unwrap_or(u32::MAX) {
-        0 => 0,
-        count => room(situation, count),
-    };
-    let stay = at_risk(situation).count();
+    let wanted = |many: u32| if many == 0 { 0 } else { room(situation, many) };
+    let stay = count(at_risk(situation));
     let round = situation.memory.round.as_ref();
     let goes = |member: &&Member<'_>| {
         let advised = round.is_some_and(|round| round.instances.contains(&member.instance.id));
-        let retires = member.signal.is_some_and(|signal| signal.kind == SignalKind::Retirement);
+        let retires = member.is_announced(SignalKind::Retirement);
         member.standing.is_going() && (retires || advised) && is_free(situation)
     };
-    let go = situation.members.iter().filter(goes).count();
+    let go = count(situation.members.iter().filter(goes));
     (wanted(stay), wanted(stay.saturating_add(go)))
 }
 

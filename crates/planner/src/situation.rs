@@ -249,6 +249,11 @@ impl<'a> Situation<'a> {
         self.tally.interrupted.saturating_sub(self.tally.going.min(self.held()))
     }
 
+    /// How many Machines must stay available, whatever is replaced or chosen to go.
+    pub(crate) fn least_available(&self) -> u32 {
+        self.wish.size.saturating_sub(self.desired.rollout.unavailable(self.wish.size))
+    }
+
     /// How many Machines shall stay. Those that are going still take the place of what replacements have beyond the wish,
     /// but for those that AWS takes.
     pub(crate) fn target(&self) -> u32 {
@@ -486,6 +491,11 @@ impl Member<'_> {
     /// Its provider id.
     pub(crate) fn provider_id(&self) -> String {
         self.instance.id.provider_id(&self.instance.zone)
+    }
+
+    /// Whether AWS announced this of it.
+    pub(crate) fn is_announced(&self, kind: SignalKind) -> bool {
+        self.signal.is_some_and(|signal| signal.kind == kind)
     }
 
     /// Its zone.

@@ -68,8 +68,12 @@ impl Tally {
             Standing::Aside => {}
         }
         let goes = member.standing.is_going();
-        let taken = member.signal.is_some_and(|signal| signal.kind == SignalKind::Interruption);
-        self.interrupted += u32::from(goes && taken);
+        self.interrupted += u32::from(goes && member.is_announced(SignalKind::Interruption));
         self.staying = self.kept + self.going;
     }
+}
+
+/// How many there are. More than four billion are not told apart.
+pub(crate) fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {
+    u32::try_from(items.into_iter().count()).unwrap_or(u32::MAX)
 }

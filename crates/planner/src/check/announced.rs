@@ -3,22 +3,24 @@
 use super::facts::Facts;
 use super::{Goal, MachineName};
 use crate::desired::Rebalance;
-use crate::model::SignalKind;
+use crate::model::{Signal, SignalKind};
 use crate::signals::{ADVICE_HOLDS, COOL_DOWN};
+use crate::tally::count;
 
-fn announced(facts: &Facts<'_>, name: &MachineName, kind: SignalKind) -> bool {
-    let signal = facts.claim_of(name).and_then(|claim| facts.observed.signals.get(&claim.instance));
-    signal.is_some_and(|signal| signal.kind == kind) && facts.desired.goal == Goal::Run
+/// What is announced about its instance, while that matters.
+fn announced(facts: &Facts<'_>, name: &MachineName, kind: SignalKind) -> Option<Signal> {
+    let signal = facts.observed.signals.get(&facts.claim_of(name)?.instance)?;
+    (signal.kind == kind && facts.desired.goal == Goal::Run).then_some(*signal)
 }
 
 /// AWS ends its instance in a moment, whatever we do.
 pub(super) fn ends_now(facts: &Facts<'_>, name: &MachineName) -> bool {
-    announced(facts, name, SignalKind::Interruption)
+    announced(facts, name, SignalKind::Interruption).is_some()
 }
 
 /// AWS ends its instance some day, whatever we do.
 pub(super) fn retires(facts: &Facts<'_>, name: &MachineName) -> bool {
-    announced(facts, name, SignalKind::Retirement)
+    announced(facts, name, SignalKind::Retirement).is_some()
 }
 
 /// AWS recommends to replace its instance, the pool follows that, and has not done so a moment ago.
@@ -29,12 +31,10 @@ pub(super) fn may_be_replaced(facts: &Facts<'_>, name: &MachineName) -> bool {
         facts.memory.round.as_ref().zip(id).is_some_and(|(round, id)| round.instances.contains(id));
     let rested = facts.memory.rebalanced_at.is_none_or(|at| at.until(now) >= COOL_DOWN)
         && facts.observed.settled_from.until(now) >= COOL_DOWN;
-    let fresh = facts
-        .claim_of(name)
-        .and_then(|claim| facts.observed.signals.get(&claim.instance))
-        .is_some_and(|signal| signal.at.until(now) < ADVICE_HOLDS);
+    let advice = announced(facts, name, SignalKind::Rebalance);
+    let fresh = advice.is_some_and(|signal| signal.at.until(now) < ADVICE_HOLDS);
     let follows = facts.desired.interruption.rebalance == Rebalance::Replace;
-    announced(facts, name, SignalKind::Rebalance) && follows && (rested || in_round) && fresh
+    follows && (rested || in_round) && fresh
 }
 
 /// Instances that AWS announced to take back and that still count as capacity.
@@ -43,5 +43,5 @@ pub(super) fn taken_back(facts: &Facts<'_>) -> u32 {
         let there = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());
         there && signal.kind == SignalKind::Interruption
     });
-    u32::try_from(taken.count()).unwrap_or(u32::MAX)
+    count(taken)
 }

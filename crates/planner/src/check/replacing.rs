@@ -7,6 +7,7 @@ use super::{Action, Found, Goal, MachineName, OnlyIf, Rule};
 use crate::desired::{OnFailure, Strategy, Wanted};
 use crate::model::{Instance, LaunchTemplateId, LifecycleState, NodeState, SpecHash, TemplateVersion};
 use crate::observed::Verdict;
+use crate::tally::count;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -133,9 +134,8 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
     let floor = floor.saturating_sub(u32::from(yields));
     let left = staying_instances(facts, group)
         .map(|instance| facts.machine_of(&instance.id))
-        .filter(|name| !going.contains(name) && serves(facts, name))
-        .count();
-    let left = u32::try_from(left).unwrap_or(u32::MAX);
+        .filter(|name| !going.contains(name) && serves(facts, name));
+    let left = count(left);
     found.check(left >= floor, Rule::StaysAvailable, || {
         format!("Machines are replaced so that {left} are left available, {floor} must be")
     });

@@ -4,6 +4,7 @@ use super::facts::{Facts, depends_on_size, desired_after};
 use super::{Action, BTreeMap, Found, Goal, Group, OnlyIf, Rule, Size, announced, kind};
 use crate::memory::EFFECT_DEADLINE;
 use crate::model::{Instance, InstanceId};
+use crate::tally::count;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     settled_first(facts, found);
@@ -171,8 +172,4 @@ pub(super) fn staying_instances<'s>(
     capacity
         .filter(|instance| !facts.ended_lately(&instance.id))
         .filter(move |instance| !going.get(&instance.id).copied().unwrap_or(false))
-}
-
-fn count<T>(items: impl Iterator<Item = T>) -> u32 {
-    u32::try_from(items.count()).unwrap_or(u32::MAX)
 }

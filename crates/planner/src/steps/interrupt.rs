@@ -13,6 +13,7 @@ use crate::rollout::{is_available, room, staying};
 use crate::signals::{at_risk, cool_from, is_advised, round};
 use crate::situation::{Member, Situation, Standing};
 use crate::steps::machines::delete_machine;
+use crate::tally::count;
 use std::time::Duration;
 
 /// Deletes the Machine of an instance that AWS takes back. Its replacement is part of the same plan (see the size step).
@@ -44,19 +45,18 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     if candidates.is_empty() {
         return;
     }
-    let wish = situation.wish.size;
-    let floor = wish.saturating_sub(situation.desired.rollout.unavailable(wish));
+    let floor = situation.least_available();
     let stays: Vec<&Member<'_>> =
         staying(situation).filter(|member| !draft.deleted.contains(&member.name)).collect();
-    let mut left = stays.len();
-    let mut available = stays.iter().filter(|member| is_available(situation, member)).count();
+    let mut left = count(&stays);
+    let mut available = count(stays.iter().filter(|member| is_available(situation, member)));
     let mut drains = room_to_drain(situation, draft);
     for member in candidates {
-        let retires = member.signal.is_some_and(|signal| signal.kind == SignalKind::Retirement);
+        let retires = member.is_announced(SignalKind::Retirement);
         // Where no replacement can be had first, AWS's own end of it would come undrained.
-        let alone = floor == wish && situation.tally.going == 0 && draft.deleted.is_empty();
-        let yields = usize::from(retires && alone && !can_be_had_first(situation, draft));
-        let least = usize::try_from(floor).unwrap_or(usize::MAX).saturating_sub(yields);
+        let alone = floor == situation.wish.size && situation.tally.going == 0 && draft.deleted.is_empty();
+        let yields = u32::from(retires && alone && !can_be_had_first(situation, draft));
+        let least = floor.saturating_sub(yields);
         let serves = is_available(situation, member);
         if drains == 0 || left <= least {
             return;
@@ -67,7 +67,7 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
         replace(situation, member, draft);
         drains -= 1;
         left -= 1;
-        available -= usize::from(serves);
+        available -= u32::from(serves);
     }
 }
 
@@ -76,9 +76,10 @@ const LAUNCH_WAITS: Duration = Duration::from_mins(30);
 
 /// Whether a replacement may come before what it replaces goes.
 fn can_be_had_first(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    let Some(since) = situation.memory.short_since.filter(|_| room(situation, 1) > 0) else {
-        return room(situation, 1) > 0;
-    };
+    if room(situation, 1) == 0 {
+        return false;
+    }
+    let Some(since) = situation.memory.short_since else { return true };
     let until = since.plus(LAUNCH_WAITS);
     draft.wake_at(until);
     situation.observed.now < until

@@ -10,6 +10,7 @@ use crate::report::{About, Severity};
 use crate::rollout::Course;
 use crate::situation::{Generation, Member, Situation, Standing};
 use crate::steps::machines::delete_machine;
+use crate::tally::count;
 
 /// What is sick in a pool.
 pub(crate) struct Sick<'s, 'a> {
@@ -52,7 +53,7 @@ pub(crate) fn remediate(situation: &Situation<'_>, draft: &mut Draft) {
 impl Sick<'_, '_> {
     /// How many there are, those that are going included.
     pub(crate) fn count(&self) -> u32 {
-        u32::try_from(self.patients.len()).unwrap_or(u32::MAX).saturating_add(self.going)
+        count(&self.patients).saturating_add(self.going)
     }
 
     /// So many are sick that the cause lies elsewhere.
@@ -106,6 +107,5 @@ pub(crate) fn sick<'s, 'a>(situation: &'s Situation<'a>) -> Sick<'s, 'a> {
     let going = situation
         .members_that_are(Standing::Draining)
         .filter(|member| member.machine.is_some_and(|machine| was_sick(situation, machine)));
-    let going = u32::try_from(going.count()).unwrap_or(u32::MAX);
-    Sick { patients, going, next }
+    Sick { patients, going: count(going), next }
 }

@@ -16,6 +16,7 @@ use crate::rollout::{Course, available_from, is_available, staying};
 use crate::situation::{Generation, Member, Situation, Standing, View};
 use crate::steps::hooks;
 use crate::steps::machines::delete_machine;
+use crate::tally::count;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -266,11 +267,10 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
             draft.wake_at(from);
         }
     }
-    let wish = situation.wish.size;
-    let floor = wish.saturating_sub(situation.desired.rollout.unavailable(wish));
+    let floor = situation.least_available();
     let available = count(stays.iter().filter(|member| is_available(situation, member)));
-    let spare = count(stays.iter()).saturating_sub(floor).saturating_sub(count(unproven.iter()));
-    let canary = canary(situation, draft, count(unproven.iter()));
+    let spare = count(&stays).saturating_sub(floor).saturating_sub(count(&unproven));
+    let canary = canary(situation, draft, count(&unproven));
     let budget = spare.min(room_to_drain(situation, draft)).min(canary);
     let idle = |member: &Member<'_>| {
         let goes = member.generation == Generation::Outdated || failed(member);
@@ -278,7 +278,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     };
     let mut queue = Queue::of(situation, idle).without(&gone, situation);
     let mut taken = Vec::new();
-    while count(taken.iter()) < budget
+    while count(&taken) < budget
         && let Some(candidate) = queue.any()
     {
         taken.push(candidate);
@@ -290,8 +290,8 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
         outdated && is_available(situation, member) && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, serving).without(&going, situation);
-    let budget = budget.min(count(taken.iter()).saturating_add(available.saturating_sub(floor)));
-    while count(taken.iter()) < budget
+    let budget = budget.min(count(&taken).saturating_add(available.saturating_sub(floor)));
+    while count(&taken) < budget
         && let Some(candidate) = queue.any()
     {
         taken.push(candidate);
@@ -326,7 +326,7 @@ fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
     let under_way = unproven
         .saturating_add(situation.tally.going)
         .saturating_add(situation.unlaunched())
-        .saturating_add(count(draft.deleted.iter()));
+        .saturating_add(count(&draft.deleted));
     1_u32.saturating_sub(under_way)
 }
 
@@ -335,11 +335,6 @@ pub(crate) fn room_to_drain(situation: &Situation<'_>, draft: &Draft) -> u32 {
     let taken = situation
         .members_that_are(Standing::Leaving)
         .filter(|member| hooks::waits(member) && member.machine.is_some_and(|machine| !machine.lets_go()));
-    let drains =
-        situation.tally.draining.saturating_add(count(taken)).saturating_add(count(draft.deleted.iter()));
+    let drains = situation.tally.draining.saturating_add(count(taken)).saturating_add(count(&draft.deleted));
     situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains)
-}
-
-fn count<T>(items: impl Iterator<Item = T>) -> u32 {
-    u32::try_from(items.count()).unwrap_or(u32::MAX)
 }

@@ -11,6 +11,7 @@ use crate::report::{About, Severity};
 use crate::rollout::is_available;
 use crate::situation::{Generation, Member, Situation, Standing};
 use crate::steps::replace::room_to_drain;
+use crate::tally::count;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -142,10 +143,6 @@ fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
     u32::try_from(unclaimed).unwrap_or(u32::MAX)
 }
 
-fn count(chosen: &[Candidate<'_, '_>]) -> u32 {
-    u32::try_from(chosen.len()).unwrap_or(u32::MAX)
-}
-
 /// Whether unmarked Machines with a registered Node may be taken: the excess has lasted long enough.
 ///
 /// An autoscaler takes back a scale-up that timed out unmarked, and asks again seconds later; a Node that came in
@@ -181,11 +178,9 @@ fn take_spare<'s, 'a>(
     limit: u32,
     chosen: &mut Vec<Candidate<'s, 'a>>,
 ) {
-    let wish = situation.wish.size;
-    let floor = wish.saturating_sub(situation.desired.rollout.unavailable(wish));
-    let marked = chosen.iter().filter(|candidate| is_available(situation, candidate.member)).count();
-    let marked = u32::try_from(marked).unwrap_or(u32::MAX);
-    let mut spare = situation.rollout.available.saturating_sub(marked).saturating_sub(floor);
+    let marked = count(chosen.iter().filter(|candidate| is_available(situation, candidate.member)));
+    let mut spare =
+        situation.rollout.available.saturating_sub(marked).saturating_sub(situation.least_available());
     for _ in 0..limit {
         let Some(candidate) = queue.next(&(Rank::Unhealthy..=Rank::Ordinary)) else { return };
         if is_available(situation, candidate.member) {
