@@ -105,7 +105,8 @@ pub fn jittered(period: Duration, key: &impl Hash) -> Duration {
     spread(period, jitter(0, key, 0))
 }
 
-fn exponential(failures: u32) -> Duration {
+/// The pause after so many failures in a row, the first of them 1: 1 s doubling to 5 min.
+pub fn exponential(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(16);
     FIRST.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX)).min(LONGEST)
 }

@@ -3,6 +3,7 @@
 use super::desk::{Due, HIDDEN, Held, Wait};
 use super::envelope::{self, Event, EventKind, Parsed};
 use super::{Announcements, Place};
+use crate::backoff::exponential;
 use crate::clock::Clock;
 use crate::clouds::{CloudRegion, Clouds, QueueAddress, Wake};
 use crate::context::Context;
@@ -40,8 +41,8 @@ const RETIREMENT_HIDDEN: Duration = Duration::from_hours(1);
 const UNREADABLE_TIMES: u32 = 60;
 /// So much of an unreadable message is logged, in characters.
 const QUOTED: usize = 1_000;
-/// The first pause after a failure, and the longest.
-const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
+/// The longest pause after a failure.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// An empty answer that came sooner than this was not waited for: the next question waits on this side.
 const TOO_SOON: Duration = Duration::from_secs(1);
 /// A reader that panicked is started again after this long.
@@ -395,6 +396,5 @@ fn is_of_account(region: &CloudRegion, place: &Place, account: &str) -> bool {
 }
 
 fn pause(failures: u32) -> Duration {
-    let (first, longest) = PAUSE;
-    first.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1).min(10))).min(longest)
+    exponential(failures).min(LONGEST_PAUSE)
 }

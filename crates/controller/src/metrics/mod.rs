@@ -9,7 +9,7 @@
 //! | `foo_events_total` | severity, outcome | Kubernetes events |
 //! | `foo_plan_actions_total` | action, outcome | executed actions of plans |
 //! | `foo_pool_conditions` | condition, status | pools by condition, from their last reports |
-//! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have broken an invariant |
+//! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have broken an invariant; passes without rest (I10) |
 //! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be read |
 //! | `foo_watch_errors_total` | kind | failures of watches |
 //! | `foo_leader` | | 1 in the replica that leads |
@@ -124,7 +124,7 @@ impl Metrics {
         registry.register("foo_plan_actions", "Executed actions of plans", self.actions.clone());
         registry.register(
             "foo_invariant_violations",
-            "Plans that were refused because they would have broken an invariant",
+            "Plans that were refused because they would have broken an invariant, and passes without rest",
             self.violations.clone(),
         );
         registry.register(

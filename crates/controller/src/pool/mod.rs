@@ -24,6 +24,7 @@ mod overlay;
 mod publish;
 mod reconcile;
 mod replacing;
+mod rest;
 mod rounds;
 mod secret;
 mod shortage;

@@ -10,13 +10,13 @@ use super::state::{PoolState, States};
 use super::{capacity, content, look, names, secret, skew, wish};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
-use crate::apply::{self, StatusWriter};
+use crate::apply::{self, StatusWriter, Written};
 use crate::backoff::{Backoff, jittered};
 use crate::clock::to_kube;
-use crate::clouds::CloudRegion;
+use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
 use crate::debug::PoolName;
-use crate::metrics::{Controller, PassResult};
+use crate::metrics::{Controller, Invariant, PassResult};
 use foo_api::names::managers;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_cloud::model::{InstanceId, LifecycleState, MachineName, Timestamp};
@@ -63,8 +63,8 @@ struct WishPrint {
     leaving: Vec<String>,
     /// Instances that AWS takes back: there are two minutes.
     taken: Vec<InstanceId>,
-    /// As whom AWS is called: what others may not do, these may.
-    credentials: Option<String>,
+    /// Where AWS is called, and as whom: what others may not do, these may.
+    cloud: Option<CloudKey>,
 }
 
 /// Where AWS is called for a pool, and as whom.
@@ -77,9 +77,12 @@ impl WishPrint {
     fn of(
         gathered: &Gathered,
         announcements: &Announcements,
-        place: Option<&Place>,
         access: &Result<Option<Access>, Blocked>,
     ) -> Self {
+        let access = access.as_ref().ok().and_then(Option::as_ref);
+        let cloud = access.map(|to| CloudKey::of(&to.credentials, &to.region));
+        let group = wish::identify(gathered).map(|wish| wish.identity.group);
+        let place = cloud.as_ref().zip(group).map(|(cloud, group)| Place::of(cloud, &group));
         let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
         Self {
             generations: (
@@ -88,8 +91,8 @@ impl WishPrint {
             ),
             paused: wish::pause(gathered).is_some(),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
-            taken: place.map(|place| announcements.taken(place)).unwrap_or_default(),
-            credentials: access.as_ref().ok().and_then(Option::as_ref).map(|to| to.credentials.name()),
+            taken: place.map(|place| announcements.taken(&place)).unwrap_or_default(),
+            cloud,
         }
     }
 }
@@ -132,8 +135,7 @@ impl Pools {
         self.context.identities.wait_until_known().await;
         let gathered = self.caches.gather(pool);
         let access = self.access(&gathered);
-        let place = self.states.place_of(&key);
-        let wish = WishPrint::of(&gathered, &self.context.announcements, place.as_ref(), &access);
+        let wish = WishPrint::of(&gathered, &self.context.announcements, &access);
         if let Some(left) = self.backoff.held(&key, &wish, Instant::now()) {
             measured.ends(PassResult::Skipped);
             return Ok(Requeue::requeue(left));
@@ -214,13 +216,15 @@ impl Pools {
             group: wish::identify(&gathered).map(|wish| wish.identity.group.as_str().to_owned()),
         };
         let removed = is_removed(&pass);
+        let mut written = Written::Unchanged;
         if removed {
             self.forget_group(&mut state);
         } else if pass.sight == Sight::Had || gathered.pool.status.is_none() {
             // Else the status stays as an earlier manager left it: that this one has only just started says nothing
             // about the pool.
-            self.publish(&gathered, &pass, &extra, region.as_deref()).await?;
+            written = self.publish(&gathered, &pass, &extra, region.as_deref()).await?;
         }
+        self.note_rest(key, &pass, written, &mut state);
         self.tell(&gathered, &pass, &mut state).await;
         self.context.debug.record(
             PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() },
@@ -261,7 +265,7 @@ impl Pools {
         pass: &Pass,
         extra: &Extra,
         region: Option<&CloudRegion>,
-    ) -> Result<(), Error> {
+    ) -> Result<Written, Error> {
         let now = to_kube(self.context.clock.now());
         let client = &self.context.client;
         let report = &pass.plan.report;
@@ -273,13 +277,33 @@ impl Pools {
         publish::ids(client, gathered, report, arn).await?;
         let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
         let status = publish::pool_status(&gathered.pool, report, extra, now);
-        self.pool_status
+        let written = self
+            .pool_status
             .apply_if_changed(&pools, gathered.pool.as_ref(), gathered.pool.status.as_ref(), &status)
             .await?;
         if let Some(region) = region {
             self.publish_machines(gathered, report, extra, region, now).await;
         }
-        Ok(())
+        Ok(written)
+    }
+
+    /// Counts a pass that goes on doing what nothing calls for.
+    fn note_rest(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        pass: &Pass,
+        written: Written,
+        state: &mut PoolState,
+    ) {
+        // The observer paces itself what it is asked for.
+        let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
+        let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
+        let did = pass.failure.is_none() && !pass.raced && worked;
+        let until = pass.plan.report.next.after.map(|after| self.context.clock.now().plus(after));
+        if state.rest.ends(did, until) {
+            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "does not rest though nothing changes");
+            self.context.metrics.invariant_violated(Invariant::I10);
+        }
     }
 
     /// Status of each FooMachine that changed. A failed write is repeated with the next pass, which its own conflict

@@ -7,7 +7,7 @@ use super::gather::Gathered;
 use super::holdup::HoldUps;
 use super::reconcile::Pools;
 use super::state::PoolState;
-use super::{causes, look, names, overlay, secret, shortage, skew, wish};
+use super::{causes, look, names, overlay, rest, secret, shortage, skew, wish};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
@@ -33,6 +33,9 @@ use tokio::time::Instant;
 /// Plans in one pass: finalizer and template, a look at the template, the group, and one to spare. Each is a plan of
 /// its own because the next one needs what the one before brought about.
 const ROUNDS: usize = 5;
+
+/// The pool lives in another account than the one that is looked at; looking closely changes nothing about that.
+const WRONG_ACCOUNT: &str = "WrongAccount";
 
 /// What a pass came to.
 pub(super) struct Pass {
@@ -112,7 +115,14 @@ impl Pools {
             skew::hold_back(&self.context.client, gathered, &mut desired, state).await;
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
             let observed = Observed { shortage: shortage.clone(), causes: causes.clone(), ..observed };
-            let plan = foo_planner::plan(&desired, &observed, &state.memory);
+            if round == 1 {
+                state.rest.begins(rest::digest(&desired, &observed, &state.memory), now);
+            }
+            let mut plan = foo_planner::plan(&desired, &observed, &state.memory);
+            if stranger.is_some() {
+                // What a stranger's eyes see is not believed, however often they look.
+                plan.actions.retain(|action| !matches!(action, Action::LookAtTemplate));
+            }
             let fresh = observed.group.seen_at() > state.memory.ledger.changed_at;
             let mut pass = self.act(&desired, &observed, plan, gathered, region, state).await;
             acted |= pass.acted;
@@ -138,7 +148,9 @@ impl Pools {
                 let place = Place::of(&region.key, &desired.identity.group);
                 let heeds = &pass.plan.report.heeds;
                 self.context.announcements.passed(&place, observed.group.seen_at(), heeds);
-                region.observer.pace(&desired.identity.group, pace(&pass));
+                let elsewhere = stranger.as_ref().is_some_and(|doubt| doubt.reason == WRONG_ACCOUNT);
+                let pace = if elsewhere { foo_cloud::observer::Pace::Quiet } else { pace(&pass) };
+                region.observer.pace(&desired.identity.group, pace);
                 return pass.after(events, acted);
             }
             events.append(&mut pass.plan.report.events);
@@ -448,7 +460,7 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
     match account {
         Ok(account) if account == made_in => None,
         Ok(account) => Some(Blocked::new(
-            "WrongAccount",
+            WRONG_ACCOUNT,
             format!("the credentials belong to account {account}, the pool was made in {made_in}"),
         )),
         Err(error) => {

@@ -1,7 +1,7 @@
 //! What the controller remembers of each pool between passes. All of it may be lost: a restart only costs time.
 
 use super::execute::Failure;
-use crate::announcements::Place;
+use super::rest::Rest;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
@@ -47,6 +47,8 @@ pub(super) struct PoolState {
     pub(super) refused: Option<(Action, CloudError)>,
     /// The last failure that was told in an event.
     pub(super) told: Option<String>,
+    /// Whether it rests while nothing changes.
+    pub(super) rest: Rest,
 }
 
 /// A bootstrap Secret that was read.
@@ -88,12 +90,6 @@ impl States {
     pub(super) fn pool_of(&self, cloud: &CloudKey, group: &GroupName) -> Option<ObjectRef<FooMachinePool>> {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         groups.get(&(cloud.clone(), group.clone())).cloned()
-    }
-
-    /// Where the group of a pool is, once it was looked for.
-    pub(super) fn place_of(&self, pool: &ObjectRef<FooMachinePool>) -> Option<Place> {
-        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.iter().find(|(_, of)| *of == pool).map(|((cloud, group), _)| Place::of(cloud, group))
     }
 
     /// Notes that a pool watches this group.

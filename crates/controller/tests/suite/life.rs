@@ -2,6 +2,7 @@
 
 use crate::support::{NS, World};
 use foo_api::FooMachinePool;
+use kube::ResourceExt as _;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
@@ -79,4 +80,22 @@ async fn a_pool_that_vanishes_without_a_pass_is_not_looked_at_any_more() {
     world.forgets();
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(world.aws.total_calls(), 0, "{:?}", world.aws.call_counts());
+}
+
+/// I10 is counted where it is broken: somebody writes over the status again and again, so that it never rests.
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_never_rests_is_told_of() {
+    let mut world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    for round in 0..4 {
+        pool.edits_object(|pool| {
+            pool.annotations_mut().insert("meddler".to_owned(), round.to_string());
+            pool.status.as_mut().unwrap().replicas = Some(99);
+        });
+        world.waits(Duration::from_secs(10)).await;
+        assert_eq!(pool.object().status.unwrap().replicas, Some(1), "put right");
+    }
+    world.waits(Duration::from_mins(30)).await;
+    // Once is no loop, and then every time is one too many.
+    world.provokes(3);
 }

@@ -5,7 +5,6 @@ use foo_api::FooMachinePool;
 use foo_api::capi::{Machine, MachineDeletion};
 use foo_api::names::{DELETE_FOR_MOVE_ANNOTATION, EXCLUDE_DRAINING_ANNOTATION, PAUSED_ANNOTATION};
 use foo_apiserver_fake::{DrainOutcome, DrainTime, SkipReason};
-use foo_simulator::{Simulator, SimulatorConfig};
 use kube::ResourceExt;
 use std::time::Duration;
 
@@ -87,12 +86,7 @@ async fn with_credentials_of_another_account_nothing_is_deleted() {
     let name = world.pool("p").of(3).await.group_name();
     let before = world.region.group(&name).unwrap().members;
     world.kills_the_manager();
-    let config = SimulatorConfig {
-        account: "999999999999".to_owned(),
-        start: world.aws.now(),
-        ..SimulatorConfig::stepped()
-    };
-    let stranger = Simulator::new(config);
+    let stranger = world.another_account();
     world.starts_the_manager_with_credentials_of(&stranger);
     world.waits(Duration::from_mins(15)).await;
     let pool = world.pool("p");

@@ -25,9 +25,10 @@ fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// From the first thing made in AWS until the ARN is recorded, the pool must not be moved.
 ///
-/// Names and tags let any manager find template and group again, so nothing is made twice by one with the same
-/// credentials. But only the ARN tells one with those of another account that the group is elsewhere: without it, it would
-/// make a second one. No later write to AWS needs this: whoever has the pool then sees what came of it.
+/// Names and tags let any manager find template and group again, so nothing is made twice by one with credentials of the
+/// same account; one with those of another account is told by the pool's account annotation. The ARN is what tells where
+/// the group is when the annotation was lost or the FooCluster is gone. No later write to AWS needs this: whoever has the
+/// pool then sees what came of it.
 pub(crate) fn block_move(situation: &Situation<'_>, draft: &mut Draft) {
     let recorded = situation.observed.recorded_arn.is_some() || matches!(situation.view, View::Ours(_));
     match situation.observed.moves {

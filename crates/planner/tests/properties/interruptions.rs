@@ -1,34 +1,17 @@
 //! Announcements of AWS in random interleavings: what is taken back, what is only at risk, what never comes true, and what
 //! happens without any announcement.
 
-use super::{Step, comes_to_rest, happen, happening, picked};
+use super::{Step, comes_to_rest, happen, picked, undisturbed};
 use crate::world::pool;
 use foo_planner::model::SignalKind;
 use proptest::prelude::*;
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        5 => (1_u64..20).prop_map(Step::Wait),
-        8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
-        14 => (0_usize..5, happening_but_wishes()).prop_map(|(at, fault)| Step::Pass { at, fault }),
-        6 => Just(Step::AwsLaunches),
-        6 => Just(Step::AwsServes),
-        4 => Just(Step::AwsEnds),
-        6 => Just(Step::CoreMakes),
-        4 => Just(Step::CoreDrains),
-        3 => Just(Step::CoreForgets),
-        6 => Just(Step::NodesJoin),
-        1 => Just(Step::Restart),
-        1 => Just(Step::HandOver),
-        2 => Just(Step::OldLeaderPasses),
+        68 => undisturbed(),
         4 => super::announcement(),
         1 => (0_usize..6).prop_map(Step::Strike),
-        1 => Just(Step::Wait(700)),
     ]
-}
-
-fn happening_but_wishes() -> impl Strategy<Value = super::Happening> {
-    happening().prop_filter("the wish stays", |it| !matches!(it, super::Happening::Scaled(_)))
 }
 
 proptest! {

@@ -122,6 +122,27 @@ fn peaceful_step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// What a pool goes through while nobody changes its size and nobody interferes with its instances.
+fn undisturbed() -> impl Strategy<Value = Step> {
+    let happening = happening().prop_filter("the wish stays", |it| !matches!(it, Happening::Scaled(_)));
+    prop_oneof![
+        5 => (1_u64..20).prop_map(Step::Wait),
+        8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
+        14 => (0_usize..5, happening).prop_map(|(at, fault)| Step::Pass { at, fault }),
+        6 => Just(Step::AwsLaunches),
+        6 => Just(Step::AwsServes),
+        4 => Just(Step::AwsEnds),
+        6 => Just(Step::CoreMakes),
+        4 => Just(Step::CoreDrains),
+        3 => Just(Step::CoreForgets),
+        6 => Just(Step::NodesJoin),
+        1 => Just(Step::Restart),
+        1 => Just(Step::HandOver),
+        2 => Just(Step::OldLeaderPasses),
+        1 => Just(Step::Wait(700)),
+    ]
+}
+
 fn announcement() -> impl Strategy<Value = Step> {
     let kinds = [SignalKind::Interruption, SignalKind::Rebalance, SignalKind::Retirement];
     (prop::sample::select(kinds.to_vec()), 0_usize..6).prop_map(|(kind, pick)| Step::Announce(kind, pick))

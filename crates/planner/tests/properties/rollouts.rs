@@ -1,7 +1,7 @@
 //! Roll-outs in random interleavings: edits, failures, crashes and changes of size, while nobody interferes with instances.
 //! What serves is never fewer than the budget wants, and there are never more instances than it allows.
 
-use super::{Step, comes_to_rest, happen, happening};
+use super::{Step, comes_to_rest, happen, undisturbed};
 use crate::world::{World, pool};
 use foo_planner::desired::Share;
 use foo_planner::model::{LifecycleState, NodeState, Seconds};
@@ -9,27 +9,10 @@ use proptest::prelude::*;
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        5 => (1_u64..20).prop_map(Step::Wait),
-        8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
-        14 => (0_usize..5, happening_but_wishes()).prop_map(|(at, fault)| Step::Pass { at, fault }),
-        6 => Just(Step::AwsLaunches),
-        6 => Just(Step::AwsServes),
-        4 => Just(Step::AwsEnds),
-        6 => Just(Step::CoreMakes),
-        4 => Just(Step::CoreDrains),
-        3 => Just(Step::CoreForgets),
-        6 => Just(Step::NodesJoin),
-        1 => Just(Step::Restart),
-        1 => Just(Step::HandOver),
-        2 => Just(Step::OldLeaderPasses),
+        68 => undisturbed(),
         2 => (1_u8..4).prop_map(Step::Content),
         1 => (1_u8..4).prop_map(Step::Broken),
-        1 => Just(Step::Wait(700)),
     ]
-}
-
-fn happening_but_wishes() -> impl Strategy<Value = super::Happening> {
-    happening().prop_filter("the wish stays", |it| !matches!(it, super::Happening::Scaled(_)))
 }
 
 /// Instances in service with a Ready Node whose Machines stay.

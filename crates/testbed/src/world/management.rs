@@ -1,6 +1,5 @@
 //! Another management cluster beside that of a world, for `clusterctl move`; and new versions of our managers.
 
-use super::manager::{CONTROL_PLANE, INFRASTRUCTURE};
 use super::{Manager, World, released_providers, variables};
 use crate::{ApiServer, Capi, CapiOptions, Controllers};
 use anyhow::Result;
@@ -47,8 +46,8 @@ impl World {
             let providers = released_providers(&api.folder().join("release"))?;
             let options = CapiOptions { providers, variables: variables(), ..CapiOptions::default() };
             let capi = Capi::install(&api, options).await?;
-            let manager = Manager::of(&api, self.aws(), INFRASTRUCTURE, &self.manager_args).await?;
-            let control_plane_manager = Manager::of(&api, self.aws(), CONTROL_PLANE, &[]).await?;
+            let (manager, control_plane_manager) =
+                Manager::of_both(&api, self.aws(), &self.manager_args).await?;
             tokio::try_join!(manager.start(), control_plane_manager.start())?;
             Ok(ManagementCluster { manager, control_plane_manager, capi, _controllers: controllers, api })
         })
@@ -61,8 +60,8 @@ impl World {
         tokio::try_join!(self.manager.terminate(), self.control_plane_manager.terminate())?;
         let api = self.rig.api();
         self.rig.capi()?.restart(api).await?;
-        self.manager = Manager::of(api, &self.aws, INFRASTRUCTURE, &self.manager_args).await?;
-        self.control_plane_manager = Manager::of(api, &self.aws, CONTROL_PLANE, &[]).await?;
+        (self.manager, self.control_plane_manager) =
+            Manager::of_both(api, &self.aws, &self.manager_args).await?;
         tokio::try_join!(self.manager.start(), self.control_plane_manager.start())?;
         Ok(())
     }

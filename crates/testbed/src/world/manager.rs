@@ -30,10 +30,9 @@ pub(super) struct Released {
 }
 
 /// The infrastructure provider: pools and clusters.
-pub(super) const INFRASTRUCTURE: Released =
-    Released { namespace: "foo-system", deployment: "foo-controller-manager" };
+const INFRASTRUCTURE: Released = Released { namespace: "foo-system", deployment: "foo-controller-manager" };
 /// The control-plane provider.
-pub(super) const CONTROL_PLANE: Released =
+const CONTROL_PLANE: Released =
     Released { namespace: "foo-control-plane-system", deployment: "foo-control-plane-controller-manager" };
 
 /// One manager. Dropping it kills it.
@@ -55,13 +54,18 @@ struct Running {
 }
 
 impl Manager {
-    /// Reads what the release says about it; does not start it.
-    pub(super) async fn of(
+    /// Those of both providers, as the release describes them; does not start them.
+    pub(super) async fn of_both(
         api: &ApiServer,
         aws: &Aws,
-        released: Released,
-        more_args: &[String],
-    ) -> Result<Self> {
+        infrastructure_args: &[String],
+    ) -> Result<(Self, Self)> {
+        let infrastructure = Self::of(api, aws, INFRASTRUCTURE, infrastructure_args).await?;
+        Ok((infrastructure, Self::of(api, aws, CONTROL_PLANE, &[]).await?))
+    }
+
+    /// Reads what the release says about it; does not start it.
+    async fn of(api: &ApiServer, aws: &Aws, released: Released, more_args: &[String]) -> Result<Self> {
         let Released { namespace, deployment: name } = released;
         let deployments: Api<Deployment> = Api::namespaced(api.client(), namespace);
         let deployment =

@@ -16,7 +16,7 @@ pub(crate) async fn reader(world: &World) -> Result<Reader<'_>> {
         ("InfrastructureProvider", "infrastructure-foo", "infrastructure-components.yaml"),
         ("ControlPlaneProvider", "control-plane-foo", "control-plane-components.yaml"),
     ] {
-        let url = release.join(label).join("v0.1.0").join(file);
+        let url = release.join(label).join(foo_testbed::world::RELEASE).join(file);
         writeln!(config, "- name: foo\n  type: {kind}\n  url: {}", url.display())?;
     }
     std::fs::write(reader.folder().join("clusterctl.yaml"), config)?;

@@ -22,6 +22,15 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+/// How it is started.
+#[derive(Default)]
+pub(crate) struct Flags {
+    /// `--events-queue-url`.
+    pub(crate) queue: Option<String>,
+    /// `--watch-filter`.
+    pub(crate) watch_filter: Option<String>,
+}
+
 /// A running manager. It dies when this is dropped, in the middle of whatever it does.
 pub(crate) struct Manager {
     context: Context,
@@ -31,7 +40,7 @@ pub(crate) struct Manager {
 
 impl Manager {
     /// Starts one.
-    pub(crate) fn start(server: &FakeApiServer, aws: &Accounts, time: Time, queue: Option<&str>) -> Self {
+    pub(crate) fn start(server: &FakeApiServer, aws: &Accounts, time: Time, flags: &Flags) -> Self {
         let debug = DebugPools::default();
         let metrics = Metrics::new(debug.clone());
         let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || time.now());
@@ -51,7 +60,7 @@ impl Manager {
             clouds: Arc::new(clouds),
             identities: Identities::default(),
             announcements: Announcements::default(),
-            settings: Settings::default(),
+            settings: Settings { watch_filter: flags.watch_filter.clone(), ..Settings::default() },
             readiness: Readiness::default(),
             client,
             metrics,
@@ -64,7 +73,7 @@ impl Manager {
         controllers.spawn(pool::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(cluster::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
-        if let Some(url) = queue {
+        if let Some(url) = &flags.queue {
             let address = QueueAddress { region: DEFAULT_REGION.to_owned(), url: url.to_owned() };
             controllers.spawn(announcements::run(context.clone(), address, stop.clone().cancelled_owned()));
         }

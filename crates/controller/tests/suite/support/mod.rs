@@ -19,7 +19,7 @@ use foo_cloud::model::InstanceId;
 use foo_simulator::core::catalogue::Boot;
 use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
 use k8s_openapi::api::events::v1::Event;
-use manager::{Accounts, Manager};
+use manager::{Accounts, Flags, Manager};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use time::Time;
@@ -45,7 +45,7 @@ pub(crate) struct World {
     time: Time,
     manager: Option<Manager>,
     audit: Audit,
-    queue: Option<String>,
+    flags: Flags,
 }
 
 impl World {
@@ -70,8 +70,16 @@ impl World {
             .clock(move || clock.kubernetes())
             .nodes(move |provider_id| node_of(&cloud, provider_id))
             .start();
-        let mut world =
-            Self { audit: Audit::default(), queue: None, manager: None, server, core, aws, region, time };
+        let mut world = Self {
+            audit: Audit::default(),
+            flags: Flags::default(),
+            manager: None,
+            server,
+            core,
+            aws,
+            region,
+            time,
+        };
         world.starts_the_manager();
         world
     }
@@ -92,8 +100,29 @@ impl World {
         self.starts_the_manager_with(&Accounts { of_callers, ..Accounts::from(&self.aws) });
     }
 
+    /// The test makes managers count so many violations of invariants.
+    pub(crate) fn provokes(&mut self, violations: u64) {
+        self.audit.provoked = violations;
+    }
+
+    /// Our manager starts anew with `--watch-filter`.
+    pub(crate) fn restarts_the_manager_for(&mut self, watch_filter: &str) {
+        self.kills_the_manager();
+        self.flags.watch_filter = Some(watch_filter.to_owned());
+        self.starts_the_manager();
+    }
+
+    /// What credentials of another account see.
+    pub(crate) fn another_account(&self) -> Simulator {
+        Simulator::new(SimulatorConfig {
+            account: "999999999999".to_owned(),
+            start: self.aws.now(),
+            ..SimulatorConfig::stepped()
+        })
+    }
+
     fn starts_the_manager_with(&mut self, accounts: &Accounts) {
-        self.manager = Some(Manager::start(&self.server, accounts, self.time.clone(), self.queue.as_deref()));
+        self.manager = Some(Manager::start(&self.server, accounts, self.time.clone(), &self.flags));
     }
 
     /// Our manager dies in the middle of whatever it does.
@@ -192,7 +221,7 @@ impl World {
     /// Our manager starts anew, and reads this queue.
     pub(crate) fn restarts_the_manager_with_queue(&mut self, url: &str) {
         self.kills_the_manager();
-        self.queue = Some(url.to_owned());
+        self.flags.queue = Some(url.to_owned());
         self.starts_the_manager();
     }
 
