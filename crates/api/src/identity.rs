@@ -75,7 +75,7 @@ pub struct FooClusterIdentitySpec {
 /// Whether the credentials are complete. Whether AWS accepts them is said by those who use them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 pub struct FooClusterIdentityStatus {
-    /// `Ready`.
+    /// `Ready`; `Deleting` while its deletion waits for the FooClusters that use it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

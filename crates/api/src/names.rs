@@ -39,6 +39,8 @@ pub const POOL_FINALIZER: &str = "foomachinepool.infrastructure.foo.com";
 pub const MACHINE_FINALIZER: &str = "foomachine.infrastructure.foo.com";
 /// Finalizer on FooClusters: pools of the cluster still exist.
 pub const CLUSTER_FINALIZER: &str = "foocluster.infrastructure.foo.com";
+/// Finalizer on FooClusterIdentities: FooClusters use it.
+pub const IDENTITY_FINALIZER: &str = "fooclusteridentity.infrastructure.foo.com";
 
 /// API group of the infrastructure kinds.
 pub const INFRASTRUCTURE_GROUP: &str = "infrastructure.foo.com";

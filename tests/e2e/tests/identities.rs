@@ -8,6 +8,7 @@ use foo_e2e::in_world;
 use foo_simulator::{AccessKey, Role};
 use foo_testbed::World;
 use foo_testbed::world::kinds::{Kind, text};
+use foo_testbed::world::{Cluster, Pool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -93,8 +94,49 @@ fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
         pool.settles_at(3).await?;
         ensure!(manager.is_some() && world.manager().pid() == manager, "the manager was started again");
 
-        moves_with_the_cluster(world).await
+        moves_with_the_cluster(world).await?;
+        stay_until_the_cluster_is_gone(world, &cluster, &pool).await?;
+        nothing_is_left_that_needs_a_manager(world).await
     });
+}
+
+/// What docs/operations/install.md promises of the removal: no finalizer of ours is left on anything.
+async fn nothing_is_left_that_needs_a_manager(world: &World) -> Result<()> {
+    world.check_nothing_forbidden()?;
+    tokio::try_join!(world.manager().terminate(), world.control_plane_manager().terminate())?;
+    for provider in ["control-plane", "infrastructure"] {
+        let flag = format!("--{provider}");
+        world.rig().clusterctl(["delete", &flag, "foo", "--include-crd", "--include-namespace"]).await?;
+        let selector = format!("cluster.x-k8s.io/provider={provider}-foo");
+        let gone = ["wait", "--for=delete", "crd", "--selector", &selector, "--timeout", "60s"];
+        world.rig().api().kubectl(gone).await?;
+    }
+    Ok(())
+}
+
+/// Everything is deleted at once, credentials first: what is in AWS is removed with them all the same.
+async fn stay_until_the_cluster_is_gone(world: &World, cluster: &Cluster<'_>, pool: &Pool<'_>) -> Result<()> {
+    let kubectl = async |args: &[&str]| world.rig().api().kubectl(args.iter().copied()).await;
+    kubectl(&["delete", "fooclusteridentities", "team", "team-base", "--wait=false"]).await?;
+    let users = r#"jsonpath={.status.conditions[?(@.type=="Deleting")].message}"#;
+    foo_testbed::wait_until("both identities to wait", Duration::from_mins(1), async || {
+        let said = kubectl(&["get", "fooclusteridentities", "team-base", "-o", users]).await?;
+        let waits = said == format!("waits until no FooCluster uses it: {NAMESPACE}/{NAMESPACE}");
+        Ok(foo_testbed::Probe::when(waits, || said))
+    })
+    .await?;
+    cluster.delete().await?;
+    cluster.is_gone(Duration::from_mins(5)).await?;
+    foo_testbed::wait_until("identities and Secret to go", Duration::from_mins(1), async || {
+        let identities = kubectl(&["get", "fooclusteridentities", "-o", "name"]).await?;
+        let secret = kubectl(&["get", "secret", SECRET, "-n", "foo-system", "--ignore-not-found"]).await?;
+        let left = identities + &secret;
+        Ok(foo_testbed::Probe::when(left.is_empty(), || left))
+    })
+    .await?;
+    let left = world.aws().leftovers(&pool.group());
+    ensure!(left.is_empty(), "{left:?}");
+    Ok(())
 }
 
 /// An object says this of its credentials.

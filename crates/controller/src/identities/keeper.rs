@@ -1,13 +1,15 @@
 //! The task that keeps identities resolved.
 //!
-//! Three watches: FooClusterIdentities, metadata of namespaces, metadata of the Secrets in the manager's own namespace. Of
-//! those Secrets only the ones that an identity names are read, each once per version; a new version is announced by the
+//! Four watches: FooClusterIdentities, the FooClusters that use them, metadata of namespaces, metadata of the Secrets in the
+//! manager's own namespace. Of those Secrets only the ones that an identity names are read, each once per version; a new version is announced by the
 //! watch, so a rotated key is in use a moment later, without a restart. Nothing is asked and nothing written while nothing
 //! changes.
 //!
-//! A Secret gets its identities as owners: so `clusterctl move` takes it along, and leaves it where it was.
+//! A Secret gets its identities as owners: so `clusterctl move` takes it along, and leaves it where it was. An identity that
+//! FooClusters use has a finalizer: without credentials their groups could not be removed any more.
 
 use super::allowed::{self, Allowed, Namespaces};
+use super::users::{self, Users};
 use super::{Outcome, Outcomes, chain, reasons};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
@@ -17,8 +19,8 @@ use crate::metrics::Watched;
 use crate::watch::{Passing, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
-use foo_api::names::{INFRASTRUCTURE_GROUP, managers};
-use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
+use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, WATCH_LABEL, managers};
+use foo_api::{FooCluster, FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
 use foo_planner::desired::Blocked;
 use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
@@ -64,6 +66,14 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         everything(),
         Passing::EveryVersion,
     );
+    // All there are, whichever of them this manager looks after; without guard: one left out would not hold its identity.
+    let clusters = Watch::<FooCluster>::strict_over(
+        &context,
+        Watched::FooCluster,
+        Api::all(client.clone()),
+        everything(),
+        Passing::AllButStatus,
+    );
     let stores = (identities.store.clone(), namespaces.store.clone(), secrets.store.clone());
     let mut filled = std::pin::pin!(async move {
         let _all = tokio::join!(
@@ -76,11 +86,13 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         identities.changes.map(drop).boxed(),
         namespaces.changes.map(drop).boxed(),
         secrets.changes.map(drop).boxed(),
+        clusters.changes.map(drop).boxed(),
     ]);
     let mut keeper = Keeper {
         identities: identities.store,
         namespaces: namespaces.store,
         secrets: secrets.store,
+        clusters: clusters.store,
         read: BTreeMap::new(),
         status: StatusWriter::new(managers::IDENTITY_STATUS),
         context: context.clone(),
@@ -114,6 +126,7 @@ struct Keeper {
     identities: Store<FooClusterIdentity>,
     namespaces: Store<PartialObjectMeta<Namespace>>,
     secrets: Store<PartialObjectMeta<Secret>>,
+    clusters: Store<FooCluster>,
     /// Secrets that identities name, as last read.
     read: BTreeMap<String, Read>,
     status: StatusWriter,
@@ -140,9 +153,16 @@ impl Keeper {
         // First of all: whoever waits for credentials has waited long enough.
         self.context.identities.publish(outcomes.clone());
         all_went_well &= self.own_secrets(&identities).await;
-        for identity in &identities {
-            if let Some(outcome) = outcomes.get(&identity.name_any()) {
-                all_went_well &= self.say(identity, outcome).await;
+        let users = self.users(&identities);
+        for identity in identities.iter().filter(|identity| self.is_ours(identity)) {
+            let name = identity.name_any();
+            let used_by = users.as_ref().map(|users| users.get(&name));
+            // First: a new status would make the version that is known here an old one.
+            if let Some(used_by) = used_by {
+                all_went_well &= self.hold(identity, used_by.is_some()).await;
+            }
+            if let Some(outcome) = outcomes.get(&name) {
+                all_went_well &= self.say(identity, outcome, used_by.flatten()).await;
             }
         }
         (!all_went_well).then_some(TRY_AGAIN)
@@ -182,8 +202,7 @@ impl Keeper {
     }
 
     fn outcomes(&self, identities: &[Arc<FooClusterIdentity>]) -> Outcomes {
-        let specs: BTreeMap<String, &FooClusterIdentitySpec> =
-            identities.iter().map(|identity| (identity.name_any(), &identity.spec)).collect();
+        let specs = specs(identities);
         let secrets: chain::Secrets =
             self.read.iter().map(|(name, read)| (name.clone(), read.keys.clone())).collect();
         let labels = |namespace: &Arc<PartialObjectMeta<Namespace>>| {
@@ -233,8 +252,50 @@ impl Keeper {
         all_went_well
     }
 
+    /// Whether this manager writes to it. With `--watch-filter` there is another manager, which does where this one does not,
+    /// and whose Secrets are elsewhere.
+    fn is_ours(&self, identity: &FooClusterIdentity) -> bool {
+        let filter = self.context.settings.watch_filter.as_ref();
+        filter.is_none_or(|filter| identity.labels().get(WATCH_LABEL) == Some(filter))
+    }
+
+    /// Who uses which identity; none as long as not all FooClusters have been seen.
+    fn users(&self, identities: &[Arc<FooClusterIdentity>]) -> Option<Users> {
+        self.clusters.wait_until_ready().now_or_never()?.ok()?;
+        Some(users::users(&self.clusters.state(), &specs(identities)))
+    }
+
+    /// Puts the finalizer on an identity that is used, and takes it off one that is not. Whether that went well.
+    async fn hold(&self, identity: &FooClusterIdentity, is_used: bool) -> bool {
+        let is_held = identity.finalizers().iter().any(|finalizer| finalizer == IDENTITY_FINALIZER);
+        let api = Api::all(self.context.client.clone());
+        let written = match (is_used, is_held) {
+            // Kubernetes takes no finalizer any more once an object is being deleted.
+            (true, false) if identity.metadata.deletion_timestamp.is_none() => {
+                apply::add_finalizer(&api, identity, IDENTITY_FINALIZER).await.map(drop)
+            }
+            (false, true) => apply::remove_finalizer(&api, identity, IDENTITY_FINALIZER).await,
+            (true | false, _) => return true,
+        };
+        match written {
+            Ok(()) => true,
+            Err(error) if apply::is_not_found(&error) => true,
+            // Perhaps only its status has changed, which is not announced.
+            Err(error) if apply::is_conflict(&error) => false,
+            Err(error) => {
+                tracing::warn!(%error, identity = identity.name_any(), "could not write a finalizer");
+                false
+            }
+        }
+    }
+
     /// Writes an identity's status. Whether that went well.
-    async fn say(&self, identity: &FooClusterIdentity, outcome: &Outcome) -> bool {
+    async fn say(
+        &self,
+        identity: &FooClusterIdentity,
+        outcome: &Outcome,
+        used_by: Option<&BTreeSet<String>>,
+    ) -> bool {
         let (status, reason, message) = match &outcome.credentials {
             Ok(_) if outcome.allowed == Allowed::Nobody => {
                 ("True", "Complete", "no namespace may use it: spec.allowedNamespaces is absent".to_owned())
@@ -243,10 +304,18 @@ impl Keeper {
             Err(blocked) => ("False", blocked.reason.as_str(), blocked.message.clone()),
         };
         let ready = Wanted { kind: "Ready".to_owned(), status, reason: reason.to_owned(), message };
+        let going = used_by.filter(|_| identity.metadata.deletion_timestamp.is_some());
+        let deleting = going.map(|users| Wanted {
+            kind: "Deleting".to_owned(),
+            status: "True",
+            reason: "InUse".to_owned(),
+            message: users::in_words(users),
+        });
+        let wanted: Vec<Wanted> = [Some(ready), deleting].into_iter().flatten().collect();
         let old = identity.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
         let now = kube_time(self.context.clock.as_ref());
         let status = FooClusterIdentityStatus {
-            conditions: conditions::merge(old, &[ready], identity.metadata.generation, now),
+            conditions: conditions::merge(old, &wanted, identity.metadata.generation, now),
         };
         let api = Api::all(self.context.client.clone());
         let written = self.status.apply_if_changed(&api, identity, identity.status.as_ref(), &status).await;
@@ -302,6 +371,10 @@ fn owners(
         wanted.extend(new.cloned());
     }
     (wanted != there).then_some(wanted)
+}
+
+fn specs(identities: &[Arc<FooClusterIdentity>]) -> BTreeMap<String, &FooClusterIdentitySpec> {
+    identities.iter().map(|identity| (identity.name_any(), &identity.spec)).collect()
 }
 
 fn secret_of(identity: &FooClusterIdentity) -> Option<String> {

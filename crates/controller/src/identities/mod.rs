@@ -3,6 +3,7 @@
 //! * [`keeper`]: the task that watches them, reads Secrets when they changed, and says what is wrong with them;
 //! * [`chain`]: from an identity, through its sources, to credentials;
 //! * [`allowed`]: which namespaces may use it;
+//! * [`users`]: which FooClusters do, so that it stays for them;
 //! * this file: what the controllers see of it.
 //!
 //! An identity is resolved when something about it changed, not when it is used: a pass asks memory. Keys are in this
@@ -14,6 +15,7 @@
 mod allowed;
 mod chain;
 mod keeper;
+mod users;
 
 pub use keeper::run;
 

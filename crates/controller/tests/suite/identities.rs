@@ -2,9 +2,10 @@
 
 use crate::support::{CLUSTER, MANAGER, NS, Pool, World, objects};
 use foo_api::identity::{AllowedNamespaces, secret_keys};
+use foo_api::names::WATCH_LABEL;
 use foo_api::{FooCluster, FooClusterIdentity};
 use foo_apiserver_fake::{Fault as ApiFault, Verb};
-use foo_simulator::{Fault, FaultRule, Simulator, SimulatorConfig};
+use foo_simulator::{Fault, FaultRule};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt as _;
@@ -211,9 +212,66 @@ async fn the_default_identity_is_for_clusters_that_name_none() {
     let words = "FooClusterIdentity default, which holds for FooClusters that name none, does not allow";
     world.is_without_credentials(&pool, "IdentityNotAllowed", words).await;
     assert_eq!(pool.instances().len(), 1, "what runs keeps running");
-    world.server.delete::<FooClusterIdentity>("", "default").unwrap();
+    world.edits_identity("default", |identity| {
+        identity.spec.allowed_namespaces = Some(AllowedNamespaces::default());
+    });
     world.settles().await;
     pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_identity_stays_until_no_cluster_uses_it() {
+    let world = World::with_keys().await;
+    let pool = world.pool("p").of(1).await;
+    world.server.delete::<FooClusterIdentity>("", "prod").unwrap();
+    world.settles().await;
+    let said = world.identity("prod").status.unwrap().conditions;
+    let deleting = said.iter().find(|condition| condition.type_ == "Deleting").expect("not said");
+    assert_eq!((deleting.status.as_str(), deleting.reason.as_str()), ("True", "InUse"));
+    let users = format!("waits until no FooCluster uses it: {NS}/{CLUSTER}");
+    assert_eq!(deleting.message, users);
+    pool.scales_to(2);
+    world.settles().await;
+    pool.is_of(2);
+    pool.is_deleted();
+    world.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
+    world.until("the cluster goes", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
+    world.soon("the identity goes", || world.server.get::<FooClusterIdentity>("", "prod").is_none()).await;
+    assert!(pool.group().is_none(), "and its group went before it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_installations_one_writes_to_an_identity() {
+    let mut world = World::with_keys().await;
+    world.restarts_the_manager_for("team");
+    world.has(&objects::keys("other", OTHER_KEY));
+    let mut labelled = with_keys("other");
+    labelled.labels_mut().insert(WATCH_LABEL.to_owned(), "team".to_owned());
+    world.has(&labelled);
+    world.has(&with_keys("theirs"));
+    world.settles().await;
+    let ready = |name: &str| world.identity(name).status.map(|status| status.conditions[0].status.clone());
+    assert_eq!((ready("other"), ready("theirs")), (Some("True".to_owned()), None));
+    world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
+    world.settles().await;
+    let said = &world.identity("prod").status.unwrap().conditions[0];
+    assert_eq!(said.message, "", "what the other one has to say of it is not said by this one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn sources_and_the_default_are_used_too_and_let_go_at_once() {
+    let world = World::with_identity();
+    let through_jump = json!({"arn": "arn:aws:iam::123456789012:role/x", "source": {"name": "jump"}});
+    world.has(&objects::identity("prod", json!({"allowedNamespaces": {}, "role": through_jump})));
+    world.has(&objects::identity("jump", json!({"controller": {}})));
+    world.has(&objects::identity("default", json!({"allowedNamespaces": {}, "controller": {}})));
+    world.settles().await;
+    let held = |name: &str| !world.identity(name).finalizers().is_empty();
+    assert_eq!(["prod", "jump", "default"].map(held), [true, true, false]);
+    world.server.delete::<FooClusterIdentity>("", "jump").unwrap();
+    world.server.edit(NS, CLUSTER, |cluster: &mut FooCluster| cluster.spec.identity_ref = None).unwrap();
+    world.soon("the source goes", || world.server.get::<FooClusterIdentity>("", "jump").is_none()).await;
+    assert_eq!(["prod", "default"].map(held), [false, true]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -317,12 +375,7 @@ async fn a_key_that_is_revoked_is_told_of_by_everybody_until_it_is_good_again() 
 async fn with_a_key_of_another_account_nothing_is_deleted_until_it_is_exchanged_again() {
     let mut world = World::with_keys().await;
     world.kills_the_manager();
-    let config = SimulatorConfig {
-        account: "999999999999".to_owned(),
-        start: world.aws.now(),
-        ..SimulatorConfig::stepped()
-    };
-    let stranger = Simulator::new(config);
+    let stranger = world.another_account();
     world.starts_the_manager_with_key_of(OTHER_KEY, &stranger);
     let pool = world.pool("p").of(2).await;
     let instances = pool.instances();
@@ -333,6 +386,13 @@ async fn with_a_key_of_another_account_nothing_is_deleted_until_it_is_exchanged_
     assert!(pool.machines().iter().all(|machine| machine.metadata.deletion_timestamp.is_none()));
     let asked = stranger.call_counts().into_keys().filter(|(_, action)| !action.starts_with("Describe"));
     assert_eq!(asked.map(|(_, action)| action).collect::<Vec<_>>(), ["GetCallerIdentity"], "no write");
+    stranger.reset_calls();
+    world.waits(Duration::from_mins(30)).await;
+    assert!(
+        stranger.total_calls() <= 30,
+        "looked at more closely than a pool at rest: {:?}",
+        stranger.call_counts()
+    );
     world.rotates("prod", KEY);
     world.soon("its own account is seen again", || pool.says("CredentialsReady") == "True").await;
     world.settles().await;
@@ -344,12 +404,7 @@ async fn with_a_key_of_another_account_nothing_is_deleted_until_it_is_exchanged_
 async fn a_pool_that_was_begun_in_one_account_is_not_made_in_another() {
     let mut world = World::with_keys().await;
     world.kills_the_manager();
-    let config = SimulatorConfig {
-        account: "999999999999".to_owned(),
-        start: world.aws.now(),
-        ..SimulatorConfig::stepped()
-    };
-    let stranger = Simulator::new(config);
+    let stranger = world.another_account();
     world.starts_the_manager_with_key_of(OTHER_KEY, &stranger);
     let denied = world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::Denied));
     let pool = world.pool("p").begins_with(2);

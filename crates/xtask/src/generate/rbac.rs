@@ -109,9 +109,9 @@ const RIGHTS: &[Right] = &[
     right(
         INFRASTRUCTURE_GROUP,
         &["fooclusteridentities"],
-        READ,
+        &["get", "list", "watch", "patch"],
         &[Pool, Cluster],
-        "as whom AWS is called for a cluster, and for which namespaces",
+        "as whom AWS is called for a cluster, and for which namespaces; patched: finalizer, while FooClusters use it",
     ),
     right(
         INFRASTRUCTURE_GROUP,

@@ -1,0 +1,100 @@
+//! Who uses an identity: one that is used is not deleted. Pure.
+
+use foo_api::identity::DEFAULT_IDENTITY;
+use foo_api::{FooCluster, FooClusterIdentitySpec};
+use kube::ResourceExt;
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many are named in a message.
+const NAMED: usize = 3;
+
+/// FooClusters (`namespace/name`) that depend on each identity: they name it, or name none where it is the default, or it is a
+/// source of the one they name.
+pub(super) type Users = BTreeMap<String, BTreeSet<String>>;
+
+/// Who uses which identity. It is no matter whether it exists.
+pub(super) fn users<C: Borrow<FooCluster>>(
+    clusters: &[C],
+    specs: &BTreeMap<String, &FooClusterIdentitySpec>,
+) -> Users {
+    let mut users = Users::new();
+    for cluster in clusters.iter().map(Borrow::borrow) {
+        let user = format!("{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
+        let named = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
+        let mut next = Some(named.unwrap_or(DEFAULT_IDENTITY));
+        while let Some(identity) = next
+            // Sources may go in a circle.
+            && users.entry(identity.to_owned()).or_default().insert(user.clone())
+        {
+            let role = specs.get(identity).and_then(|spec| spec.role.as_ref());
+            next = role.and_then(|role| role.source.as_ref()).map(|source| source.name.as_str());
+        }
+    }
+    users
+}
+
+/// What is said of an identity that waits for its users to go.
+pub(super) fn in_words(users: &BTreeSet<String>) -> String {
+    let named: Vec<&str> = users.iter().take(NAMED).map(String::as_str).collect();
+    let more = match users.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("waits until no FooCluster uses it: {}{more}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_api::FooClusterSpec;
+    use serde_json::{Value, json};
+
+    fn cluster(name: &str, identity: Option<&str>) -> FooCluster {
+        let reference = identity.map(|name| json!({ "name": name }));
+        let network = json!({ "subnets": [{ "id": "subnet-0a" }] });
+        let spec = json!({ "region": "eu-central-1", "identityRef": reference, "network": network });
+        let spec: FooClusterSpec = serde_json::from_value(spec).unwrap();
+        let mut cluster = FooCluster::new(name, spec);
+        cluster.metadata.namespace = Some("ns".to_owned());
+        cluster
+    }
+
+    fn role(source: &str) -> FooClusterIdentitySpec {
+        let role = json!({ "arn": "arn:aws:iam::123456789012:role/x", "source": { "name": source } });
+        serde_json::from_value(json!({ "role": role })).unwrap()
+    }
+
+    fn seen(clusters: &[FooCluster], specs: &[(&str, FooClusterIdentitySpec)]) -> Value {
+        let specs = specs.iter().map(|(name, spec)| ((*name).to_owned(), spec)).collect();
+        json!(users(clusters, &specs))
+    }
+
+    #[test]
+    fn sources_of_what_is_named_are_used_too() {
+        let clusters = [cluster("a", Some("prod")), cluster("b", Some("jump")), cluster("c", None)];
+        let specs = [("prod", role("jump")), ("jump", role("keys")), ("idle", role("keys"))];
+        let expected = json!({
+            "prod": ["ns/a"],
+            "jump": ["ns/a", "ns/b"],
+            "keys": ["ns/a", "ns/b"],
+            "default": ["ns/c"],
+        });
+        assert_eq!(seen(&clusters, &specs), expected);
+    }
+
+    #[test]
+    fn a_circle_of_sources_has_an_end() {
+        let specs = [("a", role("b")), ("b", role("a"))];
+        assert_eq!(seen(&[cluster("x", Some("a"))], &specs), json!({ "a": ["ns/x"], "b": ["ns/x"] }));
+        assert_eq!(seen(&[], &specs), json!({}), "nobody uses it, so nothing holds it");
+    }
+
+    #[test]
+    fn many_users_are_counted() {
+        let users = |names: &[&str]| names.iter().map(|name| format!("ns/{name}")).collect();
+        assert_eq!(in_words(&users(&["a"])), "waits until no FooCluster uses it: ns/a");
+        let words = in_words(&users(&["a", "b", "c", "d", "e"]));
+        assert_eq!(words, "waits until no FooCluster uses it: ns/a, ns/b, ns/c and 2 more");
+    }
+}
