@@ -22,7 +22,7 @@ build_programs := cargo build --workspace --bins --test golden
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check chaos bench model release manager release-binaries tools browser python build clean \
+.PHONY: help demo test check chaos bench model release release-manifests manager tools browser python build clean \
     prerequisites components
 
 help: ## This list
@@ -44,7 +44,7 @@ chaos: tools build ## Roll-outs under accidents on real components (CHAOS_MINUTE
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
 	    cargo test --workspace --test chaos -- storms --nocapture
 
-bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, an hour)
+bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, over an hour)
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)
 	$(call timed,simulator,cargo run --release --quiet -p foo-simulator --example throughput -- \
 	    $(wildcard $(bin)/../tmp/python/bin/python))
@@ -55,19 +55,19 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
 	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)
 
-release: prerequisites ## What clusterctl installs from, SBOM, checksums: dist/ (VERSION=v0.1.0)
+release: release-manifests manager ## All of a release: dist/ (VERSION=v0.1.0); half an hour, 8 GB of memory
+	@install -D $(bin)/../$(MANAGER_TARGET)/release/foo-manager dist/foo-manager/$(VERSION)/foo-manager-$(MANAGER_TARGET)
+	@$(bin)/xtask checksums --out dist
+
+release-manifests: prerequisites ## The same without the manager: what clusterctl installs from, SBOM, checksums
 	@$(build_xtask)
 	@$(bin)/xtask release --version $(VERSION) --out dist
 
-# Also what the Dockerfile runs, so it needs nothing but cargo and a C compiler for the target. Not part of any test: it
-# compiles the AWS SDK once more, optimised.
+# Also what the Dockerfile runs. Not part of any test: it compiles the AWS SDK once more, optimised.
 manager: ## The static foo-manager alone, optimised (MANAGER_TARGET=x86_64-unknown-linux-musl)
+	@hack/tools/target.sh $(MANAGER_TARGET)
 	$(call timed,foo-manager,cargo build --locked --release --package foo-controller --bin foo-manager \
 	    --target $(MANAGER_TARGET))
-
-release-binaries: release manager ## The release with the static foo-manager in it; half an hour, 8 GB of memory
-	@install -D $(bin)/../$(MANAGER_TARGET)/release/foo-manager dist/foo-manager/$(VERSION)/foo-manager-$(MANAGER_TARGET)
-	@$(bin)/xtask checksums --out dist
 
 tools: prerequisites ## Build the real components that tests and demo run (8 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)

@@ -29,19 +29,38 @@ pub(crate) struct Source {
 
 /// Everything that is compiled for one target: dependencies of all kinds, of all workspace members.
 pub(crate) fn of_workspace(root: &Path, target: &str) -> Result<BTreeSet<Crate>> {
-    tree(root, &["--workspace", "--edges", "normal,build,dev", "--target", target])
+    let lines = tree(root, &["--workspace", "--edges", "normal,build,dev", "--target", target])?;
+    Ok(lines.into_iter().map(|(_, item)| item).collect())
 }
 
-/// What is linked into the programs of one package, itself included, and nothing that only takes part in its build.
-pub(crate) fn linked_into(root: &Path, package: &str, target: &str) -> Result<BTreeSet<Crate>> {
-    tree(root, &["--package", package, "--edges", "normal,no-proc-macro", "--target", target])
+/// What is linked into the programs of one package, itself included, and nothing that only takes part in its build: each crate,
+/// with those it depends on.
+pub(crate) fn linked_into(
+    root: &Path,
+    package: &str,
+    target: &str,
+) -> Result<BTreeMap<Crate, BTreeSet<Crate>>> {
+    let lines = tree(root, &["--package", package, "--edges", "normal,no-proc-macro", "--target", target])?;
+    let mut graph = BTreeMap::<Crate, BTreeSet<Crate>>::new();
+    // The way from the root to the line above. What a crate depends on is printed the first time only.
+    let mut way: Vec<Crate> = Vec::new();
+    for (depth, item) in lines {
+        way.truncate(depth);
+        if let Some(parent) = way.last() {
+            graph.entry(parent.clone()).or_default().insert(item.clone());
+        }
+        graph.entry(item.clone()).or_default();
+        way.push(item);
+    }
+    Ok(graph)
 }
 
-fn tree(root: &Path, selection: &[&str]) -> Result<BTreeSet<Crate>> {
+/// Crates with their depth, as `cargo tree` prints them.
+fn tree(root: &Path, selection: &[&str]) -> Result<Vec<(usize, Crate)>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .current_dir(root)
-        .args(["tree", "--locked", "--prefix", "none", "--format", "{p}|{l}"])
+        .args(["tree", "--locked", "--prefix", "depth", "--format", "{p}|{l}"])
         .args(selection)
         .output()
         .context("running cargo tree")?;
@@ -50,8 +69,15 @@ fn tree(root: &Path, selection: &[&str]) -> Result<BTreeSet<Crate>> {
     text.lines().filter(|line| !line.trim().is_empty()).map(parse_line).collect()
 }
 
+/// A line of `cargo tree --prefix depth`: a number, and the crate. No crate's name begins with a digit.
+fn parse_line(line: &str) -> Result<(usize, Crate)> {
+    let name_at = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());
+    let (depth, item) = line.split_at(name_at);
+    Ok((depth.parse().with_context(|| format!("no depth in {line:?}"))?, parse_crate(item)?))
+}
+
 /// `name v1.2.3 (proc-macro)|MIT OR Apache-2.0 (*)`, with a path in parentheses for crates of this repository.
-pub(crate) fn parse_line(line: &str) -> Result<Crate> {
+pub(crate) fn parse_crate(line: &str) -> Result<Crate> {
     let line = line.trim_end_matches(" (*)");
     let (package, licence) = line.split_once('|').with_context(|| format!("no licence in {line:?}"))?;
     let mut words = package.split(' ');

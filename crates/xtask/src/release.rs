@@ -440,7 +440,7 @@ mod tests {
             (read("Dockerfile"), read("Makefile"), read("deploy/manager/manager.yaml"));
         assert!(image.contains("RUN make manager MANAGER_TARGET=\"$(uname -m)-unknown-linux-musl\""));
         assert!(make.contains(&format!("MANAGER_TARGET ?= {}\n", sbom::TARGET)));
-        assert!(make.lines().any(|line| line.starts_with("release-binaries: release manager ")));
+        assert!(make.lines().any(|line| line.starts_with("release: release-manifests manager ")));
         assert!(image.contains("\nUSER 65532:65532\n"));
         assert!(deployment.contains("runAsUser: 65532") && deployment.contains("runAsGroup: 65532"));
     }

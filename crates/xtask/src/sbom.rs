@@ -21,7 +21,13 @@ pub fn document(root: &Path, version: &str) -> Result<String> {
     let crates = graph::linked_into(root, PACKAGE, TARGET)?;
     let sources = graph::sources(root)?;
     let components: Vec<Value> =
-        crates.iter().map(|item| component(item, &sources)).collect::<Result<_>>()?;
+        crates.keys().map(|item| component(item, &sources)).collect::<Result<_>>()?;
+    let program = crates.keys().find(|item| item.name == PACKAGE).context("the program has no package")?;
+    let mut dependencies = vec![json!({ "ref": PROGRAM, "dependsOn": [reference(program)] })];
+    dependencies.extend(crates.iter().map(|(item, on)| {
+        let on: Vec<String> = on.iter().map(reference).collect();
+        json!({ "ref": reference(item), "dependsOn": on })
+    }));
     let document = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -38,17 +44,23 @@ pub fn document(root: &Path, version: &str) -> Result<String> {
             "properties": [{"name": "cargo:target", "value": TARGET}],
         },
         "components": components,
+        "dependencies": dependencies,
     });
     let mut text = serde_json::to_string_pretty(&yaml::canonical(&document)).context("writing the SBOM")?;
     text.push('\n');
     Ok(text)
 }
 
+/// What other entries call it by.
+fn reference(item: &Crate) -> String {
+    format!("{}@{}", item.name, item.version)
+}
+
 fn component(item: &Crate, sources: &BTreeMap<String, Source>) -> Result<Value> {
     let Crate { name, version, licence, ours } = item;
     let mut fields = vec![
         ("type", json!("library")),
-        ("bom-ref", json!(format!("{name}@{version}"))),
+        ("bom-ref", json!(reference(item))),
         ("name", json!(name)),
         ("version", json!(version)),
         // Before SPDX expressions cargo wrote a stroke for OR.
@@ -69,11 +81,45 @@ fn component(item: &Crate, sources: &BTreeMap<String, Source>) -> Result<Value> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    fn parsed() -> Value {
+        serde_json::from_str(&document(&crate::root(), "v0.1.0").unwrap()).unwrap()
+    }
 
     fn components() -> Vec<Value> {
-        let document: Value = serde_json::from_str(&document(&crate::root(), "v0.1.0").unwrap()).unwrap();
+        let document = parsed();
         assert_eq!(document["metadata"]["component"]["version"], "v0.1.0");
         document["components"].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn every_component_is_reached_from_the_program() {
+        let document = parsed();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let edges: BTreeMap<String, Vec<String>> = document["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| {
+                (text(&entry["ref"]), entry["dependsOn"].as_array().unwrap().iter().map(text).collect())
+            })
+            .collect();
+        let mut reached = BTreeSet::new();
+        let mut next = vec![text(&document["metadata"]["component"]["bom-ref"])];
+        while let Some(at) = next.pop() {
+            if reached.insert(at.clone()) {
+                next.extend(edges[&at].iter().cloned());
+            }
+        }
+        assert_eq!(reached.len(), edges.len());
+        assert_eq!(edges.len(), components().len() + 1);
+        let direct = |of: &str| {
+            let entry = edges.iter().find(|(name, _)| name.starts_with(&format!("{of}@"))).unwrap();
+            entry.1.iter().map(|on| on.split('@').next().unwrap().to_owned()).collect::<BTreeSet<_>>()
+        };
+        assert!(direct("foo-cloud-adapter").contains("aws-sdk-autoscaling"));
+        assert!(direct("foo-planner").iter().all(|name| name != "kube"));
     }
 
     #[test]

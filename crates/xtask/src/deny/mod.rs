@@ -92,7 +92,7 @@ fn duplicates(policy: &Policy, crates: &BTreeSet<Crate>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::parse_line;
+    use crate::graph::parse_crate;
 
     const POLICY: &str = r#"
         [graph]
@@ -114,7 +114,7 @@ mod tests {
         let policy = Policy::parse(POLICY).unwrap();
         let mut lines = lines.to_vec();
         lines.extend(["old v1.0.0|MIT", "old v2.0.0|Apache-2.0"]);
-        let crates = lines.iter().map(|line| parse_line(line).unwrap()).collect();
+        let crates = lines.iter().map(|line| parse_crate(line).unwrap()).collect();
         let found = findings(&policy, &crates, &BTreeMap::new());
         assert_eq!(found.len(), expected.len(), "{found:#?}");
         for (found, expected) in found.iter().zip(expected) {
@@ -147,7 +147,8 @@ mod tests {
     #[test]
     fn sources_other_than_the_registry_are_found() {
         let policy = Policy::parse(POLICY).unwrap();
-        let crates = ["old v1.0.0|MIT", "old v2.0.0|Apache-2.0"].map(|line| parse_line(line).unwrap()).into();
+        let crates =
+            ["old v1.0.0|MIT", "old v2.0.0|Apache-2.0"].map(|line| parse_crate(line).unwrap()).into();
         let source = Source { address: "git+https://example.com/a".to_owned(), checksum: None };
         let sources = BTreeMap::from([("a 1.0.0".to_owned(), source)]);
         assert_eq!(findings(&policy, &crates, &sources), ["a 1.0.0 comes from git+https://example.com/a"]);
