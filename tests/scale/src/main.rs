@@ -6,16 +6,19 @@
 //! system shares its processors.
 
 mod meter;
+mod roll_out;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use foo_testbed::World;
-use foo_testbed::world::kinds::{Kind, number};
+use foo_testbed::world::kinds::Kind;
 use foo_testbed::world::{Cluster, Pool, WorldOptions};
 use meter::{Meter, Reading};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
+/// Otherwise the manager runs as released.
+const MANAGER_ARGS: [&str; 1] = ["--log-level=warn"];
 /// How long an instance takes to launch in the simulated AWS.
 const LAUNCH: Duration = Duration::from_secs(20);
 
@@ -31,7 +34,11 @@ struct Args {
     /// How long pools at rest are watched, in seconds.
     #[arg(long, default_value_t = 120)]
     rest: u64,
-    /// Everything the project promises numbers for: pools of 10, 100 and 1,000, and 100 pools of ten. Takes an hour.
+    /// Only the roll-out of a pool of so many, with launches and drains that take about as long as in AWS, against its limit.
+    #[arg(long)]
+    roll_out: Option<u32>,
+    /// Everything the project promises numbers for: pools of 10, 100 and 1,000, 100 pools of ten, and the roll-out of 100.
+    /// Takes more than an hour.
     #[arg(long)]
     full: bool,
 }
@@ -39,6 +46,9 @@ struct Args {
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut args = Args::parse();
+    if let Some(size) = args.roll_out {
+        return roll_out::against_its_limit(size).await;
+    }
     if args.full {
         args.sizes = vec![10, 100, 1_000];
         args.pools = 100;
@@ -50,11 +60,14 @@ async fn main() -> Result<()> {
     if args.pools > 0 {
         many_pools(args.pools, rest).await.with_context(|| format!("{} pools of ten", args.pools))?;
     }
+    if args.full {
+        roll_out::against_its_limit(100).await?;
+    }
     Ok(())
 }
 
 async fn world() -> Result<World> {
-    let manager_args = vec!["--log-level=warn".to_owned()];
+    let manager_args = MANAGER_ARGS.map(str::to_owned).to_vec();
     let world = World::start(WorldOptions { manager_args, ..WorldOptions::default() }).await?;
     world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
     Ok(world)
@@ -78,30 +91,20 @@ async fn one_pool(size: u32, rest: Duration) -> Result<()> {
     roll_out(&world, &pool, size).await
 }
 
-/// Everything is replaced by another type, a tenth at a time. What launches take sets the limit: each tenth has to launch.
+/// Everything is replaced by another type, a tenth at a time. What launches take sets the limit.
 async fn roll_out(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
-    let surge = size.div_ceil(10);
+    let surge = roll_out::surge(size);
     pool.patch(Kind::FooMachinePool, &json!({"spec": {"rollout": {"maxSurge": surge}}})).await?;
     tokio::time::sleep(Duration::from_secs(10)).await;
     let meter = Meter::start(world).await?;
-    let started = Instant::now();
-    pool.patch(Kind::FooMachinePool, &json!({"spec": {"instanceType": "m7i.xlarge"}})).await?;
-    let all = usize::try_from(size)?;
-    let limit = LAUNCH * size.div_ceil(surge);
-    pool.wait("to be rolled out", patience(size) + limit * 3, |view| {
-        let of = |path: &str| view.foo_pool.as_ref().and_then(|pool| number(pool, path));
-        // Until the manager has seen the change, all that it counts is of the old type.
-        let seen = of("/status/observedGeneration") == of("/metadata/generation");
-        seen && of("/status/upToDateReplicas") == Some(i64::from(size)) && view.is_settled_at(all)
-    })
-    .await?;
-    let took = started.elapsed();
+    let launches = LAUNCH * roll_out::rounds(size);
+    let took = roll_out::roll_out(pool, size, patience(size) + launches * 3).await?;
     let reading = meter.read(world).await?;
     let each = f64::from(size);
     println!(
         "roll-out of {size}, {surge} at a time: {:.0} s ({} s of launches one after another), {reading}",
         took.as_secs_f64(),
-        limit.as_secs()
+        launches.as_secs()
     );
     println!(
         "  per replaced instance: {:.1} AWS calls, {:.1} Kubernetes writes",

@@ -60,6 +60,8 @@ const MANAGERS: [&str; 2] = [
     "system:serviceaccount:foo-control-plane-system:foo-control-plane-manager",
 ];
 
+/// From the eviction of a pod to its containers having ended, unless a test says otherwise.
+const POD_SHUTDOWN: Duration = Duration::from_millis(300);
 /// How long anything may take that does not wait for a drain. Generous: a machine may be busy with a build.
 pub const SOON: Duration = Duration::from_mins(2);
 /// The same with drains in it: Cluster API core looks at a drain only every 20 s, whatever happens in between.
@@ -76,6 +78,8 @@ pub struct WorldOptions {
     pub events: bool,
     /// Versions that kubelets on certain images say they have; otherwise it is that of the API server.
     pub kubelet_versions: BTreeMap<String, String>,
+    /// From the eviction of a pod to its containers having ended.
+    pub pod_shutdown: Duration,
 }
 
 impl Default for WorldOptions {
@@ -95,6 +99,7 @@ impl Default for WorldOptions {
             manager_args: args.map(str::to_owned).to_vec(),
             events: false,
             kubelet_versions: BTreeMap::new(),
+            pod_shutdown: POD_SHUTDOWN,
         }
     }
 }
@@ -133,13 +138,14 @@ impl World {
         let (rig, aws) = tokio::try_join!(Rig::start_in(folder, rig_options), Aws::start())?;
         let elsewhere = Arc::<Mutex<BTreeSet<String>>>::default();
         let clusters = Clusters::AllBut(Arc::clone(&elsewhere));
-        let kubelets = start_kubelets(rig.api(), &aws, clusters, options.kubelet_versions);
+        let running =
+            Running { region: aws.region().clone(), clusters, kubelet_versions: options.kubelet_versions };
+        let kubelets = start_kubelets(rig.api(), running, options.pod_shutdown);
         let mut manager_args = options.manager_args;
         if options.events {
             manager_args.extend(aws.queue_of_events()?);
         }
-        let manager = Manager::of(rig.api(), &aws, manager::INFRASTRUCTURE, &manager_args).await?;
-        let control_plane_manager = Manager::of(rig.api(), &aws, manager::CONTROL_PLANE, &[]).await?;
+        let (manager, control_plane_manager) = Manager::of_both(rig.api(), &aws, &manager_args).await?;
         let world = Self { manager, control_plane_manager, kubelets, elsewhere, rig, aws, manager_args };
         let started = tokio::try_join!(world.manager.start(), world.control_plane_manager.start());
         if started.is_err() {
@@ -244,7 +250,10 @@ impl World {
     /// The kubelets live as long as what is returned.
     pub(crate) fn moves_to(&self, cluster: &str, workload: &ApiServer) -> Kubelets {
         lock(&self.elsewhere).insert(cluster.to_owned());
-        start_kubelets(workload, &self.aws, Clusters::Only(cluster.to_owned()), BTreeMap::new())
+        let clusters = Clusters::Only(cluster.to_owned());
+        let region = self.aws.region().clone();
+        let running = Running { region, clusters, kubelet_versions: BTreeMap::new() };
+        start_kubelets(workload, running, POD_SHUTDOWN)
     }
 }
 
@@ -255,23 +264,14 @@ fn apiserver_args(folder: &Path) -> Result<Vec<String>> {
     Ok(args)
 }
 
-fn start_kubelets(
-    api: &ApiServer,
-    aws: &Aws,
-    clusters: Clusters,
-    kubelet_versions: BTreeMap<String, String>,
-) -> Kubelets {
+fn start_kubelets(api: &ApiServer, running: Running, pod_shutdown: Duration) -> Kubelets {
     let options = KubeletOptions {
         pod_startup: Duration::from_millis(300),
-        pod_shutdown: Duration::from_millis(300),
+        pod_shutdown,
         kubelet_version: manifests::VERSION.to_owned(),
         ..KubeletOptions::default()
     };
-    Kubelets::start(
-        api.client(),
-        Running { region: aws.region().clone(), clusters, kubelet_versions },
-        options,
-    )
+    Kubelets::start(api.client(), running, options)
 }
 
 /// What clusterctl fills into the release and into our cluster template. The Secrets are those of a Cluster `demo`.
