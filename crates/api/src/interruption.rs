@@ -19,6 +19,9 @@ pub enum RebalancePolicy {
     /// Nothing.
     #[default]
     Ignore,
+    /// The Node is cordoned: it gets no new pods, and those it has stay. Nobody uncordons it. The manager uses the kubeconfig that
+    /// Cluster API has of the cluster.
+    Cordon,
     /// The Machine is replaced within the budgets of `rollout`; at most one round of replacements in ten minutes.
     Replace,
 }

@@ -58,6 +58,8 @@ pub const ACCOUNT_ANNOTATION: &str = "infrastructure.foo.com/account";
 
 /// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each other.
 pub mod managers {
+    /// `spec.unschedulable` of Nodes.
+    pub const CORDON: &str = "foo/cordon";
     /// Spec fields of the FooMachinePool that are ours: providerID and providerIDList.
     pub const POOL_SPEC: &str = "foo/pool-spec";
     /// Status of the FooMachinePool.

@@ -23,6 +23,7 @@ pub mod credentials;
 pub mod debug;
 pub mod events;
 pub mod identities;
+mod kubeconfig;
 pub mod leader;
 pub mod lookup;
 pub mod metrics;

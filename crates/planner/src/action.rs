@@ -202,6 +202,13 @@ pub enum Action {
         /// Why, for events and logs.
         why: String,
     },
+    /// Cordon the Node of a Machine, in the workload cluster.
+    CordonNode {
+        /// The Machine.
+        name: MachineName,
+        /// The instance that it is done for.
+        instance: InstanceId,
+    },
     /// Say on a Machine that there is nothing left to drain.
     ExcludeFromDraining {
         /// Name.

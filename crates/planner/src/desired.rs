@@ -263,6 +263,8 @@ pub struct Interruption {
 pub enum Rebalance {
     /// Nothing.
     Ignore,
+    /// Its Node gets no new pods; the instance stays.
+    Cordon,
     /// The instance is replaced within the budgets of roll-outs, and not more often than the cool-down allows.
     Replace,
 }

@@ -33,6 +33,8 @@ pub(crate) enum Stage {
     Look,
     /// The last things of a removal.
     Finish,
+    /// What talks to the workload cluster, which may take its time.
+    Last,
 }
 
 /// A plan being written.

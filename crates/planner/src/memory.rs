@@ -38,6 +38,18 @@ pub struct Memory {
     /// Instances that wait for our terminating hook.
     #[serde(default)]
     pub holds: BTreeMap<InstanceId, Hold>,
+    /// Instances at risk whose Nodes were to be cordoned, and how that went last; as long as the announcement stands.
+    #[serde(default)]
+    pub cordons: BTreeMap<InstanceId, Cordon>,
+}
+
+/// A try to cordon a Node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cordon {
+    /// When it was tried.
+    pub at: Timestamp,
+    /// Whether it is.
+    pub done: bool,
 }
 
 /// Instances that are replaced because AWS recommended it, all in one go.
@@ -122,6 +134,9 @@ impl Memory {
         if action.changes_group() {
             self.ledger.changed_at = self.ledger.changed_at.max(Some(now));
         }
+        if let Action::CordonNode { instance, .. } = action {
+            self.cordons.insert(instance.clone(), Cordon { at: now, done: outcome == Outcome::Done });
+        }
         match outcome {
             Outcome::Refused => {}
             Outcome::Done | Outcome::MayHaveHappened => self.expect_effect(action, now),
@@ -180,6 +195,7 @@ impl Memory {
             | Action::DeleteFooMachine { .. }
             | Action::ReleaseFooMachine { .. }
             | Action::ExcludeFromDraining { .. }
+            | Action::CordonNode { .. }
             | Action::SetMachineTimeouts { .. }
             | Action::PublishReplicas { .. } => {}
         }
@@ -196,6 +212,7 @@ impl Memory {
             };
             memory.holds.retain(|id, _| waits(id));
         }
+        memory.cordons.retain(|id, _| observed.signals.contains_key(id));
         let machines: BTreeMap<_, _> =
             observed.machines.iter().map(|machine| (&machine.name, machine.deletion)).collect();
         memory.deleted_machines.retain(|name, at| {

@@ -41,6 +41,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             group::create_or_repair(situation, draft);
             victims::choose(situation, draft);
             interrupt::replace_at_risk(situation, draft);
+            interrupt::cordon(situation, draft);
             if replace::judge(situation, draft) {
                 remediate::remediate(situation, draft);
                 replace::replace(situation, draft);

@@ -231,7 +231,9 @@ impl About {
         match (self, action) {
             (
                 Self::Machine(machine),
-                Action::DeleteMachine { name, .. } | Action::ExcludeFromDraining { name, .. },
+                Action::DeleteMachine { name, .. }
+                | Action::ExcludeFromDraining { name, .. }
+                | Action::CordonNode { name, .. },
             ) => machine == name,
             (Self::Instance(instance), Action::TerminateInstance { id, .. })
             | (Self::Hook(instance), Action::CompleteHook { id, .. }) => instance == id,

@@ -38,8 +38,10 @@ fn heed(situation: &Situation<'_>, id: &InstanceId, signal: Signal) -> Heed {
             (true, false) => Heed::Over,
         };
     };
+    let rebalance = situation.desired.interruption.rebalance;
+    let is_cordoned = situation.memory.cordons.get(id).is_some_and(|cordon| cordon.done);
     let ignored = signal.kind == SignalKind::Rebalance
-        && situation.desired.interruption.rebalance == Rebalance::Ignore
+        && (rebalance == Rebalance::Ignore || rebalance == Rebalance::Cordon && is_cordoned)
         || situation.desired.goal != Goal::Run;
     match member.standing {
         Standing::Leaving | Standing::Ending => Heed::Answered,
@@ -137,10 +139,15 @@ pub(crate) fn round(situation: &Situation<'_>) -> (Option<Round>, Option<Timesta
     (None, Some(situation.observed.now))
 }
 
-/// A recommendation that the pool is told to follow.
+/// A recommendation to replace it that the pool is told to follow.
 pub(crate) fn is_advised(situation: &Situation<'_>, member: &Member<'_>) -> bool {
+    is_recommended(situation, member, Rebalance::Replace)
+}
+
+/// A recommendation to replace it, in a pool that does this about it.
+pub(crate) fn is_recommended(situation: &Situation<'_>, member: &Member<'_>, what: Rebalance) -> bool {
     let now = situation.observed.now;
-    situation.desired.interruption.rebalance == Rebalance::Replace
+    situation.desired.interruption.rebalance == what
         && member.signal.is_some_and(|signal| signal.kind == SignalKind::Rebalance && !is_stale(signal, now))
 }
 

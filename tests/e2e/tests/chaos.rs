@@ -32,6 +32,34 @@ async fn wants(pool: &Pool<'_>, spec: Value) -> Result<()> {
     pool.patch(Kind::FooMachinePool, &json!({ "spec": spec })).await
 }
 
+/// A recommendation to replace an instance keeps new pods away from its Node.
+#[test]
+fn the_node_of_an_instance_at_risk_is_cordoned() {
+    in_world_with(with_events(), async |world| {
+        let cluster = world.cluster("at-risk").await?;
+        let pool = cluster
+            .pool_with("workers", 2, |_, foo_pool| {
+                foo_pool["spec"]["spot"] = json!({});
+                foo_pool["spec"]["interruption"] = json!({"rebalance": "Cordon"});
+            })
+            .await?;
+        let before = pool.settles_at(2).await?;
+        let machine = before.machines.first().context("no Machine")?;
+        world.aws().region().recommend_rebalance(&machine.instance.as_str().into())?;
+        let is_cordoned = |view: &PoolView, name: &str| {
+            let machine = view.machines.iter().find(|machine| machine.name == name);
+            let node = machine.and_then(|machine| machine.node.as_ref());
+            node.is_some_and(|node| node.pointer("/spec/unschedulable") == Some(&Value::Bool(true)))
+        };
+        pool.wait("its Node to be cordoned", PATIENCE, |view| is_cordoned(view, &machine.name)).await?;
+        let after = pool.settles_at(2).await?;
+        assert_eq!(after.provider_ids(), before.provider_ids(), "and nothing else happens");
+        let others = before.machines.iter().filter(|other| other.name != machine.name);
+        assert!(others.into_iter().all(|other| !is_cordoned(&after, &other.name)));
+        Ok(())
+    });
+}
+
 /// A bad image under a disruption budget: it is given up on and taken back, and nobody's pod notices.
 #[test]
 fn a_bad_image_is_rolled_back_and_what_serves_stays() {

@@ -3,13 +3,13 @@
 //! The user's kubeconfig is checked, copied into the Secret that Cluster API reads, and the API server is asked for its
 //! version. `externalManagedControlPlane: true` is what makes Cluster API drain the Nodes of pools at all.
 
-mod kubeconfig;
 mod status;
 
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::backoff::{Backoff, jittered};
 use crate::clock::kube_time;
+use crate::kubeconfig::{self, Usable};
 use crate::metrics::{Controller as Which, PassResult, Watched};
 use crate::watch::{Passing, Watch, Which as Watching};
 use foo_api::capi::Cluster;
@@ -23,7 +23,6 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::controller::{Action, Config, Controller};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use kubeconfig::Usable;
 use serde_json::json;
 use status::Seen;
 use std::future::Future;
@@ -72,7 +71,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
                 .state_filter(|control_plane| {
                     control_plane.namespace() == namespace
                         && (control_plane.spec.external.kubeconfig_secret_ref.name == name
-                            || kubeconfig::secret_name(control_plane).is_some_and(|own| own == name))
+                            || is_made_for(control_plane, &name))
                 })
                 .iter()
                 .map(|control_plane| ObjectRef::from_obj(control_plane.as_ref()))
@@ -202,7 +201,7 @@ impl ControlPlanes {
         cluster: &str,
         usable: &Usable,
     ) -> Result<(), apply::Error> {
-        let name = format!("{cluster}-kubeconfig");
+        let name = kubeconfig::secret_name(cluster);
         if name == control_plane.spec.external.kubeconfig_secret_ref.name {
             return Ok(());
         }
@@ -256,4 +255,10 @@ fn result(written: apply::Written) -> PassResult {
         apply::Written::Yes => PassResult::Worked,
         apply::Written::Unchanged => PassResult::Settled,
     }
+}
+
+/// Whether Cluster API reads a Secret of that name for the control plane's cluster.
+fn is_made_for(control_plane: &FooControlPlane, secret: &str) -> bool {
+    let cluster = control_plane.labels().get(names::CLUSTER_NAME_LABEL);
+    cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == secret)
 }

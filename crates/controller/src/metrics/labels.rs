@@ -139,6 +139,7 @@ pub enum ActionKind {
     ReleaseFooMachine,
     DeleteMachine,
     ExcludeFromDraining,
+    CordonNode,
     SetMachineTimeouts,
     PublishReplicas,
 }
@@ -175,6 +176,7 @@ impl From<&Action> for ActionKind {
             Action::ReleaseFooMachine { .. } => Self::ReleaseFooMachine,
             Action::DeleteMachine { .. } => Self::DeleteMachine,
             Action::ExcludeFromDraining { .. } => Self::ExcludeFromDraining,
+            Action::CordonNode { .. } => Self::CordonNode,
             Action::SetMachineTimeouts { .. } => Self::SetMachineTimeouts,
             Action::PublishReplicas { .. } => Self::PublishReplicas,
         }

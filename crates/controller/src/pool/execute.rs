@@ -5,6 +5,7 @@
 //! refused and the next pass plans anew.
 
 use super::look;
+use crate::metrics::Metrics;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::model::hook::HookTerms;
@@ -22,6 +23,7 @@ use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What executing needs.
 pub(super) struct Hands<'a> {
@@ -41,6 +43,10 @@ pub(super) struct Hands<'a> {
     pub(super) machine_pool: Option<&'a str>,
     /// Its Cluster.
     pub(super) cluster: Option<&'a Cluster>,
+    /// Its Machines.
+    pub(super) machines: &'a [Arc<Machine>],
+    /// For clients of workload clusters.
+    pub(super) metrics: &'a Metrics,
 }
 
 /// How an action went.
@@ -53,6 +59,8 @@ pub(super) enum Done {
     Hook(Option<HookTerms>),
     /// What the action requires does not hold any more; nothing was done.
     Overtaken(&'static str),
+    /// It was not carried out, and nothing rests on it.
+    Missed(String),
 }
 
 /// Why an action failed.
@@ -149,6 +157,7 @@ impl Hands<'_> {
             Action::DeleteMachine { name, uid, only_if, .. } => {
                 return self.delete_machine(name, uid, *only_if).await;
             }
+            Action::CordonNode { name, .. } => return Ok(self.cordon(name).await),
             Action::ExcludeFromDraining { name, uid } => self.exclude_from_draining(name, uid).await?,
             Action::SetMachineTimeouts { name, uid, timeouts } => {
                 self.set_timeouts(name, uid, *timeouts).await?;
@@ -363,6 +372,18 @@ impl Hands<'_> {
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let live = pools.get_opt(name).await?;
         Ok(live.map(|pool| super::content::unsigned(pool.spec.replicas.unwrap_or(1))))
+    }
+
+    async fn cordon(&self, name: &MachineName) -> Done {
+        let machine =
+            self.machines.iter().find(|machine| machine.metadata.name.as_deref() == Some(name.as_str()));
+        let node = machine.and_then(|machine| machine.status.as_ref()?.node_ref.as_ref());
+        let Some(node) = node else { return Done::Overtaken("it has no Node") };
+        let cluster = (self.identity.namespace.as_str(), self.identity.cluster.as_str());
+        match super::cordon::cordon(self.client, self.metrics, cluster, &node.name).await {
+            Ok(()) => Done::Carried,
+            Err(why) => Done::Missed(why),
+        }
     }
 
     async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {

@@ -118,6 +118,8 @@ impl HoldUps {
             | Action::BeatHook { .. }
             | Action::CompleteHook { .. }
             | Action::LookAtStrays { .. } => {}
+            // The workload cluster does not answer the next one either.
+            Action::CordonNode { .. } => self.add(HoldUp::Kind(discriminant(action))),
             // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
             Action::ProtectInstances { .. } => self.add(HoldUp::GroupChange),
             // Each end is counted against desired capacity as this change leaves it.

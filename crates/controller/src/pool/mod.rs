@@ -15,6 +15,7 @@
 mod capacity;
 mod causes;
 mod content;
+mod cordon;
 mod execute;
 mod gather;
 mod holdup;

@@ -57,6 +57,7 @@ pub(super) fn remediation(gathered: &Gathered) -> Remediation {
 pub(super) fn interruption(gathered: &Gathered) -> Interruption {
     let rebalance = match gathered.pool.spec.interruption.rebalance {
         api::RebalancePolicy::Ignore => Rebalance::Ignore,
+        api::RebalancePolicy::Cordon => Rebalance::Cordon,
         api::RebalancePolicy::Replace => Rebalance::Replace,
     };
     Interruption { rebalance }

@@ -22,7 +22,7 @@ use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, Vic
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
 use foo_planner::observed::{Finalizer, Look, Moves};
-use foo_planner::report::{About, Event, Pace};
+use foo_planner::report::{About, Event, Pace, Severity};
 use foo_planner::{Action, Memory, Observed, Plan};
 use kube::Api;
 use kube::ResourceExt;
@@ -333,6 +333,8 @@ impl Pools {
             identity: &desired.identity,
             machine_pool: gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.name.as_deref()),
             cluster: gathered.cluster.as_deref(),
+            machines: &gathered.machines,
+            metrics: &self.context.metrics,
         };
         let mut pass = Pass { failure: None, raced: false, acted: false, sight: Sight::Had, plan };
         let actions = pass.plan.actions.clone();
@@ -368,6 +370,10 @@ impl Pools {
                     tracing::info!(action = ?action, why, "not done");
                     (Outcome::Refused, ActionOutcome::Refused)
                 }
+                Ok(Done::Missed(why)) => {
+                    tracing::warn!(action = ?action, why, "could not be done");
+                    (Outcome::Refused, ActionOutcome::Failed)
+                }
                 Err(failure) => (failure.outcome(), ActionOutcome::Failed),
             };
             self.context.metrics.action(action.into(), counted);
@@ -398,6 +404,10 @@ impl Pools {
                 }
                 Ok(Done::Overtaken(_)) => {
                     pass.raced = true;
+                    holds.raced(action);
+                }
+                Ok(Done::Missed(why)) => {
+                    pass.plan.report.events.push(missed(action, &why));
                     holds.raced(action);
                 }
                 Err(failure) if failure.is_race() => {
@@ -467,6 +477,22 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
             let reason: &'static str = error.kind.into();
             Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
         }
+    }
+}
+
+/// Tells of an action that could not be done and that nothing rests on.
+fn missed(action: &Action, why: &str) -> Event {
+    let (reason, what) = match action {
+        Action::CordonNode { name, .. } => {
+            ("CordonFailed", format!("cannot cordon the Node of Machine {name}"))
+        }
+        _ => ("ActionFailed", format!("{action:?}")),
+    };
+    Event {
+        severity: Severity::Warning,
+        reason: reason.to_owned(),
+        message: format!("{what}: {why}"),
+        about: About::Nothing,
     }
 }
 

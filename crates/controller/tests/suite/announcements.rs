@@ -30,7 +30,7 @@ fn replacing(spec: &mut FooMachinePoolSpec) {
 
 impl World {
     /// A cluster that is ready for pools, and a manager that reads a queue with all events of the region.
-    async fn with_queue() -> Self {
+    pub(crate) async fn with_queue() -> Self {
         Self::with_queue_and(EventRule::to_queue(QUEUE)).await
     }
 
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// Messages in the queue: those that can be received, and those that are hidden.
-    fn messages(&self) -> (u64, u64) {
+    pub(crate) fn messages(&self) -> (u64, u64) {
         let shown = |region: &mut foo_simulator::core::Region| {
             let now = region.now();
             let shown = region.queues.find(QUEUE).unwrap().shown(now);

@@ -17,6 +17,7 @@ mod api_faults;
 mod aws_refuses;
 mod bad_input;
 mod control_plane;
+mod cordon;
 mod external_size;
 mod identities;
 mod life;

@@ -228,6 +228,7 @@ pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
         | Action::ReleaseFooMachine { .. }
         | Action::DeleteMachine { .. }
         | Action::ExcludeFromDraining { .. }
+        | Action::CordonNode { .. }
         | Action::SetMachineTimeouts { .. }
         | Action::PublishReplicas { .. } => None,
     }

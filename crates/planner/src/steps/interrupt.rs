@@ -2,15 +2,17 @@
 //!
 //! What is taken back in two minutes has its Machine deleted at once, whatever the budgets say: AWS takes it anyway. What
 //! is only at risk, or will be retired in days, is replaced as in a roll-out: within its budgets, if need be after its
-//! replacement came. Without the announcement the group's hook holds what AWS ends (see the hooks step); what is lost
+//! replacement came; or what is at risk only gets no more pods. Without the announcement the group's hook holds what AWS ends (see the hooks step); what is lost
 //! then is time.
 
 use super::replace::room_to_drain;
-use crate::draft::Draft;
-use crate::model::SignalKind;
+use crate::action::Action;
+use crate::desired::Rebalance;
+use crate::draft::{Draft, Stage};
+use crate::model::{NodeState, SignalKind};
 use crate::report::{About, Severity};
 use crate::rollout::{is_available, room, staying};
-use crate::signals::{at_risk, cool_from, is_advised, round};
+use crate::signals::{at_risk, cool_from, is_advised, is_recommended, round};
 use crate::situation::{Member, Situation, Standing};
 use crate::steps::machines::delete_machine;
 use crate::tally::count;
@@ -68,6 +70,41 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
         drains -= 1;
         left -= 1;
         available -= u32::from(serves);
+    }
+}
+
+/// After a failure to cordon a Node.
+const CORDON_AGAIN: Duration = Duration::from_mins(1);
+
+/// Keeps new pods away from what is only at risk. The API server of the workload cluster may be away: while one try has just
+/// failed there is no other.
+pub(crate) fn cordon(situation: &Situation<'_>, draft: &mut Draft) {
+    let cordons = &situation.memory.cordons;
+    let due = situation
+        .members_that_are(Standing::Kept)
+        .filter(|member| is_recommended(situation, member, Rebalance::Cordon))
+        .filter(|member| cordons.get(&member.instance.id).is_none_or(|cordon| !cordon.done))
+        .filter_map(|member| Some((member, member.machine?)))
+        .filter(|(_, machine)| machine.node != NodeState::None);
+    let failed = cordons.values().filter(|cordon| !cordon.done).map(|cordon| cordon.at.plus(CORDON_AGAIN));
+    let again = failed.max().filter(|again| *again > situation.observed.now);
+    for (member, machine) in due {
+        if let Some(again) = again {
+            draft.wake_at(again);
+            return;
+        }
+        if draft.deleted.contains(&machine.name) {
+            continue;
+        }
+        let instance = member.instance.id.clone();
+        let message = format!(
+            "the Node of Machine {} is cordoned: AWS recommends to replace its spot instance, {instance}",
+            machine.name
+        );
+        draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "NodeCordoned", message);
+        draft.act(Stage::Last, Action::CordonNode { name: machine.name.clone(), instance });
+        // Should it fail.
+        draft.wake_at(situation.observed.now.plus(CORDON_AGAIN));
     }
 }
 

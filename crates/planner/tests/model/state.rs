@@ -6,7 +6,7 @@
 
 use super::manager::Manager;
 use foo_planner::check::Rule;
-use foo_planner::memory::{Ledger, Trial};
+use foo_planner::memory::{Cordon, Ledger, Trial};
 use foo_planner::model::hook::Hold;
 use foo_planner::model::{InstanceId, MachineName, Timestamp};
 use foo_planner::observed::Verdict;
@@ -302,6 +302,7 @@ impl Hash for Mind {
             round,
             rebalanced_at,
             holds,
+            cordons,
         } = &self.0;
         (changed_at, created, base, desired, leaving).hash(hasher);
         (excess_since, short_since, template_due_since).hash(hasher);
@@ -312,6 +313,9 @@ impl Hash for Mind {
         }
         for (id, Hold { since, beaten, completed }) in holds {
             (id, since, beaten, completed).hash(hasher);
+        }
+        for (id, Cordon { at, done }) in cordons {
+            (id, at, done).hash(hasher);
         }
     }
 }
@@ -332,6 +336,7 @@ impl Mind {
             round: _,
             rebalanced_at: _,
             holds,
+            cordons: _,
         } = &mut self.0;
         let due = [created, excess_since, template_due_since];
         due.into_iter().flatten().for_each(older);

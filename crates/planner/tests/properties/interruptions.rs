@@ -3,6 +3,7 @@
 
 use super::{Step, comes_to_rest, happen, picked, undisturbed};
 use crate::world::pool;
+use foo_planner::desired::Rebalance;
 use foo_planner::model::SignalKind;
 use proptest::prelude::*;
 
@@ -29,11 +30,11 @@ proptest! {
         surge in 0_u32..3,
         unavailable in 0_u32..3,
         ceiling in prop::option::of(0_u32..3),
-        follows in any::<bool>(),
+        rebalance in prop::sample::select(vec![Rebalance::Ignore, Rebalance::Cordon, Rebalance::Replace]),
         steps in prop::collection::vec(step(), 1..150),
     ) {
         let start = pool().of(size).with_surge(surge).lacking_at_most(unavailable).draining_at_most(3);
-        let start = if follows { start.following_advice() } else { start };
+        let start = start.with_rebalance(rebalance);
         let start = if let Some(more) = ceiling { start.with_ceiling(size + more) } else { start };
         let mut world = start.running();
         let mut announced = 0;

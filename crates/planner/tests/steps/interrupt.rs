@@ -1,10 +1,11 @@
 //! What follows from what AWS announces.
 
 use crate::world::{Launches, World, pool};
-use foo_planner::desired::PausedBy;
+use foo_planner::desired::{PausedBy, Rebalance};
 use foo_planner::model::{InstanceId, MachineName, NodeState, SignalKind};
 use foo_planner::report::Heed;
 use foo_planner::{Goal, Plan};
+use std::time::Duration;
 
 fn first() -> InstanceId {
     InstanceId::new("i-00000001")
@@ -106,6 +107,69 @@ fn nothing_at_risk_is_replaced_while_a_roll_out_goes_on() {
         assert!(plan.report.events.iter().all(|event| event.reason != "InstanceAtRisk"), "{:?}", plan.report);
     }
     assert!(!world.instances().contains(&first()), "rolled");
+}
+
+fn cordons(plan: &Plan) -> Vec<String> {
+    let words = plan.actions.iter().map(crate::world::short);
+    words.filter(|word| word.starts_with("cordon")).collect()
+}
+
+#[test]
+fn the_node_of_what_is_at_risk_is_cordoned_once_and_its_instance_stays() {
+    let mut world = pool().of(3).with_rebalance(Rebalance::Cordon).running();
+    let before = world.instances();
+    world.announce(SignalKind::Rebalance, &first());
+    assert_eq!(world.heed(), Some(Heed::Open));
+    let plan = world.look_and_pass();
+    assert_eq!(cordons(&plan), ["cordon the Node of workers-00000001"]);
+    assert!(
+        plan.report.events.iter().any(|event| event.reason == "NodeCordoned"),
+        "{:?}",
+        plan.report.events
+    );
+    assert_eq!(world.heed(), Some(Heed::Answered));
+    for _ in 0..100 {
+        let plan = world.round();
+        assert!(plan.actions.is_empty(), "{:?}", plan.actions);
+    }
+    assert_eq!((world.instances(), world.kube.cordoned.len()), (before, 1));
+}
+
+#[test]
+fn what_has_no_node_yet_is_cordoned_when_it_has_one() {
+    let mut world = pool().of(2).with_rebalance(Rebalance::Cordon).running();
+    not_yet(&mut world, 1..=1);
+    world.announce(SignalKind::Rebalance, &first());
+    assert_eq!(cordons(&world.look_and_pass()), [""; 0]);
+    assert_eq!(world.heed(), Some(Heed::Open));
+    world.kube.work(world.now, &world.cloud);
+    assert_eq!(cordons(&world.look_and_pass()).len(), 1);
+}
+
+#[test]
+fn a_workload_cluster_that_is_away_is_asked_once_a_minute_and_holds_nothing_up() {
+    let mut world = pool().of(2).with_rebalance(Rebalance::Cordon).running();
+    world.kube.workload_is_away = true;
+    for id in world.instances() {
+        world.announce(SignalKind::Rebalance, &id);
+    }
+    assert_eq!(cordons(&world.look_and_pass()).len(), 2);
+    world.scale_to(3);
+    let mut tries = 0;
+    for _ in 0..30 {
+        world.wait(10);
+        let plan = world.look_and_pass();
+        tries += usize::from(!cordons(&plan).is_empty());
+        let after = plan.report.next.after.expect("it comes back by itself");
+        assert!(after <= Duration::from_mins(1), "{after:?}");
+        world.cloud.work(world.now);
+        world.kube.work(world.now, &world.cloud);
+    }
+    assert_eq!((tries, world.instances().len()), (5, 3));
+    world.kube.workload_is_away = false;
+    world.wait(60);
+    world.look_and_pass();
+    assert_eq!(world.kube.cordoned.len(), 2);
 }
 
 /// Nodes of these come later.

@@ -26,6 +26,10 @@ pub(crate) struct Kube {
     pub(crate) quarantine: Vec<Quarantine>,
     /// Content whose Nodes never join.
     pub(crate) broken: BTreeSet<SpecHash>,
+    /// Machines whose Nodes were cordoned.
+    pub(crate) cordoned: BTreeSet<MachineName>,
+    /// The workload cluster does not answer.
+    pub(crate) workload_is_away: bool,
     uids: u32,
 }
 
@@ -43,6 +47,8 @@ impl Kube {
             undercut: BTreeSet::new(),
             quarantine: Vec::new(),
             broken: BTreeSet::new(),
+            cordoned: BTreeSet::new(),
+            workload_is_away: false,
             uids: 0,
         }
     }

@@ -350,6 +350,13 @@ impl World {
             Action::ExcludeFromDraining { name, .. } => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.drain_excluded = true;
             }
+            Action::CordonNode { name, .. } => {
+                if self.kube.workload_is_away {
+                    return Err("the workload cluster does not answer");
+                }
+                self.kube.machine(name).ok_or("NotFound")?;
+                self.kube.cordoned.insert(name.clone());
+            }
             Action::SetMachineTimeouts { name, timeouts, .. } => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.timeouts = *timeouts;
             }
@@ -440,6 +447,7 @@ pub(crate) fn short(action: &Action) -> String {
             format!("delete Machine {name} [{only_if:?}]: {why}")
         }
         Action::ExcludeFromDraining { name, .. } => format!("exclude {name} from draining"),
+        Action::CordonNode { name, .. } => format!("cordon the Node of {name}"),
         Action::SetMachineTimeouts { name, .. } => format!("set timeouts of {name}"),
         Action::PublishReplicas { replicas } => format!("publish replicas {replicas}"),
     }

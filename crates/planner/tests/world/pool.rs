@@ -102,10 +102,15 @@ impl Pool {
         self
     }
 
-    /// Recommendations to replace instances are followed.
-    pub(crate) fn following_advice(mut self) -> Self {
-        self.0.interruption.rebalance = Rebalance::Replace;
+    /// What follows from recommendations to replace instances.
+    pub(crate) fn with_rebalance(mut self, rebalance: Rebalance) -> Self {
+        self.0.interruption.rebalance = rebalance;
         self
+    }
+
+    /// Recommendations to replace instances are followed.
+    pub(crate) fn following_advice(self) -> Self {
+        self.with_rebalance(Rebalance::Replace)
     }
 
     /// The content before comes back when new content fails.

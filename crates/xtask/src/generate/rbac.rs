@@ -164,8 +164,8 @@ const RIGHTS: &[Right] = &[
         &["secrets"],
         &["get", "list", "watch"],
         &[Pool],
-        "bootstrap data by name; a watch over the metadata of labelled Secrets tells when to read one again \
-         (RBAC cannot narrow it to metadata)",
+        "bootstrap data by name, and <cluster>-kubeconfig where Nodes are to be cordoned; a watch over the metadata of \
+         labelled Secrets tells when to read one again (RBAC cannot narrow it to metadata)",
     ),
     right(
         "",

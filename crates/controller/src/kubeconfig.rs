@@ -1,35 +1,44 @@
-//! The user's kubeconfig: whether Cluster API can use it, which API server it names, and what that one says.
+//! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and what that one says.
 
 use crate::client;
 use crate::metrics::{KubeClient, Metrics};
-use foo_api::FooControlPlane;
-use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
+use foo_api::names::SECRET_VALUE_KEY;
 use foo_api::shared::ApiEndpoint;
 use foo_planner::desired::Blocked;
 use k8s_openapi::api::core::v1::Secret;
-use kube::ResourceExt;
+use kube::Client;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::time::Duration;
 
 /// Cluster API's own health probe gives an API server five seconds, too.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A kubeconfig that Cluster API can use.
-pub(super) struct Usable {
+pub(crate) struct Usable {
     /// As it was written.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The API server it names.
-    pub(super) endpoint: ApiEndpoint,
+    pub(crate) endpoint: ApiEndpoint,
     config: Kubeconfig,
 }
 
-/// Name of the Secret that Cluster API reads for the control plane's cluster.
-pub(super) fn secret_name(control_plane: &FooControlPlane) -> Option<String> {
-    control_plane.labels().get(CLUSTER_NAME_LABEL).map(|cluster| format!("{cluster}-kubeconfig"))
+/// Name of the Secret that Cluster API reads for a cluster.
+pub(crate) fn secret_name(cluster: &str) -> String {
+    format!("{cluster}-kubeconfig")
+}
+
+impl Usable {
+    /// A client of that API server.
+    pub(crate) async fn client(&self, metrics: &Metrics) -> Option<Client> {
+        let config = kube::Config::from_custom_kubeconfig(self.config.clone(), &KubeConfigOptions::default())
+            .await
+            .ok()?;
+        client::client(config, KubeClient::Workload, metrics.clone()).ok()
+    }
 }
 
 /// The kubeconfig in a Secret, if it is one that Cluster API can use. No message shows anything of its content.
-pub(super) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
+pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
     let invalid = |what: &str| Blocked::new("KubeconfigInvalid", format!("Secret {name}: {what}"));
     let bytes = secret
         .data
@@ -74,21 +83,18 @@ fn endpoint(server: &str) -> Option<ApiEndpoint> {
 }
 
 /// Whether a Secret holds this very kubeconfig.
-pub(super) fn says(secret: &Secret, text: &str) -> bool {
+pub(crate) fn says(secret: &Secret, text: &str) -> bool {
     let there = secret.data.as_ref().and_then(|data| data.get(SECRET_VALUE_KEY));
     there.is_some_and(|bytes| bytes.0 == text.as_bytes())
 }
 
 /// Asks the API server for its version. The message of a failure does not change while its cause does not.
-pub(super) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String, String> {
+pub(crate) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String, String> {
     let ApiEndpoint { host, port } = &usable.endpoint;
     let asked = async {
-        let config =
-            kube::Config::from_custom_kubeconfig(usable.config.clone(), &KubeConfigOptions::default())
-                .await
-                .ok()?;
-        let client = client::client(config, KubeClient::Workload, metrics.clone()).ok()?;
-        client
+        usable
+            .client(metrics)
+            .await?
             .apiserver_version()
             .await
             .inspect_err(|error| tracing::debug!(%error, host, port, "no version"))
