@@ -26,7 +26,7 @@ timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - sta
     prerequisites components
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 demo: tools build ## Play the main job on real components and a simulated AWS; ONCE=1 checks every step and ends
 	@$(bin)/foo-demo $(if $(ONCE),--once)

@@ -20,10 +20,15 @@ case $target in
   *-musl) [[ $(rustc -vV) != *-musl* ]] || exit 0 ;;
   *) exit 0 ;;
 esac
-if command -v musl-gcc >/dev/null || command -v "${target%%-*}-linux-musl-gcc" >/dev/null; then exit 0; fi
+# Where the crate cc looks for one.
+named="CC_${target//-/_}"
+architecture=${target%%-*}
+if [ -n "${!named:-}${TARGET_CC:-}" ] || command -v "$architecture-linux-musl-gcc" >/dev/null; then exit 0; fi
+if [ "$architecture" = "$(uname -m)" ] && command -v musl-gcc >/dev/null; then exit 0; fi
 
-if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-  echo "No C compiler for musl found. Install one (on Debian: apt-get install musl-tools)." >&2
+if [ "$architecture" != "$(uname -m)" ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+  echo "No C compiler for $target found. Install one (for this machine's own architecture, on Debian: apt-get install" >&2
+  echo "musl-tools), or name one with $named." >&2
   exit 1
 fi
 

@@ -120,8 +120,11 @@ async fn stay_until_the_cluster_is_gone(world: &World, cluster: &Cluster<'_>, po
     kubectl(&["delete", "fooclusteridentities", "team", "team-base", "--wait=false"]).await?;
     let users = r#"jsonpath={.status.conditions[?(@.type=="Deleting")].message}"#;
     foo_testbed::wait_until("both identities to wait", Duration::from_mins(1), async || {
-        let said = kubectl(&["get", "fooclusteridentities", "team-base", "-o", users]).await?;
-        let waits = said == format!("waits until no FooCluster uses it: {NAMESPACE}/{NAMESPACE}");
+        let of_one = kubectl(&["get", "fooclusteridentities", "team", "-o", users]).await?;
+        let said =
+            of_one + "; " + &kubectl(&["get", "fooclusteridentities", "team-base", "-o", users]).await?;
+        let each = format!("waits until no FooCluster uses it: {NAMESPACE}/{NAMESPACE}");
+        let waits = said == format!("{each}; {each}");
         Ok(foo_testbed::Probe::when(waits, || said))
     })
     .await?;

@@ -35,7 +35,7 @@ struct Args {
     #[arg(long, default_value_t = 120)]
     rest: u64,
     /// Only the roll-out of a pool of so many, with launches and drains that take about as long as in AWS, against its limit.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     roll_out: Option<u32>,
     /// Everything the project promises numbers for: pools of 10, 100 and 1,000, 100 pools of ten, and the roll-out of 100.
     /// Takes more than an hour.

@@ -55,7 +55,10 @@ pub(crate) async fn against_its_limit(size: u32) -> Result<()> {
     pool.settles_within(usize::try_from(size)?, patience(size)).await?;
     let workload = pool.run("web", size).await?;
     workload.allow(size).await?;
-    pool.patch(Kind::FooMachinePool, &json!({"spec": {"rollout": {"maxSurge": surge(size)}}})).await?;
+    // As many drains at once, lest they set the pace.
+    let budgets =
+        json!({"rollout": {"maxSurge": surge(size)}, "scaleIn": {"maxConcurrentDrains": surge(size)}});
+    pool.patch(Kind::FooMachinePool, &json!({ "spec": budgets })).await?;
     world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
     tokio::time::sleep(Duration::from_secs(10)).await;
     let machines = world.history(Kind::Machine, "bench").await?;

@@ -9,7 +9,7 @@
 //! FooClusters use has a finalizer: without credentials their groups could not be removed any more.
 
 use super::allowed::{self, Allowed, Namespaces};
-use super::users::{self, Users};
+use super::users::{self, ClusterOfIdentity, Users};
 use super::{Outcome, Outcomes, chain, reasons};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
@@ -20,7 +20,7 @@ use crate::watch::{Passing, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
 use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, WATCH_LABEL, managers};
-use foo_api::{FooCluster, FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
+use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
 use foo_planner::desired::Blocked;
 use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
@@ -66,14 +66,17 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         everything(),
         Passing::EveryVersion,
     );
-    // All there are, whichever of them this manager looks after; without guard: one left out would not hold its identity.
-    let clusters = Watch::<FooCluster>::strict_over(
+    // All there are, whichever of them this manager looks after, and whatever else is in them: one left out would not hold its
+    // identity.
+    let clusters = Watch::<ClusterOfIdentity>::strict_over(
         &context,
         Watched::FooCluster,
         Api::all(client.clone()),
         everything(),
         Passing::AllButStatus,
     );
+    let all_clusters = clusters.store.clone();
+    let mut counted = std::pin::pin!(async move { drop(all_clusters.wait_until_ready().await) });
     let stores = (identities.store.clone(), namespaces.store.clone(), secrets.store.clone());
     let mut filled = std::pin::pin!(async move {
         let _all = tokio::join!(
@@ -98,7 +101,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         context: context.clone(),
     };
     let mut shutdown = std::pin::pin!(shutdown);
-    let mut is_filled = false;
+    let (mut is_filled, mut is_counted) = (false, false);
     let mut again = None;
     loop {
         let pause = async {
@@ -110,6 +113,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         tokio::select! {
             () = &mut shutdown => return,
             () = &mut filled, if !is_filled => is_filled = true,
+            // There may be none, and then no change tells of it.
+            () = &mut counted, if !is_counted => is_counted = true,
             change = changes.next() => if change.is_none() { return },
             () = pause => {}
         }
@@ -121,12 +126,26 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
     }
 }
 
+/// Condition while a deletion waits.
+const DELETING: &str = "Deleting";
+
+/// Who uses an identity.
+#[derive(Clone, Copy)]
+enum Use<'u> {
+    /// Not all FooClusters have been seen.
+    Unknown,
+    /// Nobody.
+    None,
+    /// These.
+    By(&'u BTreeSet<String>),
+}
+
 struct Keeper {
     context: Context,
     identities: Store<FooClusterIdentity>,
     namespaces: Store<PartialObjectMeta<Namespace>>,
     secrets: Store<PartialObjectMeta<Secret>>,
-    clusters: Store<FooCluster>,
+    clusters: Store<ClusterOfIdentity>,
     /// Secrets that identities name, as last read.
     read: BTreeMap<String, Read>,
     status: StatusWriter,
@@ -153,16 +172,18 @@ impl Keeper {
         // First of all: whoever waits for credentials has waited long enough.
         self.context.identities.publish(outcomes.clone());
         all_went_well &= self.own_secrets(&identities).await;
-        let users = self.users(&identities);
-        for identity in identities.iter().filter(|identity| self.is_ours(identity)) {
+        let users = self.users(&identities, &outcomes);
+        for identity in &identities {
             let name = identity.name_any();
-            let used_by = users.as_ref().map(|users| users.get(&name));
+            let use_of_it = match &users {
+                None => Use::Unknown,
+                Some(users) => users.get(&name).map_or(Use::None, Use::By),
+            };
             // First: a new status would make the version that is known here an old one.
-            if let Some(used_by) = used_by {
-                all_went_well &= self.hold(identity, used_by.is_some()).await;
-            }
-            if let Some(outcome) = outcomes.get(&name) {
-                all_went_well &= self.say(identity, outcome, used_by.flatten()).await;
+            let (well, is_gone) = self.hold(identity, use_of_it).await;
+            all_went_well &= well;
+            if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_ours(identity)) {
+                all_went_well &= self.say(identity, outcome, use_of_it).await;
             }
         }
         (!all_went_well).then_some(TRY_AGAIN)
@@ -223,7 +244,7 @@ impl Keeper {
         for secret in self.secrets.state() {
             let name = secret.name_any();
             let naming = identities.iter().filter(|identity| secret_of(identity).as_ref() == Some(&name));
-            let naming: Vec<OwnerReference> = naming.filter_map(|identity| identity.owner_ref(&())).collect();
+            let naming: Vec<Naming> = naming.filter_map(|identity| Naming::of(identity)).collect();
             let holds_keys = self.read.get(&name).is_some_and(|read| read.keys.is_ok());
             let is_alive = |uid: &str| identities.iter().any(|it| it.metadata.uid.as_deref() == Some(uid));
             let Some(owners) = owners(secret.owner_references(), &naming, holds_keys, is_alive) else {
@@ -252,7 +273,7 @@ impl Keeper {
         all_went_well
     }
 
-    /// Whether this manager writes to it. With `--watch-filter` there is another manager, which does where this one does not,
+    /// Whether this manager writes its status. With `--watch-filter` there is another manager, which does where this one does not,
     /// and whose Secrets are elsewhere.
     fn is_ours(&self, identity: &FooClusterIdentity) -> bool {
         let filter = self.context.settings.watch_filter.as_ref();
@@ -260,42 +281,42 @@ impl Keeper {
     }
 
     /// Who uses which identity; none as long as not all FooClusters have been seen.
-    fn users(&self, identities: &[Arc<FooClusterIdentity>]) -> Option<Users> {
+    fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &Outcomes) -> Option<Users> {
         self.clusters.wait_until_ready().now_or_never()?.ok()?;
-        Some(users::users(&self.clusters.state(), &specs(identities)))
+        let may_use = |identity: &str, namespace: &str| {
+            outcomes.get(identity).is_some_and(|outcome| outcome.allowed.has(namespace))
+        };
+        Some(users::users(&self.clusters.state(), &specs(identities), may_use))
     }
 
-    /// Puts the finalizer on an identity that is used, and takes it off one that is not. Whether that went well.
-    async fn hold(&self, identity: &FooClusterIdentity, is_used: bool) -> bool {
+    /// Puts the finalizer on an identity that is used, and takes it off one that is not; all managers see the same FooClusters.
+    /// Whether that went well, and whether the identity is gone by it.
+    async fn hold(&self, identity: &FooClusterIdentity, use_of_it: Use<'_>) -> (bool, bool) {
         let is_held = identity.finalizers().iter().any(|finalizer| finalizer == IDENTITY_FINALIZER);
+        let is_deleting = identity.metadata.deletion_timestamp.is_some();
         let api = Api::all(self.context.client.clone());
-        let written = match (is_used, is_held) {
+        let written = match use_of_it {
             // Kubernetes takes no finalizer any more once an object is being deleted.
-            (true, false) if identity.metadata.deletion_timestamp.is_none() => {
+            Use::By(_) if !is_held && !is_deleting => {
                 apply::add_finalizer(&api, identity, IDENTITY_FINALIZER).await.map(drop)
             }
-            (false, true) => apply::remove_finalizer(&api, identity, IDENTITY_FINALIZER).await,
-            (true | false, _) => return true,
+            Use::None if is_held => apply::remove_finalizer(&api, identity, IDENTITY_FINALIZER).await,
+            Use::By(_) | Use::None | Use::Unknown => return (true, false),
         };
         match written {
-            Ok(()) => true,
-            Err(error) if apply::is_not_found(&error) => true,
+            Ok(()) => (true, is_deleting),
+            Err(error) if apply::is_not_found(&error) => (true, true),
             // Perhaps only its status has changed, which is not announced.
-            Err(error) if apply::is_conflict(&error) => false,
+            Err(error) if apply::is_conflict(&error) => (false, false),
             Err(error) => {
                 tracing::warn!(%error, identity = identity.name_any(), "could not write a finalizer");
-                false
+                (false, false)
             }
         }
     }
 
     /// Writes an identity's status. Whether that went well.
-    async fn say(
-        &self,
-        identity: &FooClusterIdentity,
-        outcome: &Outcome,
-        used_by: Option<&BTreeSet<String>>,
-    ) -> bool {
+    async fn say(&self, identity: &FooClusterIdentity, outcome: &Outcome, use_of_it: Use<'_>) -> bool {
         let (status, reason, message) = match &outcome.credentials {
             Ok(_) if outcome.allowed == Allowed::Nobody => {
                 ("True", "Complete", "no namespace may use it: spec.allowedNamespaces is absent".to_owned())
@@ -304,15 +325,23 @@ impl Keeper {
             Err(blocked) => ("False", blocked.reason.as_str(), blocked.message.clone()),
         };
         let ready = Wanted { kind: "Ready".to_owned(), status, reason: reason.to_owned(), message };
-        let going = used_by.filter(|_| identity.metadata.deletion_timestamp.is_some());
-        let deleting = going.map(|users| Wanted {
-            kind: "Deleting".to_owned(),
+        let old = identity.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+        let in_use = |message: String| Wanted {
+            kind: DELETING.to_owned(),
             status: "True",
             reason: "InUse".to_owned(),
-            message: users::in_words(users),
-        });
+            message,
+        };
+        let deleting = match use_of_it {
+            _ if identity.metadata.deletion_timestamp.is_none() => None,
+            Use::By(users) => Some(in_use(users::in_words(users))),
+            Use::None => None,
+            Use::Unknown => {
+                let said = old.iter().find(|condition| condition.type_ == DELETING);
+                said.map(|condition| in_use(condition.message.clone()))
+            }
+        };
         let wanted: Vec<Wanted> = [Some(ready), deleting].into_iter().flatten().collect();
-        let old = identity.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
         let now = kube_time(self.context.clock.as_ref());
         let status = FooClusterIdentityStatus {
             conditions: conditions::merge(old, &wanted, identity.metadata.generation, now),
@@ -351,15 +380,30 @@ fn outcome(
     Outcome { credentials, allowed }
 }
 
+/// An identity that names a Secret.
+#[derive(Clone)]
+struct Naming {
+    owner: OwnerReference,
+    /// It does not become an owner any more: whoever deletes it with `--cascade=orphan` wants to keep the Secret.
+    is_deleting: bool,
+}
+
+impl Naming {
+    fn of(identity: &FooClusterIdentity) -> Option<Self> {
+        let is_deleting = identity.metadata.deletion_timestamp.is_some();
+        Some(Self { owner: identity.owner_ref(&())?, is_deleting })
+    }
+}
+
 /// The owners a Secret shall have, if they are not what they are. An identity that is gone is left to the garbage collector: to
 /// take it off would be to race with it.
 fn owners(
     there: &[OwnerReference],
-    naming: &[OwnerReference],
+    naming: &[Naming],
     holds_keys: bool,
     is_alive: impl Fn(&str) -> bool,
 ) -> Option<Vec<OwnerReference>> {
-    let named = |owner: &OwnerReference| naming.iter().any(|it| it.uid == owner.uid);
+    let named = |owner: &OwnerReference| naming.iter().any(|it| it.owner.uid == owner.uid);
     let stays = |owner: &&OwnerReference| {
         let group = owner.api_version.split('/').next().unwrap_or_default();
         let ours = owner.kind == FooClusterIdentity::kind(&()) && group == INFRASTRUCTURE_GROUP;
@@ -367,8 +411,8 @@ fn owners(
     };
     let mut wanted: Vec<OwnerReference> = there.iter().filter(stays).cloned().collect();
     if holds_keys {
-        let new = naming.iter().filter(|owner| !there.iter().any(|it| it.uid == owner.uid));
-        wanted.extend(new.cloned());
+        let new = naming.iter().filter(|new| !there.iter().any(|it| it.uid == new.owner.uid));
+        wanted.extend(new.filter(|new| !new.is_deleting).map(|new| new.owner.clone()));
     }
     (wanted != there).then_some(wanted)
 }
@@ -427,8 +471,11 @@ mod tests {
         let theirs = &owner("ConfigMap", "x");
         let all =
             |owners: &[&OwnerReference]| owners.iter().map(|owner| (*owner).clone()).collect::<Vec<_>>();
-        let from = |there: &[&OwnerReference], naming: &[&OwnerReference], holds| {
-            owners(&all(there), &all(naming), holds, alive)
+        let naming = |owners: &[&OwnerReference], is_deleting| {
+            all(owners).into_iter().map(|owner| Naming { owner, is_deleting }).collect::<Vec<_>>()
+        };
+        let from = |there: &[&OwnerReference], by: &[&OwnerReference], holds| {
+            owners(&all(there), &naming(by, false), holds, alive)
         };
         assert_eq!(from(&[], &[a], true), Some(all(&[a])));
         assert_eq!(from(&[a], &[a], true), None, "nothing to write");
@@ -437,5 +484,8 @@ mod tests {
         assert_eq!(from(&[a], &[a], false), None, "keys that are spoilt for a moment");
         assert_eq!(from(&[gone], &[], true), None, "the garbage collector's");
         assert_eq!(from(&[gone], &[a], true), Some(all(&[gone, a])));
+        let going = |there: &[&OwnerReference]| owners(&all(there), &naming(&[a], true), true, alive);
+        assert_eq!(going(&[a]), None, "it stays an owner");
+        assert_eq!(going(&[]), None, "and becomes none: it was orphaned");
     }
 }

@@ -2,7 +2,10 @@
 
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooClusterIdentitySpec};
-use kube::ResourceExt;
+use kube::api::ObjectMeta;
+use kube::{Resource, ResourceExt};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +16,33 @@ const NAMED: usize = 3;
 /// source of the one they name.
 pub(super) type Users = BTreeMap<String, BTreeSet<String>>;
 
-/// Who uses which identity. It is no matter whether it exists.
-pub(super) fn users<C: Borrow<FooCluster>>(
+/// Of a FooCluster only what tells its identity, so that nothing else in it can keep it from being read.
+#[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
+#[resource(inherit = FooCluster)]
+pub(super) struct ClusterOfIdentity {
+    metadata: ObjectMeta,
+    #[serde(default)]
+    spec: Value,
+}
+
+impl ClusterOfIdentity {
+    fn identity(&self) -> &str {
+        self.spec.pointer("/identityRef/name").and_then(Value::as_str).unwrap_or(DEFAULT_IDENTITY)
+    }
+}
+
+/// Who uses which identity. It is no matter whether it exists. Those that may not use the one they name do not count: nobody can
+/// hold an identity that is not for them.
+pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
     clusters: &[C],
     specs: &BTreeMap<String, &FooClusterIdentitySpec>,
+    may_use: impl Fn(&str, &str) -> bool,
 ) -> Users {
     let mut users = Users::new();
     for cluster in clusters.iter().map(Borrow::borrow) {
-        let user = format!("{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
-        let named = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
-        let mut next = Some(named.unwrap_or(DEFAULT_IDENTITY));
+        let namespace = cluster.namespace().unwrap_or_default();
+        let user = format!("{namespace}/{}", cluster.name_any());
+        let mut next = Some(cluster.identity()).filter(|identity| may_use(identity, &namespace));
         while let Some(identity) = next
             // Sources may go in a circle.
             && users.entry(identity.to_owned()).or_default().insert(user.clone())
@@ -47,17 +67,13 @@ pub(super) fn in_words(users: &BTreeSet<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foo_api::FooClusterSpec;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
-    fn cluster(name: &str, identity: Option<&str>) -> FooCluster {
+    fn cluster(name: &str, identity: Option<&str>) -> ClusterOfIdentity {
         let reference = identity.map(|name| json!({ "name": name }));
-        let network = json!({ "subnets": [{ "id": "subnet-0a" }] });
-        let spec = json!({ "region": "eu-central-1", "identityRef": reference, "network": network });
-        let spec: FooClusterSpec = serde_json::from_value(spec).unwrap();
-        let mut cluster = FooCluster::new(name, spec);
-        cluster.metadata.namespace = Some("ns".to_owned());
-        cluster
+        let spec = json!({ "region": 7, "identityRef": reference, "later": {} });
+        serde_json::from_value(json!({ "metadata": { "namespace": "ns", "name": name }, "spec": spec }))
+            .unwrap()
     }
 
     fn role(source: &str) -> FooClusterIdentitySpec {
@@ -65,14 +81,19 @@ mod tests {
         serde_json::from_value(json!({ "role": role })).unwrap()
     }
 
-    fn seen(clusters: &[FooCluster], specs: &[(&str, FooClusterIdentitySpec)]) -> Value {
+    fn seen(clusters: &[ClusterOfIdentity], specs: &[(&str, FooClusterIdentitySpec)]) -> Value {
         let specs = specs.iter().map(|(name, spec)| ((*name).to_owned(), spec)).collect();
-        json!(users(clusters, &specs))
+        json!(users(clusters, &specs, |identity, namespace| (identity, namespace) != ("closed", "ns")))
     }
 
     #[test]
     fn sources_of_what_is_named_are_used_too() {
-        let clusters = [cluster("a", Some("prod")), cluster("b", Some("jump")), cluster("c", None)];
+        let clusters = [
+            cluster("a", Some("prod")),
+            cluster("b", Some("jump")),
+            cluster("c", None),
+            cluster("nosy", Some("closed")),
+        ];
         let specs = [("prod", role("jump")), ("jump", role("keys")), ("idle", role("keys"))];
         let expected = json!({
             "prod": ["ns/a"],

@@ -9,7 +9,8 @@
 //! * [`execute`]: the actions, one by one; [`overlay`]: what a refusal adds to the report;
 //! * [`publish`] (with [`capacity`]): status, ids, events.
 //!
-//! [`reconcile`] (with [`rounds`]) ties them together, [`state`] is what is remembered between passes. There is no decision about
+//! [`reconcile`] (with [`rounds`]) ties them together, [`state`] is what is remembered between passes, [`rest`] watches that nothing
+//! is done for ever. There is no decision about
 //! instances or Machines in this folder.
 
 mod capacity;

@@ -299,8 +299,7 @@ impl Pools {
         let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         let did = pass.failure.is_none() && !pass.raced && worked;
-        let until = pass.plan.report.next.after.map(|after| self.context.clock.now().plus(after));
-        if state.rest.ends(did, until) {
+        if state.rest.ends(did, self.context.clock.now()) {
             tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "does not rest though nothing changes");
             self.context.metrics.invariant_violated(Invariant::I10);
         }

@@ -1,43 +1,61 @@
-//! I10 at run time: what is settled rests. A pass that sees exactly what the pass before it saw has nothing to do and nothing to
-//! write, unless a timer of the last plan called for it.
+//! I10 at run time: what is settled rests. A pass that sees what the pass before it saw has nothing to do and nothing to write,
+//! unless a timer of the last plan called for it.
 //!
-//! Once is no matter: somebody may have written over our status. Twice in a row is a loop, which would cost writes or calls for
-//! ever without getting anywhere.
+//! Once is no matter: somebody may have written over our status. Nor are a few times in a moment: caches trail our own writes. What
+//! goes on for longer is a loop, which would cost writes or calls for ever without getting anywhere.
+//!
+//! It sees the actions of plans and the status of pools, not what the FooMachines' status costs.
 
 use foo_cloud::model::Timestamp;
+use foo_planner::memory::{Cordon, Ledger, Trial};
+use foo_planner::model::hook::Hold;
 use foo_planner::{Desired, Look, Memory, Observed};
 use std::fmt::{self, Debug, Write as _};
 use std::hash::{DefaultHasher, Hasher as _};
+use std::time::Duration;
 
-/// What the last pass of a pool saw, and whether it rested.
+/// Longer than caches trail what was written, short of a watch that fails.
+const LAG: Duration = Duration::from_mins(1);
+/// What happens more seldom is no loop.
+const LOOPS_WITHIN: Duration = Duration::from_mins(15);
+
+/// What the last pass of a pool saw, and whether it rests.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
     seen: Option<u64>,
     until: Option<Timestamp>,
     /// Nothing calls for the pass that is under way.
     uncalled: bool,
-    busy: u32,
+    /// The first pass that did something which nothing called for, and the last one.
+    busy: Option<(Timestamp, Timestamp)>,
 }
 
 impl Rest {
-    /// A pass begins at that time with a digest of what it sees ([`digest`]).
+    /// A pass begins, with a digest of what it sees ([`digest`]), and plans at that time.
     pub(super) fn begins(&mut self, digest: u64, now: Timestamp) {
         let is_same = self.seen.replace(digest) == Some(digest);
         self.uncalled = is_same && self.until.is_none_or(|until| now < until);
+        self.busy = self.busy.filter(|(_, last)| self.uncalled && last.until(now) < LOOPS_WITHIN);
     }
 
-    /// It has ended: whether it did or wrote something, and until when it wants to be left alone. Says whether it was the
-    /// second in a row that did something which nothing called for.
-    pub(super) fn ends(&mut self, did: bool, until: Option<Timestamp>) -> bool {
-        self.until = until;
+    /// It has planned, at that time, to come back after so long.
+    pub(super) fn comes_back(&mut self, now: Timestamp, after: Option<Duration>) {
+        self.until = after.map(|after| now.plus(after));
+    }
+
+    /// It has ended, and did or wrote something or not. Says whether that goes on although nothing calls for it.
+    pub(super) fn ends(&mut self, did: bool, now: Timestamp) -> bool {
         // One that never began, because there are no credentials, has a reason of its own.
-        let uncalled = std::mem::take(&mut self.uncalled);
-        self.busy = if did && uncalled { self.busy.saturating_add(1) } else { 0 };
-        self.busy >= 2
+        if !std::mem::take(&mut self.uncalled) || !did {
+            return false;
+        }
+        let (first, _) = *self.busy.get_or_insert((now, now));
+        self.busy = Some((first, now));
+        first.until(now) >= LAG
     }
 }
 
-/// Stands for everything that a plan depends on, but for the time and for when things were looked at.
+/// Stands for everything that a plan depends on, but for the time and for when things were looked at or done.
 pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) -> u64 {
     let Observed {
         now: _,
@@ -56,11 +74,10 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         shortage,
         causes,
     } = observed;
-    let mut digest = Digest(DefaultHasher::new());
     let looks: [&dyn Debug; 3] = [seen(group), seen(template), seen(hook)];
-    let whole: [&dyn Debug; 12] = [
+    let remembered = remembered(memory);
+    let objects: [&dyn Debug; 12] = [
         desired,
-        memory,
         strays,
         signals,
         foo_machines,
@@ -71,12 +88,48 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         recorded_arn,
         shortage,
         causes,
+        &remembered,
     ];
-    for part in looks.iter().chain(&whole) {
+    let mut digest = Digest(DefaultHasher::new());
+    for part in looks.iter().chain(&objects) {
         // A hasher takes everything.
         let _written = writeln!(digest, "{part:?}");
     }
     digest.0.finish()
+}
+
+/// What is remembered, without times: what is done again and again only because it was just done is a loop.
+fn remembered(memory: &Memory) -> String {
+    let Memory {
+        ledger: Ledger { changed_at: _, created, base, desired: expected, leaving },
+        excess_since,
+        short_since,
+        template_due_since,
+        deleted_machines,
+        created_machines,
+        trial,
+        round,
+        rebalanced_at: _,
+        holds,
+        cordons,
+    } = memory;
+    let known = |Trial { hash, since: _, available, ready, relapses, waiting_since: _ }: &Trial| {
+        format!("{hash:?} {available:?} {ready:?} {relapses:?}")
+    };
+    let held = |Hold { since: _, beaten: _, completed }: &Hold| completed.is_some();
+    let done = |Cordon { at: _, done }: &Cordon| *done;
+    let parts: [&dyn Debug; 9] = [
+        &(created.is_some(), base, expected.map(|(expected, _)| expected)),
+        &leaving.keys(),
+        &(excess_since.is_some(), short_since.is_some(), template_due_since.is_some()),
+        &deleted_machines.keys(),
+        &created_machines.keys(),
+        &trial.as_ref().map(known),
+        round,
+        &holds.iter().map(|(id, hold)| (id, held(hold))).collect::<Vec<_>>(),
+        &cordons.iter().map(|(id, cordon)| (id, done(cordon))).collect::<Vec<_>>(),
+    ];
+    format!("{parts:?}")
 }
 
 /// What was seen, without when.
@@ -100,36 +153,54 @@ impl fmt::Write for Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use foo_cloud::model::InstanceId;
 
     fn at(second: u64) -> Timestamp {
         Timestamp::default().plus(Duration::from_secs(second))
     }
 
-    /// Plays passes: what each sees, when, whether it does something; when it wants to be called again.
+    /// Plays passes: what each sees, when, whether it does something, when it wants to be called again.
     fn plays(passes: &[(u64, u64, bool, Option<u64>)]) -> Vec<bool> {
         let mut rest = Rest::default();
-        let mut pass = |&(sees, now, did, until): &(u64, u64, bool, Option<u64>)| {
+        let mut pass = |&(sees, now, did, after): &(u64, u64, bool, Option<u64>)| {
             rest.begins(sees, at(now));
-            rest.ends(did, until.map(at))
+            rest.comes_back(at(now), after.map(Duration::from_secs));
+            rest.ends(did, at(now))
         };
         passes.iter().map(&mut pass).collect()
     }
 
     #[test]
-    fn what_nothing_calls_for_is_told_of_from_the_second_time() {
-        let busy = [(1, 0, true, None), (1, 1, true, None), (1, 2, true, None), (1, 3, true, None)];
-        assert_eq!(plays(&busy), [false, false, true, true]);
-        let rests_between = [(1, 0, true, None), (1, 1, true, None), (1, 2, false, None), (1, 3, true, None)];
-        assert_eq!(plays(&rests_between), [false; 4], "each of them once");
+    fn what_nothing_calls_for_is_told_of_when_it_goes_on() {
+        let busy = [(1, 0, true, None), (1, 10, true, None), (1, 30, true, None), (1, 70, true, None)];
+        assert_eq!(plays(&busy), [false, false, false, true]);
+        let between = [(1, 0, true, None), (1, 10, true, None), (1, 20, false, None), (1, 70, true, None)];
+        assert_eq!(plays(&between), [false, false, false, true], "a look that is awaited is no rest");
+        let seldom = [(1, 0, true, None), (1, 10, true, None), (1, 1000, true, None), (1, 2000, true, None)];
+        assert_eq!(plays(&seldom), [false; 4], "each of them once");
+    }
+
+    #[test]
+    fn when_something_was_done_is_not_what_was_done() {
+        let ended = |id: &str, second: u64| {
+            let mut memory = Memory::default();
+            memory.ledger.changed_at = Some(at(second));
+            memory.ledger.leaving.insert(InstanceId::new(id), at(second));
+            memory
+        };
+        assert_eq!(remembered(&ended("i-1", 1)), remembered(&ended("i-1", 2)));
+        assert_ne!(remembered(&ended("i-1", 1)), remembered(&ended("i-2", 1)));
+        let tagged =
+            Memory { ledger: Ledger { changed_at: Some(at(3)), ..Ledger::default() }, ..Memory::default() };
+        assert_eq!(remembered(&tagged), remembered(&Memory::default()));
     }
 
     #[test]
     fn news_and_timers_are_reasons() {
-        assert_eq!(plays(&[(1, 0, true, None), (2, 1, true, None), (3, 2, true, None)]), [false; 3]);
-        let by_timer = [(1, 0, true, Some(5)), (1, 5, true, Some(9)), (1, 9, true, Some(12))];
+        assert_eq!(plays(&[(1, 0, true, None), (2, 80, true, None), (3, 160, true, None)]), [false; 3]);
+        let by_timer = [(1, 0, true, Some(50)), (1, 50, true, Some(90)), (1, 140, true, Some(90))];
         assert_eq!(plays(&by_timer), [false; 3]);
-        let too_early = [(1, 0, true, Some(5)), (1, 3, true, Some(5)), (1, 4, true, Some(5))];
-        assert_eq!(plays(&too_early), [false, false, true]);
+        let early = [(1, 0, true, Some(500)), (1, 30, true, Some(500)), (1, 100, true, Some(500))];
+        assert_eq!(plays(&early), [false, false, true]);
     }
 }

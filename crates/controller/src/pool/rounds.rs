@@ -116,18 +116,18 @@ impl Pools {
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
             let observed = Observed { shortage: shortage.clone(), causes: causes.clone(), ..observed };
             if round == 1 {
-                state.rest.begins(rest::digest(&desired, &observed, &state.memory), now);
+                state.rest.begins(rest::digest(&desired, &observed, &state.memory), observed.now);
             }
             let mut plan = foo_planner::plan(&desired, &observed, &state.memory);
-            if stranger.is_some() {
-                // What a stranger's eyes see is not believed, however often they look.
+            state.rest.comes_back(observed.now, plan.report.next.after);
+            // What is read of a template is not believed before the account is known, however often it is read.
+            let believed = !matches!(observed.template, Look::Failed { .. });
+            if !believed {
                 plan.actions.retain(|action| !matches!(action, Action::LookAtTemplate));
             }
             let fresh = observed.group.seen_at() > state.memory.ledger.changed_at;
             let mut pass = self.act(&desired, &observed, plan, gathered, region, state).await;
             acted |= pass.acted;
-            // What is read of a template is not believed before the account is known, however often it is read.
-            let believed = !matches!(observed.template, Look::Failed { .. });
             let went_on = believed
                 && pass.failure.is_none()
                 && !pass.raced

@@ -39,7 +39,7 @@ async fn a_node_that_cannot_be_cordoned_is_told_of_and_holds_nothing_up() {
         })
         .await;
     assert!(world.server.get::<Secret>(crate::support::NS, &secret).is_some());
-    world.waits(Duration::from_mins(60)).await;
+    world.waits(Duration::from_hours(1)).await;
     world.settles().await;
     assert_eq!(world.messages(), (0, 0), "too old to matter");
     assert!(instances.iter().all(|id| pool.instances().contains(id)), "nothing is replaced");

@@ -252,10 +252,27 @@ async fn of_two_installations_one_writes_to_an_identity() {
     world.settles().await;
     let ready = |name: &str| world.identity(name).status.map(|status| status.conditions[0].status.clone());
     assert_eq!((ready("other"), ready("theirs")), (Some("True".to_owned()), None));
+    assert!(world.identity("prod").finalizers().len() == 1, "it is used, whoever writes its status");
     world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
     world.settles().await;
     let said = &world.identity("prod").status.unwrap().conditions[0];
     assert_eq!(said.message, "", "what the other one has to say of it is not said by this one");
+    assert!(world.identity("prod").finalizers().is_empty(), "nobody may use it any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_identity_that_nobody_uses_any_more_is_let_go_by_the_next_manager() {
+    let mut world = World::with_keys().await;
+    world.kills_the_manager();
+    world.server.delete::<FooClusterIdentity>("", "prod").unwrap();
+    world.server.edit(NS, CLUSTER, |cluster: &mut FooCluster| cluster.metadata.finalizers = None).unwrap();
+    world.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
+    assert!(world.server.get::<FooClusterIdentity>("", "prod").is_some());
+    // There is no FooCluster left whose change could wake it, and that is known last.
+    let slow = ApiFault::status(500).on(Verb::List).kind("FooCluster").client(MANAGER).times(3);
+    world.server.inject(slow);
+    world.starts_the_manager();
+    world.until("the identity goes", || world.server.get::<FooClusterIdentity>("", "prod").is_none()).await;
 }
 
 #[tokio::test(start_paused = true)]

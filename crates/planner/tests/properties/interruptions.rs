@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        68 => undisturbed(),
+        67 => undisturbed(),
         4 => super::announcement(),
         1 => (0_usize..6).prop_map(Step::Strike),
     ]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        68 => undisturbed(),
+        67 => undisturbed(),
         2 => (1_u8..4).prop_map(Step::Content),
         1 => (1_u8..4).prop_map(Step::Broken),
     ]
