@@ -3,6 +3,7 @@
 //! Each check is a function from a file to sentences; only [`check`] reads the disk.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -41,6 +42,7 @@ pub fn check(root: &Path) -> Result<()> {
             println!("warning: {warning}");
         }
     }
+    findings.extend(anchors(&files));
     findings.extend(toolchains(&files));
     if findings.is_empty() {
         println!("{} files are tidy", files.len());
@@ -128,31 +130,84 @@ fn long(file: &File) -> Option<String> {
     (file.ends_with(&["rs", "sh"]) && lines > LONG).then(|| format!("{} has {lines} lines", file.path))
 }
 
-/// Relative links of Markdown files: `[text](path#anchor)`. Anchors are not followed.
-fn links(file: &File, exists: &dyn Fn(&Path) -> bool) -> Vec<String> {
-    if !file.ends_with(&["md"]) {
-        return Vec::new();
-    }
-    let folder = Path::new(&file.path).parent().unwrap_or_else(|| Path::new(""));
-    let mut findings = Vec::new();
+/// Links of a Markdown file outside of blocks of code, with their line: `[text](path#anchor)`.
+fn targets(file: &File) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
     let mut code = false;
-    for (number, line) in file.lines() {
+    for (number, line) in file.lines().filter(|_| file.ends_with(&["md"])) {
         if line.trim_start().starts_with("```") {
             code = !code;
         }
-        for target in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let path = target.split('#').next().unwrap_or_default();
-            if !code
-                && !path.is_empty()
-                && !path.contains("://")
-                && !path.starts_with("mailto:")
-                && !exists(&folder.join(path))
-            {
-                findings.push(format!("{}:{number}: link to {path}, which is not there", file.path));
+        if !code {
+            let links = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+            found.extend(links.map(|target| (number, target)));
+        }
+    }
+    found.retain(|(_, target)| !target.contains("://") && !target.starts_with("mailto:"));
+    found
+}
+
+/// The file that a relative link leads to, as files are named here.
+fn leads_to(file: &File, path: &str) -> String {
+    if path.is_empty() {
+        return file.path.clone();
+    }
+    let mut parts: Vec<&str> = file.path.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Relative links of Markdown files.
+fn links(file: &File, exists: &dyn Fn(&Path) -> bool) -> Vec<String> {
+    targets(file)
+        .into_iter()
+        .map(|(number, target)| (number, target.split('#').next().unwrap_or_default()))
+        .filter(|(_, path)| !path.is_empty() && !exists(Path::new(&leads_to(file, path))))
+        .map(|(number, path)| format!("{}:{number}: link to {path}, which is not there", file.path))
+        .collect()
+}
+
+/// Anchors of links between Markdown files: each is a heading there.
+fn anchors(files: &[File]) -> Vec<String> {
+    let pages: BTreeMap<&str, BTreeSet<String>> = files
+        .iter()
+        .filter(|file| file.ends_with(&["md"]))
+        .map(|file| (file.path.as_str(), headings(file)))
+        .collect();
+    let mut findings = Vec::new();
+    for file in files {
+        for (number, target) in targets(file) {
+            let Some((path, anchor)) = target.split_once('#') else { continue };
+            let there = pages.get(leads_to(file, path).as_str());
+            if there.is_some_and(|headings| !headings.contains(anchor)) {
+                findings
+                    .push(format!("{}:{number}: link to {target}, but there is no such heading", file.path));
             }
         }
     }
     findings
+}
+
+/// The anchors of a page's headings, as GitHub makes them.
+fn headings(file: &File) -> BTreeSet<String> {
+    let mut code = false;
+    let mut found = BTreeSet::new();
+    for (_, line) in file.lines() {
+        code ^= line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        if !code && heading.len() < line.len() && heading.starts_with(' ') {
+            let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+            found.insert(kept.collect::<String>().to_lowercase().replace(' ', "-"));
+        }
+    }
+    found
 }
 
 /// Every crate takes the workspace's lints.
@@ -228,6 +283,15 @@ mod tests {
             links(&file("docs/a.md", text), &exists),
             ["docs/a.md:1: link to c.md, which is not there"]
         );
+    }
+
+    #[test]
+    fn anchors_are_headings_of_the_page_they_lead_to() {
+        let files = [
+            file("docs/a.md", "# A page\n[a](#a-page) [b](../b.md#what-it-costs) [c](../b.md#gone)\n"),
+            file("b.md", "## What it `costs`?\n```\n# Gone\n```\n"),
+        ];
+        assert_eq!(anchors(&files), ["docs/a.md:2: link to ../b.md#gone, but there is no such heading"]);
     }
 
     #[test]
