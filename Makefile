@@ -22,7 +22,7 @@ build_programs := cargo build --workspace --bins --test golden
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check chaos bench model release release-manifests manager tools browser python build clean \
+.PHONY: help demo test check chaos bench model release release-manifests manager plugin tools browser python build clean \
     prerequisites components
 
 help: ## This list
@@ -55,11 +55,13 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
 	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)
 
-release: release-manifests manager ## All of a release: dist/ (VERSION=v0.1.0); half an hour, 8 GB of memory
-	@install -D $(bin)/../$(MANAGER_TARGET)/release/foo-manager dist/foo-manager/$(VERSION)/foo-manager-$(MANAGER_TARGET)
+release: release-manifests manager plugin ## All of a release: dist/ (VERSION=v0.1.0); half an hour, 8 GB of memory
+	@for program in foo-manager kubectl-foo; do \
+	    install -D $(bin)/../$(MANAGER_TARGET)/release/$$program dist/$$program/$(VERSION)/$$program-$(MANAGER_TARGET); \
+	done
 	@$(bin)/xtask checksums --out dist
 
-release-manifests: prerequisites ## The same without the manager: what clusterctl installs from, SBOM, checksums
+release-manifests: prerequisites ## The same without programs: what clusterctl installs from, SBOM, checksums
 	@$(build_xtask)
 	@$(bin)/xtask release --version $(VERSION) --out dist
 
@@ -68,6 +70,10 @@ manager: ## The static foo-manager alone, optimised (MANAGER_TARGET=x86_64-unkno
 	@hack/tools/target.sh $(MANAGER_TARGET)
 	$(call timed,foo-manager,cargo build --locked --release --package foo-controller --bin foo-manager \
 	    --target $(MANAGER_TARGET))
+
+plugin: ## The static kubectl-foo alone, optimised
+	@hack/tools/target.sh $(MANAGER_TARGET)
+	$(call timed,kubectl-foo,cargo build --locked --release --package kubectl-foo --target $(MANAGER_TARGET))
 
 tools: prerequisites ## Build the real components that tests and demo run (8 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)

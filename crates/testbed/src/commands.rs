@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
@@ -45,4 +45,17 @@ where
         bail!("{shown}: {}\n{stdout}{stderr}", output.status);
     }
     Ok(Printed { stdout, stderr })
+}
+
+/// A program of ours, built into the folder of the program that runs.
+pub fn beside_us(name: &str) -> Result<PathBuf> {
+    // Programs are in target/<profile>, test binaries in target/<profile>/deps.
+    let us = std::env::current_exe().context("our own path")?;
+    let found = us.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|path| path.is_file());
+    found.with_context(|| {
+        format!(
+            "there is no {name} beside {}. Build it with the features the tests use: `make build`",
+            us.display()
+        )
+    })
 }

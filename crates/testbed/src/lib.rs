@@ -40,7 +40,7 @@ pub mod world;
 
 pub use api_server::ApiServer;
 pub use capi::{Capi, CapiOptions, Provider, ProviderKind, point_webhooks_at};
-pub use commands::{Printed, run};
+pub use commands::{Printed, beside_us, run};
 pub use controllers::Controllers;
 pub use kubelets::{InstanceList, Instances, Join, KubeletOptions, Kubelets, NodeSpec, PodDeath, PodEnd};
 pub use pki::{KeyAndCertificate, Pki};

@@ -65,17 +65,20 @@ const ENTRIES: [Entry; 2] = [
     },
 ];
 
-/// Writes what clusterctl installs ([`write()`]), the SBOM of the manager in `<out>/foo-manager/<version>/`, and the
+/// Writes what clusterctl installs ([`write()`]), the SBOMs of the programs in `<out>/<program>/<version>/`, and the
 /// checksums of everything in `out`. Returns the paths of all files written.
 pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
     let mut written = write(root, version, image, out)?;
-    let folder = out.join("foo-manager").join(version);
-    emptied(&folder)?;
-    std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
-    let path = folder.join("foo-manager.cdx.json");
-    std::fs::write(&path, sbom::document(root, version)?)
-        .with_context(|| format!("writing {}", path.display()))?;
-    written.push(path);
+    for program in sbom::PROGRAMS {
+        let (_, name) = program;
+        let folder = out.join(name).join(version);
+        emptied(&folder)?;
+        std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+        let path = folder.join(format!("{name}.cdx.json"));
+        std::fs::write(&path, sbom::document(root, program, version)?)
+            .with_context(|| format!("writing {}", path.display()))?;
+        written.push(path);
+    }
     written.push(checksums::write(out)?);
     Ok(written)
 }
@@ -425,7 +428,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let release = |name: &str| -> Vec<Vec<u8>> {
             let paths = write_all(&crate::root(), "v0.1.0", IMAGE, &folder.path().join(name)).unwrap();
-            assert_eq!(paths.len(), 6 + TEMPLATES.len());
+            assert_eq!(paths.len(), 7 + TEMPLATES.len());
             paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
         };
         assert_eq!(release("a"), release("b"));
@@ -440,7 +443,7 @@ mod tests {
             (read("Dockerfile"), read("Makefile"), read("deploy/manager/manager.yaml"));
         assert!(image.contains("RUN make manager MANAGER_TARGET=\"$(uname -m)-unknown-linux-musl\""));
         assert!(make.contains(&format!("MANAGER_TARGET ?= {}\n", sbom::TARGET)));
-        assert!(make.lines().any(|line| line.starts_with("release: release-manifests manager ")));
+        assert!(make.lines().any(|line| line.starts_with("release: release-manifests manager plugin ")));
         assert!(image.contains("\nUSER 65532:65532\n"));
         assert!(deployment.contains("runAsUser: 65532") && deployment.contains("runAsGroup: 65532"));
     }

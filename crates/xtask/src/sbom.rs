@@ -1,4 +1,4 @@
-//! The list of everything that is linked into foo-manager (SBOM), as CycloneDX 1.6 in JSON.
+//! Lists of everything that is linked into the programs of a release (SBOM), as CycloneDX 1.6 in JSON.
 //!
 //! Made from `cargo tree` and Cargo.lock alone, so it needs no build and no network, and the same sources give the same
 //! bytes: it has no serial number and no time. What only takes part in the build (build scripts, macros, tests) is not in it.
@@ -10,20 +10,19 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Package and name of the program.
-const PACKAGE: &str = "foo-controller";
-const PROGRAM: &str = "foo-manager";
+/// The programs of a release: package and name.
+pub const PROGRAMS: [(&str, &str); 2] = [("foo-controller", "foo-manager"), ("kubectl-foo", "kubectl-foo")];
 /// What is released is built for this target; others link the same crates.
 pub const TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// The document for a version (`v0.1.0`).
-pub fn document(root: &Path, version: &str) -> Result<String> {
-    let crates = graph::linked_into(root, PACKAGE, TARGET)?;
+/// The document for one of [`PROGRAMS`] in a version (`v0.1.0`).
+pub fn document(root: &Path, (package, program): (&str, &str), version: &str) -> Result<String> {
+    let crates = graph::linked_into(root, package, TARGET)?;
     let sources = graph::sources(root)?;
     let components: Vec<Value> =
         crates.keys().map(|item| component(item, &sources)).collect::<Result<_>>()?;
-    let program = crates.keys().find(|item| item.name == PACKAGE).context("the program has no package")?;
-    let mut dependencies = vec![json!({ "ref": PROGRAM, "dependsOn": [reference(program)] })];
+    let linked = crates.keys().find(|item| item.name == package).context("the program has no package")?;
+    let mut dependencies = vec![json!({ "ref": program, "dependsOn": [reference(linked)] })];
     dependencies.extend(crates.iter().map(|(item, on)| {
         let on: Vec<String> = on.iter().map(reference).collect();
         json!({ "ref": reference(item), "dependsOn": on })
@@ -36,8 +35,8 @@ pub fn document(root: &Path, version: &str) -> Result<String> {
         "metadata": {
             "component": {
                 "type": "application",
-                "bom-ref": PROGRAM,
-                "name": PROGRAM,
+                "bom-ref": program,
+                "name": program,
                 "version": version,
                 "licenses": [{"expression": env!("CARGO_PKG_LICENSE")}],
             },
@@ -84,7 +83,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn parsed() -> Value {
-        serde_json::from_str(&document(&crate::root(), "v0.1.0").unwrap()).unwrap()
+        serde_json::from_str(&document(&crate::root(), PROGRAMS[0], "v0.1.0").unwrap()).unwrap()
     }
 
     fn components() -> Vec<Value> {
@@ -136,6 +135,13 @@ mod tests {
         {
             assert!(!there(name), "{name}");
         }
+    }
+
+    #[test]
+    fn the_plugin_links_neither_the_sdk_nor_the_manager() {
+        let document = document(&crate::root(), PROGRAMS[1], "v0.1.0").unwrap();
+        assert!(document.contains("\"kube-client\"") && document.contains("\"comfy-table\""));
+        assert!(!document.contains("aws-sdk") && !document.contains("foo-controller"));
     }
 
     #[test]

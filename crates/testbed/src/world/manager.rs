@@ -6,7 +6,7 @@ use crate::http::get;
 use crate::pki::write;
 use crate::process::Process;
 use crate::wait::{Probe, wait_until};
-use crate::{ApiServer, free_port, lock};
+use crate::{ApiServer, beside_us, free_port, lock};
 use anyhow::{Context as _, Result, bail};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
@@ -211,15 +211,5 @@ pub(super) fn program() -> Result<PathBuf> {
         anyhow::ensure!(path.is_file(), "{PROGRAM}: there is no file {}", path.display());
         return Ok(path);
     }
-    // Programs are in target/<profile>, test binaries in target/<profile>/deps.
-    let us = std::env::current_exe().context("our own path")?;
-    let found =
-        us.ancestors().skip(1).take(2).map(|folder| folder.join("foo-manager")).find(|path| path.is_file());
-    found.with_context(|| {
-        format!(
-            "there is no foo-manager beside {}. Build it with the features the tests use: `make build`, or `cargo build -p \
-             foo-controller`; or name one in {PROGRAM}.",
-            us.display()
-        )
-    })
+    beside_us("foo-manager").with_context(|| format!("or name one in {PROGRAM}"))
 }

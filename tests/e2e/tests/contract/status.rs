@@ -99,3 +99,42 @@ fn a_settled_pool_causes_no_write() {
         Ok(())
     });
 }
+
+/// `kubectl foo explain`, found by the real kubectl, says what the pool's objects say.
+#[test]
+fn the_plugin_explains_what_a_pool_waits_for() {
+    in_world(async |world| {
+        let cluster = world.cluster("explained").await?;
+        let pool = cluster.pool("workers", 2).await?;
+        pool.settles_at(2).await?;
+        let plugin = foo_testbed::beside_us("kubectl-foo")?;
+        let folder = plugin.parent().unwrap_or(&plugin).display().to_string();
+        let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+        let explained = async || {
+            let args = ["foo", "explain", "workers", "--namespace", "explained"];
+            let printed = world.api().run("kubectl", args, &[("PATH", path.as_str())], "").await;
+            printed.map(|printed| printed.stdout)
+        };
+        let text = explained().await?;
+        assert!(text.contains("2 wished for, 2 exist, 2 ready, 2 up to date\nReady for "), "{text}");
+        assert!(text.contains("all 2 are in service, Ready and up to date"), "{text}");
+
+        let workload = pool.run("web", 2).await?;
+        pool.scale(1).await?;
+        pool.wait("to be held up by a budget", SOON, |view| {
+            view.machines.iter().any(foo_testbed::world::MachineView::waits_for_budget)
+        })
+        .await?;
+        let text = explained().await?;
+        let going = pool.look().await?.machines.into_iter().find(|it| it.is_deleting());
+        let going = going.unwrap_or_else(|| panic!("nothing goes: {text}"));
+        assert!(text.contains("Not ready for ") && text.contains("Draining"), "{text}");
+        let row = text.lines().find(|line| line.trim().starts_with(&going.name)).unwrap_or_default();
+        assert!(row.contains(&going.instance) && row.contains("disruption budget"), "{text}");
+        assert!(text.contains("1 more are in service"), "{text}");
+
+        workload.allow(1).await?;
+        pool.settles_at(1).await?;
+        Ok(())
+    });
+}

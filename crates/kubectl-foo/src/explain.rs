@@ -1,0 +1,246 @@
+//! What a pool waits for, and why, in words. Everything said stands in an object; nothing is guessed.
+
+use crate::gather::Facts;
+use comfy_table::{Table, presets};
+use foo_api::capi::Machine;
+use foo_api::names::CLUSTER_NAME_LABEL;
+use foo_api::{FooMachine, FooMachinePool};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::ResourceExt as _;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Warnings that are older are history.
+const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
+/// So many warnings at most.
+const WARNINGS: usize = 5;
+/// Conditions that are well when they are True. Of all others a False whose reason begins with `Not` is nothing to tell.
+const WELL_WHEN_TRUE: [&str; 4] =
+    ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
+
+/// All there is to say about a pool at that moment. Ends with a new line.
+pub fn explain(facts: &Facts, now: Timestamp) -> String {
+    let mut text = heading(&facts.pool);
+    line(&mut text, &sizes(&facts.pool));
+    line(&mut text, &verdict(&facts.pool, now));
+    section(&mut text, "Also", &conditions(&facts.pool, now));
+    section(&mut text, "Machines", &machines(facts, now));
+    section(&mut text, "Warnings of the last hour", &warnings(&facts.events, now));
+    text
+}
+
+fn heading(pool: &FooMachinePool) -> String {
+    let mut text = format!("FooMachinePool {}/{}", pool.namespace().unwrap_or_default(), pool.name_any());
+    if let Some(cluster) = pool.labels().get(CLUSTER_NAME_LABEL) {
+        text += &format!(" of Cluster {cluster}");
+    }
+    if let Some(group) = pool.status.as_ref().and_then(|status| status.auto_scaling_group.as_ref()) {
+        text += &format!(", Auto Scaling group {}", group.name);
+    }
+    text + "\n"
+}
+
+fn sizes(pool: &FooMachinePool) -> String {
+    let Some(status) = &pool.status else {
+        return "the manager has not said anything about it yet".to_owned();
+    };
+    let count = |count: Option<i32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    format!(
+        "{} wished for, {} exist, {} ready, {} up to date",
+        count(status.desired_replicas),
+        count(status.replicas),
+        count(status.ready_replicas),
+        count(status.up_to_date_replicas)
+    )
+}
+
+fn verdict(pool: &FooMachinePool, now: Timestamp) -> String {
+    let Some(ready) = condition(pool_conditions(pool), "Ready") else { return String::new() };
+    let behind =
+        pool.status.as_ref().and_then(|status| status.observed_generation) != pool.metadata.generation;
+    let behind = if behind { " (the manager has not seen the last change of the spec yet)" } else { "" };
+    if ready.status == "True" {
+        format!("Ready for {}{behind}", age(ready, now))
+    } else {
+        format!("Not ready for {}: {}{behind}", age(ready, now), said(ready))
+    }
+}
+
+/// What else is not as it is at rest.
+fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
+    let all = pool_conditions(pool);
+    let ready = condition(all, "Ready").map(said);
+    let is_telling = |condition: &&Condition| {
+        let at_rest = if WELL_WHEN_TRUE.contains(&condition.type_.as_str()) {
+            condition.status == "True"
+        } else {
+            condition.status == "False" && condition.reason.starts_with("Not")
+        };
+        condition.type_ != "Ready" && !at_rest && ready.as_ref() != Some(&said(condition))
+    };
+    let told = |condition: &Condition| {
+        format!(
+            "{} is {} for {}: {}",
+            condition.type_,
+            condition.status,
+            age(condition, now),
+            said(condition)
+        )
+    };
+    all.iter().filter(is_telling).map(told).collect()
+}
+
+fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["NAME", "INSTANCE", "TYPE", "ZONE", "WHY"]);
+    let mut at_rest = 0;
+    for foo_machine in &facts.foo_machines {
+        let name = foo_machine.name_any();
+        let machine = facts.machines.iter().find(|machine| machine.name_any() == name);
+        let why = why(foo_machine, machine, now);
+        if why.is_empty() {
+            at_rest += 1;
+            continue;
+        }
+        let status = foo_machine.status.clone().unwrap_or_default();
+        let zone = status.failure_domain.unwrap_or_default();
+        let row = [
+            name,
+            foo_machine.spec.instance_id.clone(),
+            status.instance_type.unwrap_or_default(),
+            zone,
+            why.join("; "),
+        ];
+        table.add_row(row);
+    }
+    let mut lines: Vec<String> = if table.is_empty() {
+        Vec::new()
+    } else {
+        table.lines().map(|line| line.trim().to_owned()).collect()
+    };
+    match (at_rest, lines.is_empty()) {
+        (0, _) => {}
+        (all, true) => lines.push(format!("all {all} are in service, Ready and up to date")),
+        (others, false) => lines.push(format!("{others} more are in service, Ready and up to date")),
+    }
+    lines
+}
+
+/// What keeps a Machine from being at rest; nothing, if nothing does.
+fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> Vec<String> {
+    let mut why = Vec::new();
+    let status = foo_machine.status.clone().unwrap_or_default();
+    if let Some(hook) = &status.drain_hook {
+        why.push(format!("AWS ends it; it waits for its drain, until {} at the latest", hook.deadline.0));
+    }
+    let Some(machine) = machine else {
+        why.push("Cluster API has made no Machine for it yet".to_owned());
+        return why;
+    };
+    let of_machine = machine.status.clone().unwrap_or_default();
+    if machine.metadata.deletion_timestamp.is_some() {
+        let deleting = condition(&of_machine.conditions, "Deleting");
+        why.push(deleting.map_or_else(|| "its Machine is being deleted".to_owned(), said));
+        return why;
+    }
+    if foo_machine.metadata.deletion_timestamp.is_some() {
+        why.push("its FooMachine was deleted; its Machine goes first".to_owned());
+    }
+    match status.lifecycle_state.as_deref() {
+        Some("InService") => {}
+        Some(state) => why.push(format!("its instance is {state}")),
+        None => why.push("its instance has not been looked at yet".to_owned()),
+    }
+    match (of_machine.node_ref, condition(&of_machine.conditions, "NodeReady")) {
+        (None, _) => {
+            let since = machine.metadata.creation_timestamp.as_ref().map(|time| time.0);
+            let since = since.map(|since| format!(" for {}", duration(since, now))).unwrap_or_default();
+            why.push(format!("no Node has joined{since}"));
+        }
+        (Some(node), Some(ready)) if ready.status != "True" => {
+            why.push(format!("Node {} is not Ready for {}: {}", node.name, age(ready, now), said(ready)));
+        }
+        (Some(_), _) => {}
+    }
+    if let Some(sick) = condition(&of_machine.conditions, "OwnerRemediated").filter(|it| it.status == "False")
+    {
+        why.push(format!("given up on by its MachineHealthCheck: {}", said(sick)));
+    }
+    if let Some(outdated) = condition(&status.conditions, "UpToDate").filter(|it| it.status == "False") {
+        why.push(format!("outdated: {}", said(outdated)));
+    }
+    why
+}
+
+/// The latest first; what is said twice is said once.
+fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
+    let mut recent: Vec<(Timestamp, String)> = events
+        .iter()
+        .filter(|event| event.type_.as_deref() == Some("Warning"))
+        .filter_map(|event| {
+            let at = last_seen(event)?;
+            let reason = event.reason.as_deref().unwrap_or_default();
+            let message = event.message.as_deref().unwrap_or_default();
+            (now.duration_since(at) < RECENT).then(|| (at, format!("{reason}: {message}")))
+        })
+        .collect();
+    recent.sort_by(|a, b| b.cmp(a));
+    let mut told = BTreeSet::new();
+    recent.retain(|(_, text)| told.insert(text.clone()));
+    recent.into_iter().take(WARNINGS).map(|(at, text)| format!("{} ago {text}", duration(at, now))).collect()
+}
+
+fn last_seen(event: &Event) -> Option<Timestamp> {
+    let series =
+        event.series.as_ref().and_then(|series| series.last_observed_time.as_ref()).map(|time| time.0);
+    let single = event.event_time.as_ref().map(|time| time.0);
+    series.or(event.last_timestamp.as_ref().map(|time| time.0)).or(single)
+}
+
+fn pool_conditions(pool: &FooMachinePool) -> &[Condition] {
+    pool.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default()
+}
+
+fn condition<'c>(conditions: &'c [Condition], kind: &str) -> Option<&'c Condition> {
+    conditions.iter().find(|condition| condition.type_ == kind)
+}
+
+/// `Reason: message`, in one line.
+fn said(condition: &Condition) -> String {
+    let message = condition.message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    if message.is_empty() { condition.reason.clone() } else { format!("{}: {message}", condition.reason) }
+}
+
+fn age(condition: &Condition, now: Timestamp) -> String {
+    duration(condition.last_transition_time.0, now)
+}
+
+/// As kubectl shows ages: `45s`, `12m`, `5h`, `3d`.
+fn duration(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs().max(0);
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{}m", seconds / 60),
+        7_200..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    if !line.is_empty() {
+        text.push_str(line);
+        text.push('\n');
+    }
+}
+
+fn section(text: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        // A String takes everything.
+        let _written = writeln!(text, "{title}:");
+        for one in lines {
+            line(text, &format!("  {one}"));
+        }
+    }
+}

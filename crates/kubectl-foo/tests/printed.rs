@@ -1,0 +1,190 @@
+//! What the plugin prints, to the letter. `UPDATE_GOLDEN=1 cargo test -p kubectl-foo` writes it anew; read it then.
+
+use foo_api::capi::Machine;
+use foo_api::{FooMachine, FooMachinePool};
+use k8s_openapi::api::core::v1::Event;
+use kubectl_foo::explain::explain;
+use kubectl_foo::gather::Facts;
+use serde_json::{Value, json};
+
+const NOW: &str = "2026-11-21T12:00:00Z";
+
+fn golden(name: &str, facts: &Facts) {
+    let text = explain(facts, NOW.parse().unwrap());
+    let path = format!("{}/tests/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    similar_asserts::assert_eq!(text, std::fs::read_to_string(&path).unwrap_or_default());
+}
+
+fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
+    json!({
+        "type": kind, "status": status, "reason": reason, "message": message,
+        "lastTransitionTime": "2026-11-21T11:55:00Z",
+    })
+}
+
+/// A pool of three with these conditions beside those that say that all is well.
+fn pool(conditions: &[Value]) -> FooMachinePool {
+    let well = ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"]
+        .map(|kind| condition(kind, "True", "Fine", ""));
+    let quiet = ["Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Deleting"]
+        .map(|kind| condition(kind, "False", &format!("Not{kind}"), ""));
+    let mut all: Vec<Value> = conditions.to_vec();
+    let others = well.into_iter().chain(quiet);
+    all.extend(others.filter(|other| conditions.iter().all(|it| it["type"] != other["type"])));
+    serde_json::from_value(json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePool",
+        "metadata": {
+            "namespace": "default", "name": "workers", "uid": "pool", "generation": 2,
+            "labels": {"cluster.x-k8s.io/cluster-name": "c"},
+        },
+        "spec": {"instanceType": "m7i.large", "ami": {"id": "ami-1"}},
+        "status": {
+            "observedGeneration": 2, "desiredReplicas": 3, "replicas": 3, "readyReplicas": 3, "upToDateReplicas": 3,
+            "autoScalingGroup": {"name": "default-c-workers", "desiredCapacity": 3, "minSize": 0, "maxSize": 3},
+            "conditions": all,
+        },
+    }))
+    .unwrap()
+}
+
+fn foo_machine(name: &str, status: &Value) -> FooMachine {
+    let mut all =
+        json!({"lifecycleState": "InService", "instanceType": "m7i.large", "failureDomain": "eu-central-1a"});
+    all.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
+    serde_json::from_value(json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachine",
+        "metadata": {"namespace": "default", "name": name},
+        "spec": {"providerID": format!("aws:///eu-central-1a/i-{name}"), "instanceID": format!("i-{name}")},
+        "status": all,
+    }))
+    .unwrap()
+}
+
+fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
+    let ready = json!({"nodeRef": {"name": format!("node-{name}")}, "conditions": [condition("NodeReady", "True", "NodeReady", "")]});
+    let mut metadata =
+        json!({"namespace": "default", "name": name, "creationTimestamp": "2026-11-21T11:50:00Z"});
+    if deleted {
+        metadata["deletionTimestamp"] = json!("2026-11-21T11:58:00Z");
+    }
+    serde_json::from_value(json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": metadata,
+        "spec": {"clusterName": "c", "infrastructureRef": {"apiGroup": "infrastructure.foo.com", "kind": "FooMachine", "name": name}},
+        "status": if status.is_null() { &ready } else { status },
+    }))
+    .unwrap()
+}
+
+fn event(kind: &str, at: &str, reason: &str, message: &str) -> Event {
+    serde_json::from_value(json!({
+        "metadata": {"name": "e", "namespace": "default"}, "involvedObject": {"uid": "pool"},
+        "type": kind, "reason": reason, "message": message, "eventTime": at,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn at_rest_there_is_little_to_say() {
+    let names = ["a", "b", "c"];
+    golden(
+        "at-rest",
+        &Facts {
+            pool: pool(&[condition("Ready", "True", "Ready", "")]),
+            foo_machines: names.map(|name| foo_machine(name, &json!({}))).into(),
+            machines: names.map(|name| machine(name, false, &Value::Null)).into(),
+            events: vec![event("Warning", "2026-11-21T08:00:00.000000Z", "InstanceVanished", "long ago")],
+        },
+    );
+}
+
+#[test]
+fn what_is_under_way_is_told_with_what_it_waits_for() {
+    let draining = "Drain not completed yet (started at 2026-11-21T11:58:02Z):\n* Pod default/web: cannot evict pod as it would \
+                    violate the pod's disruption budget.";
+    let drain = json!({"nodeRef": {"name": "node-a"}, "conditions": [condition("Deleting", "True", "DrainingNode", draining)]});
+    let gone = json!({"nodeRef": {"name": "node-d"}, "conditions": [condition("NodeReady", "Unknown", "NodeInternalError", "kubelet silent")]});
+    let sick = json!({
+        "nodeRef": {"name": "node-e"},
+        "conditions": [
+            condition("NodeReady", "True", "NodeReady", ""),
+            condition("OwnerRemediated", "False", "WaitingForRemediation", "Condition DiskPressure on Node is True"),
+        ],
+    });
+    let hook = json!({"lifecycleState": "Terminating:Wait", "drainHook": {"since": "2026-11-21T11:58:00Z", "deadline": "2026-11-23T11:58:00Z"}});
+    let outdated =
+        json!({"conditions": [condition("UpToDate", "False", "Outdated", "launched from version 1")]});
+    golden(
+        "under-way",
+        &Facts {
+            pool: pool(&[
+                condition("Ready", "False", "Draining", "waiting for the drain of a"),
+                condition(
+                    "RollingOut",
+                    "True",
+                    "Rolling",
+                    "3 of 6 are up to date; waiting for the Node of c",
+                ),
+                condition(
+                    "CapacityAvailable",
+                    "False",
+                    "InsufficientInstanceCapacity",
+                    "We currently do not have sufficient capacity.",
+                ),
+            ]),
+            foo_machines: vec![
+                foo_machine("a", &hook),
+                foo_machine("b", &outdated),
+                foo_machine("c", &json!({})),
+                foo_machine("d", &json!({})),
+                foo_machine("e", &json!({})),
+                foo_machine("f", &json!({"lifecycleState": "Pending"})),
+                foo_machine("g", &json!({})),
+            ],
+            machines: vec![
+                machine("a", true, &drain),
+                machine("b", false, &Value::Null),
+                machine("c", false, &json!({})),
+                machine("d", false, &gone),
+                machine("e", false, &sick),
+                machine("g", false, &Value::Null),
+            ],
+            events: vec![
+                event(
+                    "Warning",
+                    "2026-11-21T11:58:00.000000Z",
+                    "InstanceTakenByAWS",
+                    "AWS ends i-a (health check)",
+                ),
+                event(
+                    "Warning",
+                    "2026-11-21T11:57:00.000000Z",
+                    "InstanceTakenByAWS",
+                    "AWS ends i-a (health check)",
+                ),
+                event("Normal", "2026-11-21T11:57:00.000000Z", "ScaledUp", "not a warning"),
+            ],
+        },
+    );
+}
+
+#[test]
+fn a_pool_that_nobody_has_looked_at_yet() {
+    let mut fresh = pool(&[]);
+    fresh.status = None;
+    golden(
+        "fresh",
+        &Facts { pool: fresh, foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() },
+    );
+    let mut edited = pool(&[
+        condition("Ready", "False", "IdentityNotFound", "FooClusterIdentity prod does not exist"),
+        condition("CredentialsReady", "False", "IdentityNotFound", "FooClusterIdentity prod does not exist"),
+    ]);
+    edited.metadata.generation = Some(3);
+    golden(
+        "edited",
+        &Facts { pool: edited, foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() },
+    );
+}
