@@ -32,14 +32,11 @@ pub fn explain(facts: &Facts, now: Timestamp) -> String {
 }
 
 fn heading(pool: &FooMachinePool) -> String {
-    let mut text = format!("FooMachinePool {}/{}", pool.namespace().unwrap_or_default(), pool.name_any());
-    if let Some(cluster) = pool.labels().get(CLUSTER_NAME_LABEL) {
-        text += &format!(" of Cluster {cluster}");
-    }
-    if let Some(group) = pool.status.as_ref().and_then(|status| status.auto_scaling_group.as_ref()) {
-        text += &format!(", Auto Scaling group {}", group.name);
-    }
-    text + "\n"
+    let cluster = pool.labels().get(CLUSTER_NAME_LABEL);
+    let cluster = cluster.map(|cluster| format!(" of Cluster {cluster}")).unwrap_or_default();
+    let group = pool.status.as_ref().and_then(|status| status.auto_scaling_group.as_ref());
+    let group = group.map(|group| format!(", Auto Scaling group {}", group.name)).unwrap_or_default();
+    format!("FooMachinePool {}/{}{cluster}{group}\n", pool.namespace().unwrap_or_default(), pool.name_any())
 }
 
 fn sizes(pool: &FooMachinePool) -> String {
@@ -123,6 +120,7 @@ fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
     match (at_rest, lines.is_empty()) {
         (0, _) => {}
         (all, true) => lines.push(format!("all {all} are in service, Ready and up to date")),
+        (1, false) => lines.push("1 more is in service, Ready and up to date".to_owned()),
         (others, false) => lines.push(format!("{others} more are in service, Ready and up to date")),
     }
     lines
@@ -136,7 +134,8 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         why.push(format!("AWS ends it; it waits for its drain, until {} at the latest", hook.deadline.0));
     }
     let Some(machine) = machine else {
-        why.push("Cluster API has made no Machine for it yet".to_owned());
+        let state = status.lifecycle_state.as_deref().unwrap_or("not known yet");
+        why.push(format!("its instance is {state}; Cluster API has made no Machine for it yet"));
         return why;
     };
     let of_machine = machine.status.clone().unwrap_or_default();
@@ -195,8 +194,9 @@ fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
 fn last_seen(event: &Event) -> Option<Timestamp> {
     let series =
         event.series.as_ref().and_then(|series| series.last_observed_time.as_ref()).map(|time| time.0);
+    let last = event.last_timestamp.as_ref().map(|time| time.0);
     let single = event.event_time.as_ref().map(|time| time.0);
-    series.or(event.last_timestamp.as_ref().map(|time| time.0)).or(single)
+    series.or(last).or(single)
 }
 
 fn pool_conditions(pool: &FooMachinePool) -> &[Condition] {

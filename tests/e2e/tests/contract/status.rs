@@ -3,7 +3,7 @@
 use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{self, Kind, text};
-use foo_testbed::world::{IMAGE, INSTANCE_TYPE, Request, SOON};
+use foo_testbed::world::{IMAGE, INSTANCE_TYPE, MachineView, Request, SOON};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -122,16 +122,16 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         let workload = pool.run("web", 2).await?;
         pool.scale(1).await?;
         pool.wait("to be held up by a budget", SOON, |view| {
-            view.machines.iter().any(foo_testbed::world::MachineView::waits_for_budget)
+            view.machines.iter().any(MachineView::waits_for_budget)
         })
         .await?;
         let text = explained().await?;
-        let going = pool.look().await?.machines.into_iter().find(|it| it.is_deleting());
+        let going = pool.look().await?.machines.into_iter().find(MachineView::is_deleting);
         let going = going.unwrap_or_else(|| panic!("nothing goes: {text}"));
         assert!(text.contains("Not ready for ") && text.contains("Draining"), "{text}");
         let row = text.lines().find(|line| line.trim().starts_with(&going.name)).unwrap_or_default();
         assert!(row.contains(&going.instance) && row.contains("disruption budget"), "{text}");
-        assert!(text.contains("1 more are in service"), "{text}");
+        assert!(text.contains("1 more is in service"), "{text}");
 
         workload.allow(1).await?;
         pool.settles_at(1).await?;
