@@ -1,5 +1,11 @@
 //! What the plugin prints, to the letter. `UPDATE_GOLDEN=1 cargo test -p kubectl-foo` writes it anew; read it then.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "what tests share may fail as loudly as the tests do"
+)]
+
 use foo_api::capi::Machine;
 use foo_api::{FooMachine, FooMachinePool};
 use k8s_openapi::api::core::v1::Event;
