@@ -30,9 +30,12 @@ pub(crate) fn secret_name(cluster: &str) -> String {
 impl Usable {
     /// A client of that API server.
     pub(crate) async fn client(&self, metrics: &Metrics) -> Option<Client> {
-        let config = kube::Config::from_custom_kubeconfig(self.config.clone(), &KubeConfigOptions::default())
-            .await
-            .ok()?;
+        let mut config =
+            kube::Config::from_custom_kubeconfig(self.config.clone(), &KubeConfigOptions::default())
+                .await
+                .ok()?;
+        // A proxy of the manager's environment is one to AWS.
+        config.proxy_url = None;
         client::client(config, KubeClient::Workload, metrics.clone()).ok()
     }
 }
@@ -52,11 +55,10 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
         .and_then(|current| config.contexts.iter().find(|context| &context.name == current))
         .and_then(|context| context.context.as_ref())
         .ok_or_else(|| invalid("the kubeconfig has no current context"))?;
-    let server = config
-        .clusters
-        .iter()
-        .find(|cluster| cluster.name == context.cluster)
-        .and_then(|cluster| cluster.cluster.as_ref()?.server.as_deref())
+    let cluster = config.clusters.iter().find(|cluster| cluster.name == context.cluster);
+    let (cluster, server) = cluster
+        .and_then(|cluster| cluster.cluster.as_ref())
+        .and_then(|cluster| Some((cluster, cluster.server.as_deref()?)))
         .ok_or_else(|| invalid("the kubeconfig's current context names no server"))?;
     let endpoint =
         endpoint(server).ok_or_else(|| invalid("the kubeconfig's server is not an https URL with a host"))?;
@@ -71,6 +73,14 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
                  certificate or a token"
             ),
         ));
+    }
+    let is_file = |path: &Option<String>| path.is_some();
+    let of_user = user.is_some_and(|user| {
+        is_file(&user.token_file) || is_file(&user.client_certificate) || is_file(&user.client_key)
+    });
+    if of_user || is_file(&cluster.certificate_authority) {
+        // They would be files of ours: a kubeconfig that names the manager's own token would have it sent anywhere.
+        return Err(invalid("the kubeconfig names files; token, certificates and keys have to stand in it"));
     }
     Ok(Usable { text, endpoint, config })
 }
@@ -149,6 +159,14 @@ current-context: x
         let exec =
             GOOD.replace("{token: t}", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: aws}}");
         assert_eq!(reason(&exec), "ExecCredentialsNotSupported");
+        for (inline, file) in [
+            ("{token: t}", "{tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token}"),
+            ("{token: t}", "{client-certificate: /tls.crt, client-key-data: eA==}"),
+            ("{token: t}", "{client-certificate-data: eA==, client-key: /tls.key}"),
+            ("{server: ", "{certificate-authority: /ca.crt, server: "),
+        ] {
+            assert_eq!(reason(&GOOD.replace(inline, file)), "KubeconfigInvalid", "{file}");
+        }
         assert_eq!(read("boot", &Secret::default()).err().unwrap().reason, "KubeconfigInvalid");
     }
 }

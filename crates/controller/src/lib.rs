@@ -32,5 +32,6 @@ pub mod readiness;
 pub mod run;
 pub mod telemetry;
 pub mod watch;
+mod words;
 
 pub use context::Context;

@@ -133,9 +133,14 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     if let Some(hook) = &status.drain_hook {
         why.push(format!("AWS ends it; it waits for its drain, until {} at the latest", hook.deadline.0));
     }
+    let is_going = foo_machine.metadata.deletion_timestamp.is_some();
     let Some(machine) = machine else {
-        let state = status.lifecycle_state.as_deref().unwrap_or("not known yet");
-        why.push(format!("its instance is {state}; Cluster API has made no Machine for it yet"));
+        let word = if is_going {
+            "it has no Machine and is being deleted; its instance is ended"
+        } else {
+            "Cluster API has made no Machine for it yet"
+        };
+        why.push(word.to_owned());
         return why;
     };
     let of_machine = machine.status.clone().unwrap_or_default();
@@ -144,33 +149,49 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         why.push(deleting.map_or_else(|| "its Machine is being deleted".to_owned(), said));
         return why;
     }
-    if foo_machine.metadata.deletion_timestamp.is_some() {
+    if is_going {
         why.push("its FooMachine was deleted; its Machine goes first".to_owned());
     }
     match status.lifecycle_state.as_deref() {
         Some("InService") => {}
         Some(state) => why.push(format!("its instance is {state}")),
-        None => why.push("its instance has not been looked at yet".to_owned()),
+        // The manager says nothing of an instance before it is in service.
+        None => why.push("its instance is being launched".to_owned()),
     }
-    match (of_machine.node_ref, condition(&of_machine.conditions, "NodeReady")) {
-        (None, _) => {
-            let since = machine.metadata.creation_timestamp.as_ref().map(|time| time.0);
-            let since = since.map(|since| format!(" for {}", duration(since, now))).unwrap_or_default();
-            why.push(format!("no Node has joined{since}"));
-        }
-        (Some(node), Some(ready)) if ready.status != "True" => {
-            why.push(format!("Node {} is not Ready for {}: {}", node.name, age(ready, now), said(ready)));
-        }
-        (Some(_), _) => {}
+    why.extend(node(machine, now));
+    if condition(&of_machine.conditions, "OwnerRemediated").is_some_and(|it| it.status == "False") {
+        // What it saw stands in another condition.
+        let seen =
+            condition(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
+        let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
+        why.push(format!("given up on by its MachineHealthCheck{seen}"));
     }
-    if let Some(sick) = condition(&of_machine.conditions, "OwnerRemediated").filter(|it| it.status == "False")
-    {
-        why.push(format!("given up on by its MachineHealthCheck: {}", said(sick)));
-    }
-    if let Some(outdated) = condition(&status.conditions, "UpToDate").filter(|it| it.status == "False") {
-        why.push(format!("outdated: {}", said(outdated)));
+    match condition(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
+        Some("True") => {}
+        Some("False") => why.push("outdated".to_owned()),
+        _ if status.lifecycle_state.is_some() => why.push("not known whether it is up to date".to_owned()),
+        _ => {}
     }
     why
+}
+
+/// What is wrong with the Node of a Machine.
+fn node(machine: &Machine, now: Timestamp) -> Option<String> {
+    let status = machine.status.clone().unwrap_or_default();
+    let Some(node) = status.node_ref else {
+        let since = machine.metadata.creation_timestamp.as_ref().map(|time| time.0);
+        let since = since.map(|since| format!(" for {}", duration(since, now))).unwrap_or_default();
+        return Some(format!("no Node has joined{since}"));
+    };
+    let Some(ready) = condition(&status.conditions, "NodeReady") else {
+        return Some(format!("Cluster API has not looked at Node {} yet", node.name));
+    };
+    let (since, said) = (age(ready, now), said(ready));
+    match ready.status.as_str() {
+        "True" => None,
+        "False" => Some(format!("Node {} is not Ready for {since}: {said}", node.name)),
+        _ => Some(format!("it is not known for {since} whether Node {} is Ready: {said}", node.name)),
+    }
 }
 
 /// The latest first; what is said twice is said once.
@@ -188,7 +209,10 @@ fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
     recent.sort_by(|a, b| b.cmp(a));
     let mut told = BTreeSet::new();
     recent.retain(|(_, text)| told.insert(text.clone()));
-    recent.into_iter().take(WARNINGS).map(|(at, text)| format!("{} ago {text}", duration(at, now))).collect()
+    let more = recent.len().saturating_sub(WARNINGS);
+    let told =
+        recent.into_iter().take(WARNINGS).map(|(at, text)| format!("{} ago {text}", duration(at, now)));
+    told.chain((more > 0).then(|| format!("and {more} more"))).collect()
 }
 
 fn last_seen(event: &Event) -> Option<Timestamp> {

@@ -1,15 +1,18 @@
 //! Reads everything that there is to say about pools.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use foo_api::capi::Machine;
 use foo_api::{FooMachine, FooMachinePool};
-use futures::future::try_join_all;
 use k8s_openapi::api::core::v1::Event;
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::DeserializeGuard;
 use kube::{Api, Client, Config, Resource as _, ResourceExt as _};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Objects in one answer.
+const PAGE: u32 = 500;
 
 /// A pool with everything that belongs to it, as it stands in the cluster.
 #[derive(Clone, Debug)]
@@ -44,56 +47,86 @@ impl Access {
             }
             None => Config::from_kubeconfig(&options).await,
         };
-        let config = config.context("no usable kubeconfig")?;
+        let mut config = config.context("no usable kubeconfig")?;
+        // kube knows no NO_PROXY: a proxy of the environment would be used for everything.
+        config.proxy_url = None;
         let namespace = config.default_namespace.clone();
         Ok(Self { client: Client::try_from(config)?, namespace })
     }
 }
 
-/// The pools of a namespace, or of all; of these names, if there are any.
-pub async fn pools(client: &Client, namespace: Option<&str>, names: &[String]) -> Result<Vec<Facts>> {
-    let api: Api<FooMachinePool> = match namespace {
-        Some(namespace) => Api::namespaced(client.clone(), namespace),
-        None => Api::all(client.clone()),
-    };
-    let pools = if names.is_empty() {
-        api.list(&ListParams::default()).await.context("listing FooMachinePools")?.items
-    } else {
-        let each =
-            names.iter().map(async |name| api.get(name).await.with_context(|| format!("reading {name}")));
-        try_join_all(each).await?
-    };
+/// The pools of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in `unread`, and
+/// left out.
+pub async fn pools(
+    client: &Client,
+    namespace: Option<&str>,
+    names: &[String],
+    unread: &mut Vec<String>,
+) -> Result<Vec<Facts>> {
+    let pools: Vec<FooMachinePool> = list(client, namespace, unread).await?;
+    if let Some(missing) = names.iter().find(|name| pools.iter().all(|pool| pool.name_any() != **name)) {
+        bail!("there is no FooMachinePool {missing} in namespace {}", namespace.unwrap_or_default());
+    }
+    let is_meant = |pool: &&FooMachinePool| names.is_empty() || names.contains(&pool.name_any());
+    let pools: Vec<&FooMachinePool> = pools.iter().filter(is_meant).collect();
     // Namespaces are read once, however many pools they have.
-    let namespaces: BTreeSet<String> = pools.iter().filter_map(kube::ResourceExt::namespace).collect();
+    let namespaces: BTreeSet<String> = pools.iter().filter_map(|pool| pool.namespace()).collect();
     let mut all = Vec::new();
     for namespace in namespaces {
-        let foo_machines = list::<FooMachine>(client, &namespace).await?;
-        let machines = list::<Machine>(client, &namespace).await?;
+        let foo_machines: Vec<FooMachine> = list(client, Some(&namespace), unread).await?;
+        let machines: Vec<Machine> = list(client, Some(&namespace), unread).await?;
+        let events = match list::<Event>(client, Some(&namespace), unread).await {
+            Ok(events) => events,
+            // They are history; all else is said without them.
+            Err(error) => {
+                unread.push(format!("{error:#}"));
+                Vec::new()
+            }
+        };
         for pool in pools.iter().filter(|pool| pool.namespace().as_ref() == Some(&namespace)) {
-            all.push(facts(client, pool, &foo_machines, &machines).await?);
+            all.push(facts(pool, &foo_machines, &machines, &events));
         }
     }
     Ok(all)
 }
 
-async fn list<K>(client: &Client, namespace: &str) -> Result<Vec<K>>
+async fn list<K>(client: &Client, namespace: Option<&str>, unread: &mut Vec<String>) -> Result<Vec<K>>
 where
     K: kube::Resource<Scope = kube::core::NamespaceResourceScope, DynamicType = ()>
         + Clone
         + std::fmt::Debug
         + serde::de::DeserializeOwned,
 {
-    let api: Api<K> = Api::namespaced(client.clone(), namespace);
-    let listed = api.list(&ListParams::default()).await;
-    Ok(listed.with_context(|| format!("listing {}s of namespace {namespace}", K::kind(&())))?.items)
+    let api: Api<DeserializeGuard<K>> = match namespace {
+        Some(namespace) => Api::namespaced(client.clone(), namespace),
+        None => Api::all(client.clone()),
+    };
+    let kind = K::kind(&());
+    let mut read = Vec::new();
+    let mut page = ListParams::default().limit(PAGE);
+    loop {
+        let listed = api.list(&page).await.with_context(|| format!("listing {kind}s"))?;
+        let next = listed.metadata.continue_.clone().filter(|token| !token.is_empty());
+        for object in listed.items {
+            let name = object.name_any();
+            match object.0 {
+                Ok(object) => read.push(object),
+                Err(error) => unread.push(format!("{kind} {name} cannot be read: {}", error.error)),
+            }
+        }
+        match next {
+            Some(token) => page = page.continue_token(&token),
+            None => return Ok(read),
+        }
+    }
 }
 
-async fn facts(
-    client: &Client,
+fn facts(
     pool: &FooMachinePool,
     foo_machines: &[FooMachine],
     machines: &[Machine],
-) -> Result<Facts> {
+    events: &[Event],
+) -> Facts {
     let uid = pool.uid().unwrap_or_default();
     let is_ours = |machine: &&FooMachine| machine.owner_references().iter().any(|owner| owner.uid == uid);
     let mut foo_machines: Vec<FooMachine> = foo_machines.iter().filter(is_ours).cloned().collect();
@@ -104,8 +137,7 @@ async fn facts(
     };
     let mut machines: Vec<Machine> = machines.iter().filter(is_theirs).cloned().collect();
     machines.sort_by_key(kube::ResourceExt::name_any);
-    let events: Api<Event> = Api::namespaced(client.clone(), &pool.namespace().unwrap_or_default());
-    let about = ListParams::default().fields(&format!("involvedObject.uid={uid}"));
-    let events = events.list(&about).await.context("listing events")?.items;
-    Ok(Facts { pool: pool.clone(), foo_machines, machines, events })
+    let is_about = |event: &&Event| event.involved_object.uid.as_deref() == Some(uid.as_str());
+    let events = events.iter().filter(is_about).cloned().collect();
+    Facts { pool: pool.clone(), foo_machines, machines, events }
 }

@@ -1,9 +1,10 @@
 //! The plugin. kubectl finds it by its name, `kubectl-foo`, on the PATH.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand};
 use kubectl_foo::explain::explain;
 use kubectl_foo::gather::{self, Access};
+use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 
 /// Pools on AWS Auto Scaling groups, explained.
@@ -38,7 +39,6 @@ enum Command {
     /// What pools wait for, and why.
     Explain {
         /// Names of FooMachinePools; all of the namespace without.
-        #[arg(conflicts_with = "all_namespaces")]
         pools: Vec<String>,
     },
 }
@@ -49,16 +49,25 @@ async fn main() -> Result<()> {
     let ClusterArgs { kubeconfig, context, namespace, all_namespaces } = cluster;
     let access = Access::of(kubeconfig.as_deref(), context).await?;
     let namespace = (!all_namespaces).then(|| namespace.unwrap_or_else(|| access.namespace.clone()));
+    let mut unread = Vec::new();
     match command {
         Command::Explain { pools } => {
-            let facts = gather::pools(&access.client, namespace.as_deref(), &pools).await?;
-            if facts.is_empty() {
-                println!("there are no FooMachinePools");
-            }
+            ensure!(namespace.is_some() || pools.is_empty(), "pools cannot be named with --all-namespaces");
+            let facts = gather::pools(&access.client, namespace.as_deref(), &pools, &mut unread).await?;
             let now = jiff::Timestamp::now();
-            let texts: Vec<String> = facts.iter().map(|facts| explain(facts, now)).collect();
-            print!("{}", texts.join("\n"));
+            let mut texts: Vec<String> = facts.iter().map(|facts| explain(facts, now)).collect();
+            if texts.is_empty() {
+                texts.push("there are no FooMachinePools\n".to_owned());
+            }
+            match write!(std::io::stdout(), "{}", texts.join("\n")) {
+                // Whoever reads has read enough.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+                written => written?,
+            }
         }
+    }
+    for what in unread {
+        eprintln!("warning: {what}");
     }
     Ok(())
 }

@@ -57,8 +57,7 @@ fn pool(conditions: &[Value]) -> FooMachinePool {
 }
 
 fn foo_machine(name: &str, status: &Value) -> FooMachine {
-    let mut all =
-        json!({"lifecycleState": "InService", "instanceType": "m7i.large", "failureDomain": "eu-central-1a"});
+    let mut all = json!({"lifecycleState": "InService", "instanceType": "m7i.large", "failureDomain": "eu-central-1a", "conditions": [condition("UpToDate", "True", "UpToDate", "")]});
     all.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
     serde_json::from_value(json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachine",
@@ -67,6 +66,13 @@ fn foo_machine(name: &str, status: &Value) -> FooMachine {
         "status": all,
     }))
     .unwrap()
+}
+
+/// The manager says nothing of an instance that is being launched.
+fn launching(name: &str) -> FooMachine {
+    let mut machine = foo_machine(name, &json!({}));
+    machine.status = None;
+    machine
 }
 
 fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
@@ -116,12 +122,12 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
         "nodeRef": {"name": "node-e"},
         "conditions": [
             condition("NodeReady", "True", "NodeReady", ""),
-            condition("OwnerRemediated", "False", "WaitingForRemediation", "Condition DiskPressure on Node is True"),
+            condition("OwnerRemediated", "False", "WaitingForRemediation", "Waiting for remediation"),
+            condition("HealthCheckSucceeded", "False", "UnhealthyNode", "Condition DiskPressure on Node is reporting status True for more than 5m0s"),
         ],
     });
     let hook = json!({"lifecycleState": "Terminating:Wait", "drainHook": {"since": "2026-11-21T11:58:00Z", "deadline": "2026-11-23T11:58:00Z"}});
-    let outdated =
-        json!({"conditions": [condition("UpToDate", "False", "Outdated", "launched from version 1")]});
+    let outdated = json!({"conditions": [condition("UpToDate", "False", "Outdated", "")]});
     golden(
         "under-way",
         &Facts {
@@ -136,8 +142,8 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
                 condition(
                     "CapacityAvailable",
                     "False",
-                    "InsufficientInstanceCapacity",
-                    "We currently do not have sufficient capacity.",
+                    "InstancesNotLaunched",
+                    "1 instance short for 5 minutes; AWS says: We currently do not have sufficient capacity.",
                 ),
             ]),
             foo_machines: vec![
@@ -146,8 +152,9 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
                 foo_machine("c", &json!({})),
                 foo_machine("d", &json!({})),
                 foo_machine("e", &json!({})),
-                foo_machine("f", &json!({"lifecycleState": "Pending"})),
+                launching("f"),
                 foo_machine("g", &json!({})),
+                launching("h"),
             ],
             machines: vec![
                 machine("a", true, &drain),
@@ -156,6 +163,7 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
                 machine("d", false, &gone),
                 machine("e", false, &sick),
                 machine("g", false, &Value::Null),
+                machine("h", false, &json!({})),
             ],
             events: vec![
                 event(

@@ -202,12 +202,10 @@ pub enum Action {
         /// Why, for events and logs.
         why: String,
     },
-    /// Cordon the Node of a Machine, in the workload cluster.
-    CordonNode {
-        /// The Machine.
-        name: MachineName,
-        /// The instance that it is done for.
-        instance: InstanceId,
+    /// Cordon Nodes, in the workload cluster. Each stands for itself: some may be done and others not.
+    CordonNodes {
+        /// Instances whose Nodes they are, and their Machines.
+        nodes: BTreeMap<InstanceId, MachineName>,
     },
     /// Say on a Machine that there is nothing left to drain.
     ExcludeFromDraining {

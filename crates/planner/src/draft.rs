@@ -107,9 +107,9 @@ impl Draft {
         self.actions.iter().any(|(_, action)| makes(action))
     }
 
-    /// Nothing to do so far.
+    /// Nothing to do so far, here or in AWS.
     pub(crate) fn is_idle(&self) -> bool {
-        self.actions.is_empty() && self.whys.is_empty()
+        self.actions.iter().all(|(stage, _)| *stage == Stage::Last) && self.whys.is_empty()
     }
 
     /// The earliest timer.

@@ -7,6 +7,7 @@ use crate::action::Action;
 use crate::model::hook::Hold;
 use crate::model::{Decrement, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use crate::observed::{Look, Observed};
+use crate::signals::ADVICE_HOLDS;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -38,7 +39,7 @@ pub struct Memory {
     /// Instances that wait for our terminating hook.
     #[serde(default)]
     pub holds: BTreeMap<InstanceId, Hold>,
-    /// Instances at risk whose Nodes were to be cordoned, and how that went last; as long as the announcement stands.
+    /// Instances at risk whose Nodes were to be cordoned, and how that went last; at least as long as an announcement stands.
     #[serde(default)]
     pub cordons: BTreeMap<InstanceId, Cordon>,
 }
@@ -134,13 +135,15 @@ impl Memory {
         if action.changes_group() {
             self.ledger.changed_at = self.ledger.changed_at.max(Some(now));
         }
-        if let Action::CordonNode { instance, .. } = action {
-            self.cordons.insert(instance.clone(), Cordon { at: now, done: outcome == Outcome::Done });
-        }
         match outcome {
             Outcome::Refused => {}
             Outcome::Done | Outcome::MayHaveHappened => self.expect_effect(action, now),
         }
+    }
+
+    /// Notes how a try to cordon the Node of an instance went.
+    pub fn note_cordon(&mut self, instance: &InstanceId, done: bool, now: Timestamp) {
+        self.cordons.insert(instance.clone(), Cordon { at: now, done });
     }
 
     fn expect_effect(&mut self, action: &Action, now: Timestamp) {
@@ -195,7 +198,7 @@ impl Memory {
             | Action::DeleteFooMachine { .. }
             | Action::ReleaseFooMachine { .. }
             | Action::ExcludeFromDraining { .. }
-            | Action::CordonNode { .. }
+            | Action::CordonNodes { .. }
             | Action::SetMachineTimeouts { .. }
             | Action::PublishReplicas { .. } => {}
         }
@@ -212,7 +215,10 @@ impl Memory {
             };
             memory.holds.retain(|id, _| waits(id));
         }
-        memory.cordons.retain(|id, _| observed.signals.contains_key(id));
+        // What was announced may be out of sight for a while.
+        memory.cordons.retain(|id, cordon| {
+            observed.signals.contains_key(id) || cordon.at.until(observed.now) < ADVICE_HOLDS
+        });
         let machines: BTreeMap<_, _> =
             observed.machines.iter().map(|machine| (&machine.name, machine.deletion)).collect();
         memory.deleted_machines.retain(|name, at| {

@@ -231,9 +231,7 @@ impl About {
         match (self, action) {
             (
                 Self::Machine(machine),
-                Action::DeleteMachine { name, .. }
-                | Action::ExcludeFromDraining { name, .. }
-                | Action::CordonNode { name, .. },
+                Action::DeleteMachine { name, .. } | Action::ExcludeFromDraining { name, .. },
             ) => machine == name,
             (Self::Instance(instance), Action::TerminateInstance { id, .. })
             | (Self::Hook(instance), Action::CompleteHook { id, .. }) => instance == id,

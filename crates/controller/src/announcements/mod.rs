@@ -9,7 +9,8 @@
 //! * this file: what pools see of it.
 //!
 //! A message is deleted when the pool it is about has passed over its group with a look taken after the message came, and,
-//! if it announces something about an instance, when the instance's Machine is being deleted or nothing is to be done.
+//! if it announces something about an instance, when the instance's Machine is being deleted, its Node is
+//! cordoned, or nothing is to be done.
 //! Attribution is a question to the observers' memory, never a call. What is unknown to them is shown again after a
 //! while, to everybody who reads the queue: the instance may not have been seen yet, or be another manager's.
 

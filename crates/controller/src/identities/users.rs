@@ -1,5 +1,6 @@
 //! Who uses an identity: one that is used is not deleted. Pure.
 
+use crate::words::few;
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooClusterIdentitySpec};
 use kube::api::ObjectMeta;
@@ -8,9 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// So many are named in a message.
-const NAMED: usize = 3;
 
 /// FooClusters (`namespace/name`) that depend on each identity: they name it, or name none where it is the default, or it is a
 /// source of the one they name.
@@ -56,12 +54,7 @@ pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
 
 /// What is said of an identity that waits for its users to go.
 pub(super) fn in_words(users: &BTreeSet<String>) -> String {
-    let named: Vec<&str> = users.iter().take(NAMED).map(String::as_str).collect();
-    let more = match users.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("waits until no FooCluster uses it: {}{more}", named.join(", "))
+    format!("waits until no FooCluster uses it: {}", few(users.iter().map(String::as_str)))
 }
 
 #[cfg(test)]
@@ -109,13 +102,5 @@ mod tests {
         let specs = [("a", role("b")), ("b", role("a"))];
         assert_eq!(seen(&[cluster("x", Some("a"))], &specs), json!({ "a": ["ns/x"], "b": ["ns/x"] }));
         assert_eq!(seen(&[], &specs), json!({}), "nobody uses it, so nothing holds it");
-    }
-
-    #[test]
-    fn many_users_are_counted() {
-        let users = |names: &[&str]| names.iter().map(|name| format!("ns/{name}")).collect();
-        assert_eq!(in_words(&users(&["a"])), "waits until no FooCluster uses it: ns/a");
-        let words = in_words(&users(&["a", "b", "c", "d", "e"]));
-        assert_eq!(words, "waits until no FooCluster uses it: ns/a, ns/b, ns/c and 2 more");
     }
 }

@@ -139,7 +139,7 @@ pub enum ActionKind {
     ReleaseFooMachine,
     DeleteMachine,
     ExcludeFromDraining,
-    CordonNode,
+    CordonNodes,
     SetMachineTimeouts,
     PublishReplicas,
 }
@@ -176,7 +176,7 @@ impl From<&Action> for ActionKind {
             Action::ReleaseFooMachine { .. } => Self::ReleaseFooMachine,
             Action::DeleteMachine { .. } => Self::DeleteMachine,
             Action::ExcludeFromDraining { .. } => Self::ExcludeFromDraining,
-            Action::CordonNode { .. } => Self::CordonNode,
+            Action::CordonNodes { .. } => Self::CordonNodes,
             Action::SetMachineTimeouts { .. } => Self::SetMachineTimeouts,
             Action::PublishReplicas { .. } => Self::PublishReplicas,
         }

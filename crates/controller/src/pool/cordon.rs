@@ -2,21 +2,65 @@
 
 use crate::kubeconfig::{self, PATIENCE};
 use crate::metrics::Metrics;
+use crate::words::few;
 use foo_api::names::managers;
+use foo_cloud::model::{InstanceId, MachineName};
+use foo_planner::report::{About, Event, Severity};
+use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::json;
-use tokio::time::timeout;
+use std::collections::BTreeMap;
+use tokio::time::{Instant, timeout_at};
 
-/// Keeps new pods away from a Node of the cluster, or says why it could not, in the same words while the cause is the same. A
-/// Node that is not there any more is no failure.
+/// Nodes at the same time.
+const AT_ONCE: usize = 16;
+
+/// A Node to cordon, and what it is cordoned for.
+pub(super) struct Cordon {
+    pub(super) instance: InstanceId,
+    pub(super) machine: MachineName,
+    /// Its name; none if the Machine has none.
+    pub(super) node: Option<String>,
+}
+
+/// How it went, or why it did not, in the same words while the cause is the same.
+pub(super) type Outcome = Result<(), String>;
+
+/// Keeps new pods away from Nodes of a cluster. Takes no longer than [`PATIENCE`], however many they are: what was not done by then
+/// has failed.
 pub(super) async fn cordon(
     client: &Client,
     metrics: &Metrics,
     (namespace, cluster): (&str, &str),
-    node: &str,
-) -> Result<(), String> {
+    cordons: Vec<Cordon>,
+) -> Vec<(Cordon, Outcome)> {
+    let until = Instant::now() + PATIENCE;
+    let late = || format!("cluster {cluster}: no answer in time");
+    let connected = timeout_at(until, connect(client, metrics, namespace, cluster)).await;
+    let workload = match connected.unwrap_or_else(|_elapsed| Err(late())) {
+        Ok(workload) => Api::<Node>::all(workload),
+        Err(why) => return cordons.into_iter().map(|cordon| (cordon, Err(why.clone()))).collect(),
+    };
+    let each = cordons.into_iter().map(async |cordon| {
+        let done = match &cordon.node {
+            Some(node) => {
+                timeout_at(until, patch(&workload, cluster, node)).await.unwrap_or_else(|_| Err(late()))
+            }
+            None => Err("it has no Node".to_owned()),
+        };
+        (cordon, done)
+    });
+    stream::iter(each).buffered(AT_ONCE).collect().await
+}
+
+async fn connect(
+    client: &Client,
+    metrics: &Metrics,
+    namespace: &str,
+    cluster: &str,
+) -> Result<Client, String> {
     let name = kubeconfig::secret_name(cluster);
     let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
     let secret = match secrets.get_opt(&name).await {
@@ -28,27 +72,71 @@ pub(super) async fn cordon(
         }
     };
     let usable = kubeconfig::read(&name, &secret).map_err(|blocked| blocked.message)?;
-    let asked = async {
-        let workload = usable.client(metrics).await.ok_or("its kubeconfig cannot be used")?;
-        let params =
-            PatchParams { field_manager: Some(managers::CORDON.to_owned()), ..PatchParams::default() };
-        let patch = Patch::Merge(json!({ "spec": { "unschedulable": true } }));
-        match Api::<Node>::all(workload).patch(node, &params, &patch).await {
-            Ok(_) => Ok(()),
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-            Err(kube::Error::Api(status)) if status.code == 403 => {
-                Err("the user of its kubeconfig may not patch Nodes")
-            }
-            Err(error) => {
-                tracing::debug!(%error, node, "not cordoned");
-                Err("its API server did not do it")
-            }
+    usable.client(metrics).await.ok_or_else(|| format!("the kubeconfig in Secret {name} cannot be used"))
+}
+
+async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
+    let params = PatchParams { field_manager: Some(managers::CORDON.to_owned()), ..PatchParams::default() };
+    let patch = Patch::Merge(json!({ "spec": { "unschedulable": true } }));
+    match nodes.patch(node, &params, &patch).await {
+        Ok(_) => Ok(()),
+        // Its words name the Node or the user, and stay the same.
+        Err(kube::Error::Api(status)) if status.code < 500 => {
+            Err(format!("cluster {cluster}: {}", status.message))
         }
+        Err(error) => {
+            tracing::debug!(%error, node, "not cordoned");
+            Err(format!("cluster {cluster}: its API server did not do it"))
+        }
+    }
+}
+
+/// One event for all that were done, and one for each reason why others were not.
+pub(super) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
+    let mut reasons: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
+    for (cordon, outcome) in outcomes {
+        let why = outcome.as_ref().err().map(String::as_str);
+        reasons.entry(why).or_default().push(cordon.machine.as_str());
+    }
+    let event = |(why, machines): (Option<&str>, Vec<&str>)| {
+        let machines = few(machines);
+        let (reason, message) = match why {
+            None => (
+                "NodeCordoned",
+                format!(
+                    "cordoned, since AWS recommends to replace their spot instances: the Nodes of {machines}"
+                ),
+            ),
+            Some(why) => ("CordonFailed", format!("cannot cordon the Nodes of {machines}: {why}")),
+        };
+        Event { severity: Severity::Warning, reason: reason.to_owned(), message, about: About::Nothing }
     };
-    let why = match timeout(PATIENCE, asked).await {
-        Ok(Ok(())) => return Ok(()),
-        Ok(Err(why)) => why,
-        Err(_elapsed) => "its API server did not answer",
-    };
-    Err(format!("cluster {cluster}: {why}"))
+    reasons.into_iter().map(event).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_told_once_and_what_was_not_once_for_each_reason() {
+        let of = |number: u32, outcome: Outcome| {
+            let cordon = Cordon {
+                instance: InstanceId::new(format!("i-{number}")),
+                machine: MachineName::new(format!("m-{number}")),
+                node: None,
+            };
+            (cordon, outcome)
+        };
+        let mut outcomes: Vec<_> = (1..=5).map(|number| of(number, Ok(()))).collect();
+        outcomes.push(of(6, Err("no".to_owned())));
+        outcomes.push(of(7, Err("no".to_owned())));
+        let told: Vec<String> =
+            told(&outcomes).into_iter().map(|event| format!("{} {}", event.reason, event.message)).collect();
+        let expected = [
+            "NodeCordoned cordoned, since AWS recommends to replace their spot instances: the Nodes of m-1, m-2, m-3 and 2 more",
+            "CordonFailed cannot cordon the Nodes of m-6, m-7: no",
+        ];
+        assert_eq!(told, expected);
+    }
 }

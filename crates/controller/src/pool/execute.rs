@@ -4,6 +4,7 @@
 //! (a Machine still marked, a wish not raised meanwhile) is read again and, if it no longer holds, the action is
 //! refused and the next pass plans anew.
 
+use super::cordon::{self, Cordon};
 use super::look;
 use crate::metrics::Metrics;
 use foo_api::capi::{Cluster, Machine, MachinePool};
@@ -59,8 +60,8 @@ pub(super) enum Done {
     Hook(Option<HookTerms>),
     /// What the action requires does not hold any more; nothing was done.
     Overtaken(&'static str),
-    /// It was not carried out, and nothing rests on it.
-    Missed(String),
+    /// Some Nodes were cordoned, and perhaps others not.
+    Cordoned(Vec<(Cordon, cordon::Outcome)>),
 }
 
 /// Why an action failed.
@@ -157,7 +158,7 @@ impl Hands<'_> {
             Action::DeleteMachine { name, uid, only_if, .. } => {
                 return self.delete_machine(name, uid, *only_if).await;
             }
-            Action::CordonNode { name, .. } => return Ok(self.cordon(name).await),
+            Action::CordonNodes { nodes } => return Ok(Done::Cordoned(self.cordon(nodes).await)),
             Action::ExcludeFromDraining { name, uid } => self.exclude_from_draining(name, uid).await?,
             Action::SetMachineTimeouts { name, uid, timeouts } => {
                 self.set_timeouts(name, uid, *timeouts).await?;
@@ -374,16 +375,19 @@ impl Hands<'_> {
         Ok(live.map(|pool| super::content::unsigned(pool.spec.replicas.unwrap_or(1))))
     }
 
-    async fn cordon(&self, name: &MachineName) -> Done {
-        let machine =
-            self.machines.iter().find(|machine| machine.metadata.name.as_deref() == Some(name.as_str()));
-        let node = machine.and_then(|machine| machine.status.as_ref()?.node_ref.as_ref());
-        let Some(node) = node else { return Done::Overtaken("it has no Node") };
+    async fn cordon(&self, nodes: &BTreeMap<InstanceId, MachineName>) -> Vec<(Cordon, cordon::Outcome)> {
+        let node_of = |name: &MachineName| {
+            let is_it = |machine: &&Arc<Machine>| machine.metadata.name.as_deref() == Some(name.as_str());
+            let machine = self.machines.iter().find(is_it)?;
+            machine.status.as_ref()?.node_ref.as_ref().map(|node| node.name.clone())
+        };
+        let cordons = nodes.iter().map(|(instance, machine)| Cordon {
+            instance: instance.clone(),
+            machine: machine.clone(),
+            node: node_of(machine),
+        });
         let cluster = (self.identity.namespace.as_str(), self.identity.cluster.as_str());
-        match super::cordon::cordon(self.client, self.metrics, cluster, &node.name).await {
-            Ok(()) => Done::Carried,
-            Err(why) => Done::Missed(why),
-        }
+        cordon::cordon(self.client, self.metrics, cluster, cordons.collect()).await
     }
 
     async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {

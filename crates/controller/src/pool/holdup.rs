@@ -82,7 +82,8 @@ impl HoldUps {
             Action::TerminateInstance { decrement: Decrement::Replace, .. } => Some(HoldUp::Replacing),
             _ => machine(action).cloned().map(HoldUp::Machine),
         };
-        self.has(&HoldUp::Everything)
+        // What is done in the workload cluster rests on nothing.
+        (self.has(&HoldUp::Everything) && !matches!(action, Action::CordonNodes { .. }))
             || (aws && self.has(&HoldUp::Aws))
             || (aws && !matches!(action, Action::BeatHook { .. }) && self.has(&HoldUp::Throttled))
             || self.has(&HoldUp::Kind(discriminant(action)))
@@ -117,9 +118,8 @@ impl HoldUps {
             | Action::PutHook { .. }
             | Action::BeatHook { .. }
             | Action::CompleteHook { .. }
+            | Action::CordonNodes { .. }
             | Action::LookAtStrays { .. } => {}
-            // The workload cluster does not answer the next one either.
-            Action::CordonNode { .. } => self.add(HoldUp::Kind(discriminant(action))),
             // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
             Action::ProtectInstances { .. } => self.add(HoldUp::GroupChange),
             // Each end is counted against desired capacity as this change leaves it.
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use foo_cloud::{CloudError, Operation};
     use foo_planner::GroupSettings;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn end(id: &str, decrement: Decrement) -> Action {
         Action::TerminateInstance { group: "g".into(), id: id.into(), decrement, why: String::new() }
@@ -219,6 +219,14 @@ mod tests {
         assert!(!holds.hold(&beat("i-2")) && holds.hold(&suspend()));
         holds.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
         assert!(holds.hold(&beat("i-3")));
+    }
+
+    #[test]
+    fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
+        let mut holds = HoldUps::default();
+        holds.failed(&Action::LookAtTemplate, &refused(ErrorKind::Denied));
+        assert!(holds.hold(&suspend()), "everything else waits");
+        assert!(!holds.hold(&Action::CordonNodes { nodes: BTreeMap::new() }));
     }
 
     #[test]

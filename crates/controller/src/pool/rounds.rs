@@ -7,7 +7,7 @@ use super::gather::Gathered;
 use super::holdup::HoldUps;
 use super::reconcile::Pools;
 use super::state::PoolState;
-use super::{causes, look, names, overlay, rest, secret, shortage, skew, wish};
+use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, wish};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
@@ -22,7 +22,7 @@ use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, Vic
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
 use foo_planner::observed::{Finalizer, Look, Moves};
-use foo_planner::report::{About, Event, Pace, Severity};
+use foo_planner::report::{About, Event, Pace};
 use foo_planner::{Action, Memory, Observed, Plan};
 use kube::Api;
 use kube::ResourceExt;
@@ -370,10 +370,10 @@ impl Pools {
                     tracing::info!(action = ?action, why, "not done");
                     (Outcome::Refused, ActionOutcome::Refused)
                 }
-                Ok(Done::Missed(why)) => {
-                    tracing::warn!(action = ?action, why, "could not be done");
+                Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
                     (Outcome::Refused, ActionOutcome::Failed)
                 }
+                Ok(Done::Cordoned(_)) => (Outcome::Done, ActionOutcome::Done),
                 Err(failure) => (failure.outcome(), ActionOutcome::Failed),
             };
             self.context.metrics.action(action.into(), counted);
@@ -406,9 +406,11 @@ impl Pools {
                     pass.raced = true;
                     holds.raced(action);
                 }
-                Ok(Done::Missed(why)) => {
-                    pass.plan.report.events.push(missed(action, &why));
-                    holds.raced(action);
+                Ok(Done::Cordoned(outcomes)) => {
+                    for (cordon, done) in &outcomes {
+                        state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
+                    }
+                    pass.plan.report.events.extend(cordon::told(&outcomes));
                 }
                 Err(failure) if failure.is_race() => {
                     tracing::debug!(pool = %desired.identity.pool, %failure, "somebody else was first");
@@ -477,22 +479,6 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
             let reason: &'static str = error.kind.into();
             Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
         }
-    }
-}
-
-/// Tells of an action that could not be done and that nothing rests on.
-fn missed(action: &Action, why: &str) -> Event {
-    let (reason, what) = match action {
-        Action::CordonNode { name, .. } => {
-            ("CordonFailed", format!("cannot cordon the Node of Machine {name}"))
-        }
-        _ => ("ActionFailed", format!("{action:?}")),
-    };
-    Event {
-        severity: Severity::Warning,
-        reason: reason.to_owned(),
-        message: format!("{what}: {why}"),
-        about: About::Nothing,
     }
 }
 

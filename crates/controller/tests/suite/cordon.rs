@@ -3,7 +3,6 @@
 
 use crate::support::{CLUSTER, World, objects};
 use foo_api::pool::{RebalancePolicy, Spot};
-use k8s_openapi::api::core::v1::Secret;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
@@ -38,7 +37,6 @@ async fn a_node_that_cannot_be_cordoned_is_told_of_and_holds_nothing_up() {
             world.notes("CordonFailed").iter().any(|it| it.contains("kubeconfig"))
         })
         .await;
-    assert!(world.server.get::<Secret>(crate::support::NS, &secret).is_some());
     world.waits(Duration::from_hours(1)).await;
     world.settles().await;
     assert_eq!(world.messages(), (0, 0), "too old to matter");

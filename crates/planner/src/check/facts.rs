@@ -228,7 +228,7 @@ pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
         | Action::ReleaseFooMachine { .. }
         | Action::DeleteMachine { .. }
         | Action::ExcludeFromDraining { .. }
-        | Action::CordonNode { .. }
+        | Action::CordonNodes { .. }
         | Action::SetMachineTimeouts { .. }
         | Action::PublishReplicas { .. } => None,
     }

@@ -9,13 +9,14 @@ use super::replace::room_to_drain;
 use crate::action::Action;
 use crate::desired::Rebalance;
 use crate::draft::{Draft, Stage};
-use crate::model::{NodeState, SignalKind};
+use crate::model::{InstanceId, MachineName, NodeState, SignalKind, Timestamp};
 use crate::report::{About, Severity};
 use crate::rollout::{is_available, room, staying};
 use crate::signals::{at_risk, cool_from, is_advised, is_recommended, round};
 use crate::situation::{Member, Situation, Standing};
 use crate::steps::machines::delete_machine;
 use crate::tally::count;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Deletes the Machine of an instance that AWS takes back. Its replacement is part of the same plan (see the size step).
@@ -73,38 +74,50 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// After a failure to cordon a Node.
+/// So many Nodes are cordoned at a time, lest a pass lasts.
+const CORDONS: usize = 50;
+/// Until the next ones, and until it is seen what came of these.
+const CORDON_NEXT: Duration = Duration::from_secs(5);
+/// After a failure.
 const CORDON_AGAIN: Duration = Duration::from_mins(1);
 
-/// Keeps new pods away from what is only at risk. The API server of the workload cluster may be away: while one try has just
-/// failed there is no other.
+/// Keeps new pods away from what is only at risk. The API server of the workload cluster may be away: where nothing of the last try
+/// worked, nothing is tried for a while.
 pub(crate) fn cordon(situation: &Situation<'_>, draft: &mut Draft) {
+    let now = situation.observed.now;
     let cordons = &situation.memory.cordons;
-    let due = situation
+    let mut due: Vec<(Option<Timestamp>, InstanceId, MachineName)> = situation
         .members_that_are(Standing::Kept)
         .filter(|member| is_recommended(situation, member, Rebalance::Cordon))
-        .filter(|member| cordons.get(&member.instance.id).is_none_or(|cordon| !cordon.done))
-        .filter_map(|member| Some((member, member.machine?)))
-        .filter(|(_, machine)| machine.node != NodeState::None);
-    let failed = cordons.values().filter(|cordon| !cordon.done).map(|cordon| cordon.at.plus(CORDON_AGAIN));
-    let again = failed.max().filter(|again| *again > situation.observed.now);
-    for (member, machine) in due {
-        if let Some(again) = again {
-            draft.wake_at(again);
-            return;
-        }
-        if draft.deleted.contains(&machine.name) {
-            continue;
-        }
-        let instance = member.instance.id.clone();
-        let message = format!(
-            "the Node of Machine {} is cordoned: AWS recommends to replace its spot instance, {instance}",
-            machine.name
-        );
-        draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "NodeCordoned", message);
-        draft.act(Stage::Last, Action::CordonNode { name: machine.name.clone(), instance });
-        // Should it fail.
-        draft.wake_at(situation.observed.now.plus(CORDON_AGAIN));
+        .filter_map(|member| Some((cordons.get(&member.instance.id), member, member.machine?)))
+        .filter(|(cordon, _, machine)| {
+            let open = cordon.is_none_or(|cordon| !cordon.done);
+            open && machine.node != NodeState::None && !draft.deleted.contains(&machine.name)
+        })
+        .map(|(cordon, member, machine)| {
+            (cordon.map(|cordon| cordon.at), member.instance.id.clone(), machine.name.clone())
+        })
+        .collect();
+    // What was never tried comes first: one Node that cannot be cordoned keeps no other from its turn.
+    due.sort();
+    let last = cordons.values().map(|cordon| cordon.at).max();
+    let in_vain = cordons.values().all(|cordon| Some(cordon.at) < last || !cordon.done);
+    let from = |tried: Option<Timestamp>| {
+        let waits_for = if in_vain { last } else { tried };
+        waits_for.map_or(now, |at| at.plus(CORDON_AGAIN))
+    };
+    if let Some(next) = due.iter().map(|(tried, ..)| from(*tried)).filter(|from| *from > now).min() {
+        draft.wake_at(next);
+    }
+    let nodes: BTreeMap<InstanceId, MachineName> = due
+        .into_iter()
+        .filter(|(tried, ..)| from(*tried) <= now)
+        .take(CORDONS)
+        .map(|(_, instance, machine)| (instance, machine))
+        .collect();
+    if !nodes.is_empty() {
+        draft.act(Stage::Last, Action::CordonNodes { nodes });
+        draft.wake_at(now.plus(CORDON_NEXT));
     }
 }
 

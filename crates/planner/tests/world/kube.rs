@@ -28,6 +28,8 @@ pub(crate) struct Kube {
     pub(crate) broken: BTreeSet<SpecHash>,
     /// Machines whose Nodes were cordoned.
     pub(crate) cordoned: BTreeSet<MachineName>,
+    /// Machines whose Nodes the workload cluster lets nobody cordon.
+    pub(crate) uncordonable: BTreeSet<MachineName>,
     /// The workload cluster does not answer.
     pub(crate) workload_is_away: bool,
     uids: u32,
@@ -48,6 +50,7 @@ impl Kube {
             quarantine: Vec::new(),
             broken: BTreeSet::new(),
             cordoned: BTreeSet::new(),
+            uncordonable: BTreeSet::new(),
             workload_is_away: false,
             uids: 0,
         }

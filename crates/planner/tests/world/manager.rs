@@ -23,7 +23,7 @@ pub(crate) struct Manager {
     pub(crate) settled_from: Timestamp,
     strays: BTreeMap<InstanceId, (Stray, Timestamp)>,
     /// What AWS announced, as long as it means anything.
-    signals: BTreeMap<InstanceId, Signal>,
+    pub(crate) signals: BTreeMap<InstanceId, Signal>,
     /// How far in history its reads have come: a later read never shows an older group.
     read_upto: usize,
     /// Its caches of FooMachines and Machines, while they stand still.
@@ -268,6 +268,16 @@ impl World {
                 Ok(())
             }
             Action::BeatHook { id, .. } => self.cloud.beat(id),
+            Action::CordonNodes { nodes } => {
+                for (id, name) in nodes {
+                    let done = !self.kube.workload_is_away && !self.kube.uncordonable.contains(name);
+                    if done {
+                        self.kube.cordoned.insert(name.clone());
+                    }
+                    self.managers[index].memory.note_cordon(id, done, now);
+                }
+                Ok(())
+            }
             action if action.changes_group() => self.change_group(action),
             action if action.changes_template() => self.change_template(action),
             action => self.change_objects(action),
@@ -349,13 +359,6 @@ impl World {
             }
             Action::ExcludeFromDraining { name, .. } => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.drain_excluded = true;
-            }
-            Action::CordonNode { name, .. } => {
-                if self.kube.workload_is_away {
-                    return Err("the workload cluster does not answer");
-                }
-                self.kube.machine(name).ok_or("NotFound")?;
-                self.kube.cordoned.insert(name.clone());
             }
             Action::SetMachineTimeouts { name, timeouts, .. } => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.timeouts = *timeouts;
@@ -447,7 +450,10 @@ pub(crate) fn short(action: &Action) -> String {
             format!("delete Machine {name} [{only_if:?}]: {why}")
         }
         Action::ExcludeFromDraining { name, .. } => format!("exclude {name} from draining"),
-        Action::CordonNode { name, .. } => format!("cordon the Node of {name}"),
+        Action::CordonNodes { nodes } => {
+            let names: Vec<&str> = nodes.values().map(foo_planner::model::MachineName::as_str).collect();
+            format!("cordon the Nodes of {}", names.join(", "))
+        }
         Action::SetMachineTimeouts { name, .. } => format!("set timeouts of {name}"),
         Action::PublishReplicas { replicas } => format!("publish replicas {replicas}"),
     }

@@ -338,7 +338,8 @@ fn page() -> Result<String> {
         row(&mut page, right, Some("pool, cluster".to_owned()))?;
     }
     page.push_str(
-        "\nThe manager may not read or write anything in workload clusters, or touch CRDs and webhooks.\n\n\
+        "\nThe manager may not touch CRDs and webhooks. In workload clusters it has no rights of its own; where a pool says \
+         `interruption.rebalance: Cordon` it patches Nodes as the user of `<cluster>-kubeconfig`.\n\n\
          ## Cluster API's core\n\n\
          Granted by label `cluster.x-k8s.io/aggregate-to-manager`.\n\n\
          | Resources | Verbs | Why |\n|---|---|---|\n",
