@@ -365,15 +365,16 @@ impl Pools {
             // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
             let (outcome, counted) = match &done {
-                Ok(Done::Carried | Done::Template(_) | Done::Hook(_)) => (Outcome::Done, ActionOutcome::Done),
+                Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
+                    (Outcome::Refused, ActionOutcome::Failed)
+                }
+                Ok(Done::Carried | Done::Template(_) | Done::Hook(_) | Done::Cordoned(_)) => {
+                    (Outcome::Done, ActionOutcome::Done)
+                }
                 Ok(Done::Overtaken(why)) => {
                     tracing::info!(action = ?action, why, "not done");
                     (Outcome::Refused, ActionOutcome::Refused)
                 }
-                Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
-                    (Outcome::Refused, ActionOutcome::Failed)
-                }
-                Ok(Done::Cordoned(_)) => (Outcome::Done, ActionOutcome::Done),
                 Err(failure) => (failure.outcome(), ActionOutcome::Failed),
             };
             self.context.metrics.action(action.into(), counted);
