@@ -110,14 +110,23 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         let plugin = foo_testbed::beside_us("kubectl-foo")?;
         let folder = plugin.parent().unwrap_or(&plugin).display().to_string();
         let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-        let explained = async || {
-            let args = ["foo", "explain", "workers", "--namespace", "explained"];
+        let explained = async |more: &[&str]| {
+            let args = ["foo", "explain"].iter().chain(more);
             let printed = world.api().run("kubectl", args, &[("PATH", path.as_str())], "").await;
             printed.map(|printed| printed.stdout)
         };
-        let text = explained().await?;
+        let one = ["workers", "-n", "explained"];
+        let text = explained(&one).await?;
         assert!(text.contains("2 wished for, 2 exist, 2 ready, 2 up to date\nReady for "), "{text}");
         assert!(text.contains("all 2 are in service, Ready and up to date"), "{text}");
+        for all in [&["--namespace", "explained"][..], &["-A"]] {
+            let text = explained(all).await?;
+            assert!(text.contains("FooMachinePool explained/workers of Cluster "), "{text}");
+        }
+        let refused = explained(&["nobody", "-n", "explained"]).await.err().map(|error| format!("{error:#}"));
+        assert!(
+            refused.unwrap_or_default().contains("there is no FooMachinePool nobody in namespace explained")
+        );
 
         let workload = pool.run("web", 2).await?;
         pool.scale(1).await?;
@@ -125,7 +134,7 @@ fn the_plugin_explains_what_a_pool_waits_for() {
             view.machines.iter().any(MachineView::waits_for_budget)
         })
         .await?;
-        let text = explained().await?;
+        let text = explained(&one).await?;
         let going = pool.look().await?.machines.into_iter().find(MachineView::is_deleting);
         let going = going.unwrap_or_else(|| panic!("nothing goes: {text}"));
         assert!(text.contains("Not ready for ") && text.contains("Draining"), "{text}");
