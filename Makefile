@@ -55,7 +55,7 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
 	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)
 
-release: release-manifests manager plugin ## All of a release: dist/ (VERSION=v0.1.0); half an hour, 8 GB of memory
+release: release-manifests manager plugin ## All of a release: dist/ (VERSION=v0.1.0); ten minutes and more, 8 GB of memory
 	@for program in foo-manager kubectl-foo; do \
 	    install -D $(bin)/../$(MANAGER_TARGET)/release/$$program dist/$$program/$(VERSION)/$$program-$(MANAGER_TARGET); \
 	done
