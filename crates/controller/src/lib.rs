@@ -32,6 +32,5 @@ pub mod readiness;
 pub mod run;
 pub mod telemetry;
 pub mod watch;
-mod words;
 
 pub use context::Context;

@@ -273,3 +273,25 @@ pub enum Pace {
     /// Something is under way.
     Active,
 }
+
+/// Names, the first three of them: `a, b, c and 4 more`.
+pub fn some_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut names = names.into_iter();
+    let shown = names.by_ref().take(3).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_are_named_and_the_others_counted() {
+        assert_eq!(some_names(["a"]), "a");
+        assert_eq!(some_names(["a", "b", "c"]), "a, b, c");
+        assert_eq!(some_names(["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+    }
+}

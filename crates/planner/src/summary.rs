@@ -17,7 +17,7 @@ use crate::draft::Draft;
 use crate::model::group::TemplateChoice;
 use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
-use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport};
+use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport, some_names};
 use crate::situation::{Generation, Situation, Standing, View};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -169,16 +169,6 @@ fn cut(situation: &Situation<'_>) -> Option<String> {
             wish.size
         )
     })
-}
-
-/// The members of a standing, by name, at most three: `a, b, c and 4 more`.
-fn some_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
-    let shown = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-    match names.len() {
-        0..=3 => shown,
-        more => format!("{shown} and {} more", more - 3),
-    }
 }
 
 /// Names of the members of a standing.

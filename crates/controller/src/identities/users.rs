@@ -1,8 +1,8 @@
 //! Who uses an identity: one that is used is not deleted. Pure.
 
-use crate::words::few;
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooClusterIdentitySpec};
+use foo_planner::report::some_names;
 use kube::api::ObjectMeta;
 use kube::{Resource, ResourceExt};
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
 
 /// What is said of an identity that waits for its users to go.
 pub(super) fn in_words(users: &BTreeSet<String>) -> String {
-    format!("waits until no FooCluster uses it: {}", few(users.iter().map(String::as_str)))
+    format!("waits until no FooCluster uses it: {}", some_names(users.iter().map(String::as_str)))
 }
 
 #[cfg(test)]

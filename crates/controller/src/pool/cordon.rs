@@ -2,10 +2,9 @@
 
 use crate::kubeconfig::{self, PATIENCE};
 use crate::metrics::Metrics;
-use crate::words::few;
 use foo_api::names::managers;
 use foo_cloud::model::{InstanceId, MachineName};
-use foo_planner::report::{About, Event, Severity};
+use foo_planner::report::{About, Event, Severity, some_names};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::api::{Patch, PatchParams};
@@ -99,7 +98,7 @@ pub(super) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
         reasons.entry(why).or_default().push(cordon.machine.as_str());
     }
     let event = |(why, machines): (Option<&str>, Vec<&str>)| {
-        let machines = few(machines);
+        let machines = some_names(machines);
         let (reason, message) = match why {
             None => (
                 "NodeCordoned",

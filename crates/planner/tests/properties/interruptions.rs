@@ -16,12 +16,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: super::cases(),
-        max_shrink_iters: 4000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(super::config())]
 
     /// There is never more than the wish, its surge and one for each that AWS takes back, and never more than the ceiling.
     #[test]

@@ -321,13 +321,18 @@ fn cases() -> u32 {
     std::env::var("PLANNER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
+/// How worlds are played.
+fn config() -> ProptestConfig {
+    ProptestConfig {
         cases: cases(),
         max_shrink_iters: 4000,
         failure_persistence: None,
         ..ProptestConfig::default()
-    })]
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
 
     #[test]
     fn a_pool_survives_any_interleaving(

@@ -27,12 +27,7 @@ fn serving(world: &World) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: super::cases(),
-        max_shrink_iters: 4000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(super::config())]
 
     #[test]
     fn a_roll_out_keeps_its_budgets_whatever_happens(
