@@ -39,9 +39,14 @@ pub fn merge(
         .collect()
 }
 
+/// The condition of that type.
+pub fn find<'c>(conditions: &'c [Condition], kind: &str) -> Option<&'c Condition> {
+    conditions.iter().find(|condition| condition.type_ == kind)
+}
+
 /// Status of the condition of that type.
 pub fn is_true(conditions: &[Condition], kind: &str) -> bool {
-    conditions.iter().any(|c| c.type_ == kind && c.status == "True")
+    find(conditions, kind).is_some_and(|condition| condition.status == "True")
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 use crate::gather::Facts;
 use comfy_table::{Table, presets};
 use foo_api::capi::Machine;
+use foo_api::conditions::find;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooMachine, FooMachinePool};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt as _;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Warnings that are older are history.
@@ -54,7 +55,7 @@ fn sizes(pool: &FooMachinePool) -> String {
 }
 
 fn verdict(pool: &FooMachinePool, now: Timestamp) -> String {
-    let Some(ready) = condition(pool_conditions(pool), "Ready") else { return String::new() };
+    let Some(ready) = find(pool_conditions(pool), "Ready") else { return String::new() };
     let behind =
         pool.status.as_ref().and_then(|status| status.observed_generation) != pool.metadata.generation;
     let behind = if behind { " (the manager has not seen the last change of the spec yet)" } else { "" };
@@ -68,7 +69,7 @@ fn verdict(pool: &FooMachinePool, now: Timestamp) -> String {
 /// What else is not as it is at rest.
 fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
     let all = pool_conditions(pool);
-    let ready = condition(all, "Ready").map(said);
+    let ready = find(all, "Ready").map(said);
     let is_telling = |condition: &&Condition| {
         let at_rest = if WELL_WHEN_TRUE.contains(&condition.type_.as_str()) {
             condition.status == "True"
@@ -92,11 +93,12 @@ fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
 fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["NAME", "INSTANCE", "TYPE", "ZONE", "WHY"]);
+    let named: BTreeMap<String, &Machine> =
+        facts.machines.iter().map(|machine| (machine.name_any(), machine)).collect();
     let mut at_rest = 0;
     for foo_machine in &facts.foo_machines {
         let name = foo_machine.name_any();
-        let machine = facts.machines.iter().find(|machine| machine.name_any() == name);
-        let why = why(foo_machine, machine, now);
+        let why = why(foo_machine, named.get(&name).copied(), now);
         if why.is_empty() {
             at_rest += 1;
             continue;
@@ -145,7 +147,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     };
     let of_machine = machine.status.clone().unwrap_or_default();
     if machine.metadata.deletion_timestamp.is_some() {
-        let deleting = condition(&of_machine.conditions, "Deleting");
+        let deleting = find(&of_machine.conditions, "Deleting");
         why.push(deleting.map_or_else(|| "its Machine is being deleted".to_owned(), said));
         return why;
     }
@@ -159,14 +161,13 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         None => why.push("its instance is being launched".to_owned()),
     }
     why.extend(node(machine, now));
-    if condition(&of_machine.conditions, "OwnerRemediated").is_some_and(|it| it.status == "False") {
+    if find(&of_machine.conditions, "OwnerRemediated").is_some_and(|it| it.status == "False") {
         // What it saw stands in another condition.
-        let seen =
-            condition(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
+        let seen = find(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
         let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
         why.push(format!("given up on by its MachineHealthCheck{seen}"));
     }
-    match condition(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
+    match find(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
         Some("True") => {}
         Some("False") => why.push("outdated".to_owned()),
         _ if status.lifecycle_state.is_some() => why.push("not known whether it is up to date".to_owned()),
@@ -183,7 +184,7 @@ fn node(machine: &Machine, now: Timestamp) -> Option<String> {
         let since = since.map(|since| format!(" for {}", duration(since, now))).unwrap_or_default();
         return Some(format!("no Node has joined{since}"));
     };
-    let Some(ready) = condition(&status.conditions, "NodeReady") else {
+    let Some(ready) = find(&status.conditions, "NodeReady") else {
         return Some(format!("Cluster API has not looked at Node {} yet", node.name));
     };
     let (since, said) = (age(ready, now), said(ready));
@@ -225,10 +226,6 @@ fn last_seen(event: &Event) -> Option<Timestamp> {
 
 fn pool_conditions(pool: &FooMachinePool) -> &[Condition] {
     pool.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default()
-}
-
-fn condition<'c>(conditions: &'c [Condition], kind: &str) -> Option<&'c Condition> {
-    conditions.iter().find(|condition| condition.type_ == kind)
 }
 
 /// `Reason: message`, in one line.

@@ -1,9 +1,9 @@
 //! The task that keeps identities resolved.
 //!
 //! Four watches: FooClusterIdentities, the FooClusters that use them, metadata of namespaces, metadata of the Secrets in the
-//! manager's own namespace. Of those Secrets only the ones that an identity names are read, each once per version; a new version is announced by the
-//! watch, so a rotated key is in use a moment later, without a restart. Nothing is asked and nothing written while nothing
-//! changes.
+//! manager's own namespace. Of those Secrets only the ones that an identity names are read, each once per version; a new
+//! version is announced by the watch, so a rotated key is in use a moment later, without a restart. Nothing is asked and
+//! nothing written while nothing changes.
 //!
 //! A Secret gets its identities as owners: so `clusterctl move` takes it along, and leaves it where it was. An identity that
 //! FooClusters use has a finalizer: without credentials their groups could not be removed any more.
@@ -337,7 +337,7 @@ impl Keeper {
             Use::By(users) => Some(in_use(users::in_words(users))),
             Use::None => None,
             Use::Unknown => {
-                let said = old.iter().find(|condition| condition.type_ == DELETING);
+                let said = conditions::find(old, DELETING);
                 said.map(|condition| in_use(condition.message.clone()))
             }
         };

@@ -215,7 +215,7 @@ fn unhealthy(machine: &capi::Machine) -> Option<String> {
 }
 
 fn condition<'a>(machine: &'a capi::Machine, kind: &str) -> Option<&'a Condition> {
-    machine.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == kind)
+    foo_api::conditions::find(&machine.status.as_ref()?.conditions, kind)
 }
 
 /// Marks the record of content that something else was wished for since.
