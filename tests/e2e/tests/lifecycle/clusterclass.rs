@@ -154,28 +154,40 @@ async fn the_page_works(world: &World, follower: &Reader<'_>, cluster: &Cluster<
     world.check_nothing_forbidden()
 }
 
+/// A world with a bootstrap provider's kinds, and kubelets whose versions have a suffix.
+async fn start() -> Result<World> {
+    let kubelet_versions =
+        [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, NEXT_VERSION)].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let options = WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() };
+    let world = World::start(options).await?;
+    install_bootstrap_kinds(&world).await?;
+    Ok(world)
+}
+
+/// A reader of the page who makes a Cluster of that name, in a namespace of the same name, and of that version.
+async fn follower<'w>(world: &'w World, cluster: &str, version: &str) -> Result<Reader<'w>> {
+    let kubeconfig = manifests::kubeconfig_secret(cluster, cluster, world.api().kubeconfig());
+    world.apply(&kubeconfig).await?;
+    let follower = reader(world).await?;
+    let subnets = SUBNETS.map(|id| format!("{{id: {id}}}")).join(", ");
+    let variables = format!(
+        "export CLUSTER={cluster} NAMESPACE={cluster} VERSION={version} NEXT_VERSION={NEXT_VERSION}\n\
+         export NEXT_AMI_ID={IMAGE_X86_64_NEWER} AWS_REGION={} FOO_SUBNETS='[{subnets}]'\n\
+         export FOO_SECURITY_GROUPS='[{{id: {SECURITY_GROUP}}}]' FOO_AMI_ID={IMAGE}\n\
+         export FOO_INSTANCE_PROFILE=nodes.foo.com FOO_KUBECONFIG_SECRET={}",
+        foo_testbed::world::REGION,
+        manifests::existing_kubeconfig(cluster),
+    );
+    follower.run(&variables).await?;
+    Ok(follower)
+}
+
 #[test]
 fn the_page_on_cluster_classes_works_from_the_first_pool_to_an_upgrade() {
     foo_e2e::alone(async || {
-        let kubelet_versions =
-            [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, NEXT_VERSION)].map(|(a, b)| (a.to_owned(), b.to_owned()));
-        let options = WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() };
-        let world = World::start(options).await?;
-        install_bootstrap_kinds(&world).await?;
+        let world = start().await?;
         let cluster = world.no_cluster("classy").await?;
-        let kubeconfig = manifests::kubeconfig_secret("classy", "classy", world.api().kubeconfig());
-        world.apply(&kubeconfig).await?;
-        let follower = reader(&world).await?;
-        let subnets = SUBNETS.map(|id| format!("{{id: {id}}}")).join(", ");
-        let variables = format!(
-            "export CLUSTER=classy NAMESPACE=classy VERSION={VERSION} NEXT_VERSION={NEXT_VERSION}\n\
-             export NEXT_AMI_ID={IMAGE_X86_64_NEWER} AWS_REGION={} FOO_SUBNETS='[{subnets}]'\n\
-             export FOO_SECURITY_GROUPS='[{{id: {SECURITY_GROUP}}}]' FOO_AMI_ID={IMAGE}\n\
-             export FOO_INSTANCE_PROFILE=nodes.foo.com FOO_KUBECONFIG_SECRET={}",
-            foo_testbed::world::REGION,
-            manifests::existing_kubeconfig("classy"),
-        );
-        follower.run(&variables).await?;
+        let follower = follower(&world, "classy", VERSION).await?;
         tokio::select! {
             ended = bootstraps(&world, "classy") => ended.context("standing in for the bootstrap provider"),
             result = the_page_works(&world, &follower, &cluster) => {
@@ -192,25 +204,9 @@ fn the_page_on_cluster_classes_works_from_the_first_pool_to_an_upgrade() {
 #[test]
 fn a_topology_with_a_plain_version_is_stuck_with_kubelets_that_have_a_suffix() {
     foo_e2e::alone(async || {
-        let kubelet_versions =
-            [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, NEXT_VERSION)].map(|(a, b)| (a.to_owned(), b.to_owned()));
-        let options = WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() };
-        let world = World::start(options).await?;
-        install_bootstrap_kinds(&world).await?;
+        let world = start().await?;
         let cluster = world.no_cluster("plain").await?;
-        let kubeconfig = manifests::kubeconfig_secret("plain", "plain", world.api().kubeconfig());
-        world.apply(&kubeconfig).await?;
-        let follower = reader(&world).await?;
-        let subnets = SUBNETS.map(|id| format!("{{id: {id}}}")).join(", ");
-        let variables = format!(
-            "export CLUSTER=plain NAMESPACE=plain VERSION=v1.36.2 NEXT_VERSION={NEXT_VERSION}\n\
-             export NEXT_AMI_ID={IMAGE_X86_64_NEWER} AWS_REGION={} FOO_SUBNETS='[{subnets}]'\n\
-             export FOO_SECURITY_GROUPS='[{{id: {SECURITY_GROUP}}}]' FOO_AMI_ID={IMAGE}\n\
-             export FOO_INSTANCE_PROFILE=nodes.foo.com FOO_KUBECONFIG_SECRET={}",
-            foo_testbed::world::REGION,
-            manifests::existing_kubeconfig("plain"),
-        );
-        follower.run(&variables).await?;
+        let follower = follower(&world, "plain", "v1.36.2").await?;
         let work = async {
             follower.follow(PAGE, "A Cluster of the class").await?;
             pool_of(&cluster, "workers").await?.settles_at(2).await?;
