@@ -26,9 +26,11 @@
 //! | POST `/_sim/regions/<r>/events` | `{"source","detail_type","resources","detail"}`: tell one that nothing here causes |
 //! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
+//! | POST `/_sim/regions/<r>/instances/<id>/schedule-event` | `{"code":"instance-retirement","in_seconds":n}` |
+//! | PUT `/_sim/regions/<r>/instances/<id>/root-volume` | `{"state":"Replacing"}` ([`RootVolume`]) or null |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
 //! | PUT `/_sim/regions/<r>/parameters` | `{"name","value"}`: AWS publishes a parameter |
-//! | PUT `/_sim/regions/<r>/zones/<zone>` | `{"state":"Impaired"}` ([`ZoneState`]) |
+//! | PUT `/_sim/regions/<r>/zones/<zone>` | `{"state":"Impaired"}` ([`ZoneState`]); `{"left_out_seconds":n}` |
 //! | GET, PUT `/_sim/regions/<r>/launch-faults` | what goes wrong with coming launches ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
 //! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
@@ -38,6 +40,7 @@
 use crate::clock::Pace;
 use crate::core::catalogue::Boot;
 use crate::core::error::AwsResult;
+use crate::core::group::model::RootVolume;
 use crate::core::mishaps::{QuotaClass, ZoneState};
 use crate::faults::FaultRule;
 use crate::iam::AccessKey;
@@ -99,6 +102,19 @@ struct NewEvent {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct NewScheduledEvent {
+    code: String,
+    in_seconds: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RootVolumeChange {
+    state: Option<RootVolume>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ParameterChange {
     name: String,
     value: String,
@@ -107,7 +123,8 @@ struct ParameterChange {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ZoneChange {
-    state: ZoneState,
+    state: Option<ZoneState>,
+    left_out_seconds: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -266,6 +283,15 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
             done(region.recommend_rebalance(&InstanceId::from(*id)))
         }
         ("POST", ["instances", id, "interrupt"]) => done(region.interrupt(&InstanceId::from(*id))),
+        ("POST", ["instances", id, "schedule-event"]) => {
+            let event: NewScheduledEvent = parse(body)?;
+            let ahead = Duration::from_secs(event.in_seconds);
+            done(region.schedule_event(&InstanceId::from(*id), &event.code, ahead))
+        }
+        ("PUT", ["instances", id, "root-volume"]) => {
+            let change: RootVolumeChange = parse(body)?;
+            done(region.set_root_volume(&InstanceId::from(*id), change.state))
+        }
         ("PUT", ["capacity"]) => {
             let change: CapacityChange = parse(body)?;
             done(region.set_capacity_limit(&change.zone, &change.instance_type, change.limit))
@@ -276,7 +302,10 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         }
         ("PUT", ["zones", zone]) => {
             let change: ZoneChange = parse(body)?;
-            done(region.set_zone_state(zone, change.state))
+            if let Some(seconds) = change.left_out_seconds {
+                done(region.leave_out_zone(zone, Duration::from_secs(seconds.into())))?;
+            }
+            change.state.map_or_else(|| Ok(json!({})), |state| done(region.set_zone_state(zone, state)))
         }
         ("GET", ["launch-faults"]) => value_of(region.launch_mishaps()),
         ("PUT", ["launch-faults"]) => done(region.set_launch_mishaps(parse(body)?)),

@@ -43,8 +43,8 @@ pub enum Fault {
     Error {
         /// AWS's error code.
         code: String,
-        /// HTTP status.
-        #[serde(default = "bad_request")]
+        /// HTTP status; 0 or absent: what AWS gives the code.
+        #[serde(default)]
         status: u16,
         /// The text.
         #[serde(default)]
@@ -69,10 +69,6 @@ pub enum Fault {
     Truncated,
     /// AWS cannot be reached at all. Over HTTP the same as [`Self::DroppedBefore`].
     Unreachable,
-}
-
-fn bad_request() -> u16 {
-    400
 }
 
 impl FaultRule {

@@ -118,7 +118,9 @@ impl World {
             }
             Some(Fault::Delay { millis }) => Gate::Open(Duration::from_millis(millis)),
             Some(Fault::Error { code, status, message }) => {
-                Gate::Refused(AwsError::new(code, message).status(status))
+                let error = AwsError::new(code, message);
+                let status = if status == 0 { error.status } else { status };
+                Gate::Refused(error.status(status))
             }
             Some(Fault::Denied) => Gate::Refused(faults::denied(call, &self.config.account)),
             Some(Fault::Throttled) => Gate::Refused(faults::throttled(call.service)),
@@ -159,7 +161,11 @@ impl World {
         ending: Ending,
         work: impl FnOnce(&mut Region) -> AwsResult<T>,
     ) -> AwsResult<T> {
-        self.carry_out_anywhere(call, ending, |inner| inner.region(&self.config, call.region).and_then(work))
+        self.carry_out_anywhere(call, ending, |inner| {
+            let region = inner.region(&self.config, call.region)?;
+            region.begin_reads();
+            work(region)
+        })
     }
 
     /// The same for calls that are not about a region.

@@ -18,9 +18,11 @@ pub struct AwsError {
 pub type AwsResult<T> = Result<T, AwsError>;
 
 impl AwsError {
-    /// A refusal with status 400.
+    /// A refusal with status 400, or what else AWS gives this code.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), status: 400 }
+        let code = code.into();
+        let status = status_of(&code);
+        Self { code, message: message.into(), status }
     }
 
     /// The same with another HTTP status.
@@ -58,4 +60,9 @@ impl AwsError {
     pub fn bad_token() -> Self {
         Self::new("InvalidNextToken", "The token 'NextToken' is not valid.")
     }
+}
+
+/// The HTTP status of a code: Auto Scaling's ResourceContention is its own fault (API Reference, "Errors": 500).
+fn status_of(code: &str) -> u16 {
+    if code == "ResourceContention" { 500 } else { 400 }
 }

@@ -247,7 +247,7 @@ impl Region {
         self.events.add("aws.autoscaling", &detail_type, self.now, resources, detail);
     }
 
-    fn instance_arn(&self, id: &InstanceId) -> String {
+    pub(crate) fn instance_arn(&self, id: &InstanceId) -> String {
         format!("arn:aws:ec2:{}:{}:instance/{id}", self.name, self.account)
     }
 

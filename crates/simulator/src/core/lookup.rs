@@ -7,6 +7,7 @@ use super::error::{AwsError, AwsResult};
 use super::network::{SecurityGroup, Subnet, Vpc};
 use super::region::Region;
 use foo_cloud::model::{ImageId, InstanceId, InstanceType, SecurityGroupId, SubnetId};
+use std::borrow::Cow;
 
 /// Whether a call sees the region as it is, or as reads see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +69,12 @@ pub(crate) fn unknown_instances(ids: &[&str]) -> AwsError {
 }
 
 impl Region {
-    /// Instances; all of them must exist.
-    pub(crate) fn instances_by_id(&self, ids: &[InstanceId], view: View) -> AwsResult<Vec<&Ec2Instance>> {
+    /// Instances; all of them must exist. A read can lack some of them all the same ([`Region::leave_out_zone`]).
+    pub(crate) fn instances_by_id(
+        &self,
+        ids: &[InstanceId],
+        view: View,
+    ) -> AwsResult<Vec<Cow<'_, Ec2Instance>>> {
         let well_formed = |id: &InstanceId| {
             id.as_str().strip_prefix("i-").is_some_and(|digits| {
                 matches!(digits.len(), 8 | 17) && digits.chars().all(|c| c.is_ascii_hexdigit())
@@ -79,12 +84,13 @@ impl Region {
             return Err(AwsError::new("InvalidInstanceID.Malformed", format!("Invalid id: \"{bad}\"")));
         }
         let get = |id: &InstanceId| match view {
-            View::Present => self.instance(id),
+            View::Present => self.instance(id).map(Cow::Borrowed),
             View::Lagging => self.instance_seen(id),
         };
         let unknown: Vec<&str> = ids.iter().filter(|id| get(id).is_none()).map(InstanceId::as_str).collect();
         if unknown.is_empty() {
-            Ok(ids.iter().filter_map(get).collect())
+            let shown = |it: &Cow<'_, Ec2Instance>| view == View::Present || !self.leaves_out(it);
+            Ok(ids.iter().filter_map(get).filter(shown).collect())
         } else {
             Err(unknown_instances(&unknown))
         }

@@ -5,9 +5,10 @@ use super::ec2::instances::Market;
 use super::error::{AwsError, AwsResult};
 use super::region::Region;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{GroupName, InstanceId, InstanceType, Zone};
+use foo_cloud::model::{GroupName, InstanceId, InstanceType, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How a zone is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +114,8 @@ impl QuotaClass {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mishaps {
     pub(crate) zones: BTreeMap<Zone, ZoneState>,
+    /// Zones whose instances EC2 leaves out of its answers, and until when.
+    pub(crate) left_out: BTreeMap<Zone, Timestamp>,
     pub(crate) launches: Vec<LaunchMishap>,
     pub(crate) quotas: BTreeMap<QuotaClass, u32>,
 }
@@ -149,6 +152,19 @@ impl Region {
                 self.wake_soon(&name);
             }
         }
+        Ok(())
+    }
+
+    /// For so long EC2 leaves the instances of a zone out of successful answers: one failing look-up within EC2 can hide all
+    /// of a zone (kubernetes-sigs/karpenter, `describeinstances.go`).
+    ///
+    /// # Errors
+    /// The region has no such zone.
+    pub fn leave_out_zone(&mut self, zone: &Zone, time: Duration) -> AwsResult<()> {
+        if !self.network.zones.contains_key(zone) {
+            return Err(AwsError::invalid_value(format!("There is no zone {zone}.")));
+        }
+        self.mishaps.left_out.insert(zone.clone(), self.now.plus(time));
         Ok(())
     }
 

@@ -1,34 +1,121 @@
-//! What Describe calls see: the region as it was [`Settings::read_lag`](super::Settings) ago.
+//! What Describe calls see: the region as it was [`Settings::read_lag`](super::Settings) ago, without what does not show
+//! yet of things that were just made.
 
 use super::ec2::instances::Ec2Instance;
-use super::ec2::templates::Template;
+use super::ec2::templates::{Template, TemplateKey};
+use super::error::AwsResult;
 use super::group::model::Group;
 use super::region::Region;
-use foo_cloud::model::{GroupName, InstanceId, LaunchTemplateId};
+use super::settings::ReadOrder;
+use foo_cloud::model::{GroupName, InstanceId, LaunchTemplateId, Timestamp};
+use std::borrow::Cow;
+use std::time::Duration;
 
 impl Region {
+    /// Decides how old the reads of the next call are: if they come in any order, for each service anew.
+    pub(crate) fn begin_reads(&mut self) {
+        let lag = self.settings.read_lag;
+        if lag.is_zero() || self.settings.read_order == ReadOrder::InOrder {
+            return;
+        }
+        let most = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
+        let mut age = || Duration::from_millis(self.read_chance.below(most));
+        let (groups, ec2) = (age(), age());
+        self.groups.read_at_age(groups);
+        self.instances.read_at_age(ec2);
+        self.templates.by_id.read_at_age(ec2);
+    }
+
+    /// Remembers as much of the past as the settings ask for.
+    pub(crate) fn apply_read_lag(&mut self) {
+        let lag = self.settings.read_lag;
+        self.groups.set_lag(lag);
+        self.instances.set_lag(lag);
+        self.templates.by_id.set_lag(lag);
+    }
+
     /// Groups by name, behind a name.
-    pub fn groups_seen(&self, after: Option<&GroupName>) -> impl Iterator<Item = &Group> {
-        self.groups.seen_after(after).map(|(_, group)| group)
+    pub fn groups_seen(&self, after: Option<&GroupName>) -> impl Iterator<Item = Cow<'_, Group>> {
+        self.groups.seen_after(after).map(|(_, group)| self.group_as_read(group))
     }
 
     /// A group.
-    pub fn group_seen(&self, name: &GroupName) -> Option<&Group> {
-        self.groups.seen(name)
+    pub fn group_seen(&self, name: &GroupName) -> Option<Cow<'_, Group>> {
+        self.groups.seen(name).map(|group| self.group_as_read(group))
     }
 
-    /// Instances by id, behind an id.
-    pub fn instances_seen(&self, after: Option<&InstanceId>) -> impl Iterator<Item = &Ec2Instance> {
-        self.instances.seen_after(after).map(|(_, instance)| instance)
+    /// Instances by id, behind an id, that EC2 shows.
+    pub fn instances_seen(&self, after: Option<&InstanceId>) -> impl Iterator<Item = Cow<'_, Ec2Instance>> {
+        let shown = |instance: &&Ec2Instance| self.knows(instance) && !self.leaves_out(instance);
+        let all = self.instances.seen_after(after).map(|(_, instance)| instance);
+        all.filter(shown).map(|instance| self.instance_as_read(instance))
     }
 
-    /// An instance.
-    pub fn instance_seen(&self, id: &InstanceId) -> Option<&Ec2Instance> {
-        self.instances.seen(id)
+    /// An instance that EC2 knows, whether or not it shows it.
+    pub fn instance_seen(&self, id: &InstanceId) -> Option<Cow<'_, Ec2Instance>> {
+        let found = self.instances.seen(id).filter(|instance| self.knows(instance));
+        found.map(|instance| self.instance_as_read(instance))
     }
 
     /// Launch templates by id, behind an id.
-    pub fn templates_seen(&self, after: Option<&LaunchTemplateId>) -> impl Iterator<Item = &Template> {
-        self.templates.by_id.seen_after(after).map(|(_, template)| template)
+    pub fn templates_seen(
+        &self,
+        after: Option<&LaunchTemplateId>,
+    ) -> impl Iterator<Item = Cow<'_, Template>> {
+        self.templates.by_id.seen_after(after).map(|(_, template)| self.template_as_read(template))
+    }
+
+    /// A launch template.
+    pub fn template_seen(&self, key: &TemplateKey) -> AwsResult<Cow<'_, Template>> {
+        self.templates.seen(key).map(|template| self.template_as_read(template))
+    }
+
+    /// Whether something was made so short a time ago.
+    pub(crate) fn is_younger(&self, made: Timestamp, than: Duration) -> bool {
+        self.now < made.plus(than)
+    }
+
+    fn knows(&self, instance: &Ec2Instance) -> bool {
+        !self.is_younger(instance.launched, self.settings.instances_appear_after)
+    }
+
+    /// Whether successful answers of EC2 lack this instance, because they lack all of its zone.
+    pub(crate) fn leaves_out(&self, instance: &Ec2Instance) -> bool {
+        self.mishaps.left_out.get(&instance.zone).is_some_and(|until| self.now < *until)
+    }
+
+    fn group_as_read<'a>(&self, group: &'a Group) -> Cow<'a, Group> {
+        if group.tags.is_empty() || !self.is_younger(group.created, self.settings.tags_appear_after) {
+            return Cow::Borrowed(group);
+        }
+        let mut copy = group.clone();
+        copy.tags.clear();
+        Cow::Owned(copy)
+    }
+
+    fn instance_as_read<'a>(&self, instance: &'a Ec2Instance) -> Cow<'a, Ec2Instance> {
+        if !self.is_younger(instance.launched, self.settings.tags_appear_after) {
+            return Cow::Borrowed(instance);
+        }
+        let mut copy = instance.clone();
+        copy.tags.clear();
+        Cow::Owned(copy)
+    }
+
+    /// A template without tags and versions that do not show yet.
+    pub(crate) fn template_as_read<'a>(&self, template: &'a Template) -> Cow<'a, Template> {
+        let (tags, versions) = (self.settings.tags_appear_after, self.settings.versions_appear_after);
+        let hides_tags = !template.tags.is_empty() && self.is_younger(template.created, tags);
+        let newest = template.versions.values().next_back();
+        let hides_versions = newest.is_some_and(|version| self.is_younger(version.created, versions));
+        if !hides_tags && !hides_versions {
+            return Cow::Borrowed(template);
+        }
+        let mut copy = template.clone();
+        if hides_tags {
+            copy.tags.clear();
+        }
+        copy.versions.retain(|_, version| !self.is_younger(version.created, versions));
+        Cow::Owned(copy)
     }
 }

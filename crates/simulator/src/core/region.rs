@@ -57,6 +57,7 @@ pub struct Region {
     /// Number of the last event that was sent on its way.
     pub(crate) routed: u64,
     pub(crate) delivery_chance: Chance,
+    pub(crate) read_chance: Chance,
     pub(crate) now: Timestamp,
     serial: u64,
 }
@@ -87,6 +88,7 @@ impl Region {
             event_rules: Vec::new(),
             routed: 0,
             delivery_chance: Chance::new(seed, &format!("delivery of {name}")),
+            read_chance: Chance::new(seed, &format!("reads of {name}")),
             now,
             serial: 0,
             settings,

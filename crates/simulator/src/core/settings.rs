@@ -26,6 +26,16 @@ pub struct Settings {
     pub group_delete: Duration,
     /// How much older than now the answers of Describe calls are (EC2 API Reference, "Eventual consistency").
     pub read_lag: Duration,
+    /// Whether all answers are that old, or each as old as chance will have it.
+    pub read_order: ReadOrder,
+    /// How long EC2 does not know the id of an instance that was just launched (`InvalidInstanceID.NotFound`).
+    pub instances_appear_after: Duration,
+    /// How long a new resource, group or launch template shows no tags.
+    pub tags_appear_after: Duration,
+    /// How long neither readers nor Auto Scaling see a new version of a launch template.
+    pub versions_appear_after: Duration,
+    /// How long `aws:ResourceTag` conditions do not know the tags of what was just made.
+    pub rights_appear_after: Duration,
     /// Wait after a first failed launch; doubles with each further failure **(A)**.
     pub launch_retry_first: Duration,
     /// Longest wait between failed launches **(A)**.
@@ -59,10 +69,98 @@ pub struct Settings {
     pub replacement: Replacement,
     /// What a second TerminateInstanceInAutoScalingGroup of the same instance gets.
     pub repeated_termination: RepeatedTermination,
+    /// What TerminateInstanceInAutoScalingGroup gets for an instance that is being launched or moved.
+    pub busy_termination: BusyTermination,
+    /// From when on an instance is protected from scale-in.
+    pub protection_begins: ProtectionBegins,
+    /// The account's default for tags in instance metadata (EC2 API Reference, ModifyInstanceMetadataDefaults).
+    pub instance_metadata_tags: MetadataTags,
+    /// After how long without a single successful launch AWS suspends a group's launches (Auto Scaling User Guide, "Suspend
+    /// and resume processes": most commonly after 24 hours).
+    pub administrative_suspension: Duration,
+    /// How a caller is told that it may not launch from a template.
+    pub template_refusal: TemplateRefusal,
+    /// What another purchase mix does to instances that run.
+    pub mix_change: MixChange,
+    /// Whether that spares members that are protected from scale-in.
+    pub mix_change_protection: ProtectionAgainst,
+    /// Whether DescribeScalingActivities fills its pages.
+    pub activity_pages: ActivityPages,
     /// Whether an instance that is gone already waits for its terminating hooks.
     pub hooks_of_dead: HooksOf,
     /// Whether Create- and UpdateAutoScalingGroup look into the launch template.
     pub template_check: TemplateCheck,
+}
+
+/// How old the answers of Describe calls are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReadOrder {
+    /// All as old as the read lag: time never goes backwards for a reader, and all services agree.
+    #[default]
+    InOrder,
+    /// Each between now and the read lag: a later read can be older than an earlier one, and services disagree.
+    AnyOrder,
+}
+
+/// What TerminateInstanceInAutoScalingGroup gets for an instance that is being launched, entering standby or being detached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BusyTermination {
+    /// `ScalingActivityInProgress` (Auto Scaling API Reference; kubernetes/kops#6900, keikoproj/upgrade-manager#77).
+    Refused,
+    /// The launch is called off.
+    #[default]
+    Accepted,
+}
+
+/// From when on an instance is protected from scale-in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProtectionBegins {
+    /// When it is in service (Auto Scaling User Guide, "Use instance scale-in protection").
+    InService,
+    /// At its launch.
+    #[default]
+    AtLaunch,
+}
+
+/// What an account makes of templates that say nothing of tags in instance metadata.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MetadataTags {
+    /// The metadata have no tags.
+    #[default]
+    Disabled,
+    /// They have: a tag key that does not fit there fails the launch.
+    Enabled,
+}
+
+/// How a caller is told that it may not launch from a template (Auto Scaling User Guide, "Troubleshoot: launch templates").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TemplateRefusal {
+    /// `AccessDenied`: "You are not authorized to use launch template: …", without the action.
+    #[default]
+    AccessDenied,
+    /// `ValidationError`: "You must use a valid fully-formed launch template. You are not authorized …".
+    ValidationError,
+}
+
+/// What another purchase mix does to instances that run (Auto Scaling API Reference, InstancesDistribution).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MixChange {
+    /// They are replaced gradually until the mix is right, launching before ending.
+    #[default]
+    Replaces,
+    /// Nothing.
+    Leaves,
+}
+
+/// Whether DescribeScalingActivities fills its pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ActivityPages {
+    /// Every page but the last is full.
+    #[default]
+    Full,
+    /// The first is empty and the others half full, all with a token (API Reference, DescribeScalingActivities: an answer may
+    /// hold fewer activities than asked for, or none).
+    Short,
 }
 
 /// When a replacement is launched **(A)**: AWS documents neither order for groups without an instance maintenance policy.
@@ -182,6 +280,11 @@ impl Default for Settings {
             terminated_visible: Duration::from_hours(1),
             group_delete: Duration::from_secs(2),
             read_lag: Duration::ZERO,
+            read_order: ReadOrder::default(),
+            instances_appear_after: Duration::ZERO,
+            tags_appear_after: Duration::ZERO,
+            versions_appear_after: Duration::ZERO,
+            rights_appear_after: Duration::ZERO,
             launch_retry_first: Duration::from_secs(10),
             launch_retry_max: Duration::from_mins(5),
             warm_start: Duration::from_secs(8),
@@ -198,6 +301,14 @@ impl Default for Settings {
             codes: Codes::default(),
             replacement: Replacement::default(),
             repeated_termination: RepeatedTermination::default(),
+            busy_termination: BusyTermination::default(),
+            protection_begins: ProtectionBegins::default(),
+            instance_metadata_tags: MetadataTags::default(),
+            administrative_suspension: Duration::from_hours(24),
+            template_refusal: TemplateRefusal::default(),
+            mix_change: MixChange::default(),
+            mix_change_protection: ProtectionAgainst::Respected,
+            activity_pages: ActivityPages::default(),
             hooks_of_dead: HooksOf::default(),
             template_check: TemplateCheck::default(),
         }

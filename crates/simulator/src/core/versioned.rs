@@ -19,12 +19,25 @@ pub(crate) struct Versioned<K, V> {
     current: BTreeMap<K, Arc<V>>,
     past: BTreeMap<K, Past<V>>,
     lag: Duration,
+    /// How old the next reads are, at most `lag`.
+    age: Duration,
     now: Timestamp,
 }
 
 impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
     pub(crate) fn new(lag: Duration) -> Self {
-        Self { current: BTreeMap::new(), past: BTreeMap::new(), lag, now: Timestamp(0) }
+        Self { current: BTreeMap::new(), past: BTreeMap::new(), lag, age: lag, now: Timestamp(0) }
+    }
+
+    /// Remembers as much as reads of this age need, from now on.
+    pub(crate) fn set_lag(&mut self, lag: Duration) {
+        (self.lag, self.age) = (lag, lag);
+        self.advance(self.now);
+    }
+
+    /// Makes the next reads as old as this, but not older than what is remembered.
+    pub(crate) fn read_at_age(&mut self, age: Duration) {
+        self.age = age.min(self.lag);
     }
 
     /// Moves the present on; forgets what no read can see any more.
@@ -79,9 +92,10 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
         self.current.len()
     }
 
-    /// The value as a reader sees it: `lag` ago.
+    /// The value as a reader sees it: as it was `age` ago.
     pub(crate) fn seen(&self, key: &K) -> Option<&V> {
-        match self.past.get(key).and_then(VecDeque::front) {
+        let held_then = |(until, _): &&(Timestamp, Option<Arc<V>>)| until.until(self.now) < self.age;
+        match self.past.get(key).and_then(|past| past.iter().find(held_then)) {
             Some((_, former)) => former.as_deref(),
             None => self.get(key),
         }
@@ -138,6 +152,20 @@ mod tests {
         assert_eq!(map.seen_after(None).collect::<Vec<_>>(), [(&"a", &2)]);
         map.advance(Timestamp(6_000));
         assert_eq!(map.seen_after(None).count(), 0);
+    }
+
+    #[test]
+    fn a_later_read_can_be_older_than_an_earlier_one() {
+        let mut map: Versioned<&str, i32> = Versioned::new(Duration::from_secs(10));
+        map.advance(Timestamp(0));
+        map.insert("a", 1);
+        map.advance(Timestamp(5_000));
+        map.insert("a", 2);
+        map.advance(Timestamp(8_000));
+        for (age, value) in [(0, Some(2)), (4, Some(1)), (3, Some(2)), (9, None), (99, None)] {
+            map.read_at_age(Duration::from_secs(age));
+            assert_eq!(map.seen(&"a").copied(), value, "{age}");
+        }
     }
 
     #[test]

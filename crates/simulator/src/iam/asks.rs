@@ -1,14 +1,17 @@
 //! Which actions on which resources a call asks for, with the condition keys they have (Service Authorization
 //! Reference, "Amazon EC2 Auto Scaling" and "Amazon EC2").
 //!
-//! Not asked for: `iam:PassRole` and the service-linked roles; the simulator has neither roles nor profiles.
+//! What a group launches is asked for when the group refers to a template, in [`super::launches`]. Not asked for: the
+//! service-linked roles.
 
 use super::policy::Ask;
 use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::service::Service;
 use crate::wire::params::Params;
-use foo_cloud::model::{GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId};
+use foo_cloud::model::{
+    GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, Timestamp,
+};
 use std::collections::BTreeMap;
 
 /// Everything that must be allowed before the call is carried out.
@@ -24,17 +27,17 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
     }
 }
 
-fn ask(action: String, resource: impl Into<String>) -> Ask {
+pub(super) fn ask(action: String, resource: impl Into<String>) -> Ask {
     Ask { action, resource: resource.into(), context: BTreeMap::new() }
 }
 
 impl Ask {
-    fn with(mut self, key: &str, value: impl Into<String>) -> Self {
+    pub(super) fn with(mut self, key: &str, value: impl Into<String>) -> Self {
         self.context.insert(key.to_owned(), value.into());
         self
     }
 
-    fn with_tags<'a>(
+    pub(super) fn with_tags<'a>(
         mut self,
         prefix: &str,
         tags: impl IntoIterator<Item = (&'a String, &'a String)>,
@@ -69,8 +72,11 @@ fn of_auto_scaling(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
                 );
                 return ask(full.clone(), arn);
             };
-            let own = group.tags.iter().map(|(key, tag)| (key, &tag.value));
-            ask(full.clone(), group.arn.clone()).on_resource(Service::AutoScaling, own)
+            let asked = ask(full.clone(), group.arn.clone());
+            if !knows_tags(region, group.created) {
+                return asked;
+            }
+            asked.on_resource(Service::AutoScaling, group.tags.iter().map(|(key, tag)| (key, &tag.value)))
         })
         .map(|ask| if action == "DeleteTags" { ask } else { ask.with_tags("aws:RequestTag", &tags) })
         .collect();
@@ -135,10 +141,21 @@ fn of_template(region: &Region, action: String, params: &Params) -> Ask {
         (Some(id), _) => TemplateKey::Id(LaunchTemplateId::new(id)),
         (None, name) => TemplateKey::Name(name.unwrap_or_default().to_owned()),
     };
-    if let Ok(Template { id, tags, .. }) = region.templates.find(&key) {
-        return ask(action, arn(region, "launch-template", id.as_str())).on_resource(Service::Ec2, tags);
+    if let Ok(template) = region.templates.find(&key) {
+        return on_template(region, action, template);
     }
     ask(action, arn(region, "launch-template", params.text("LaunchTemplateId").unwrap_or("*")))
+}
+
+/// An action on a template that is there.
+pub(super) fn on_template(region: &Region, action: String, template: &Template) -> Ask {
+    let asked = ask(action, arn(region, "launch-template", template.id.as_str()));
+    if knows_tags(region, template.created) { asked.on_resource(Service::Ec2, &template.tags) } else { asked }
+}
+
+/// Whether conditions know the tags of what was made then: authorization reads them eventually, too.
+pub(crate) fn knows_tags(region: &Region, made: Timestamp) -> bool {
+    !region.is_younger(made, region.settings.rights_appear_after)
 }
 
 fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String, String>) -> Vec<Ask> {
@@ -154,10 +171,14 @@ fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String,
 /// The kind of a resource as its ARN calls it, and its tags.
 fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTreeMap<String, String>>) {
     match id.split('-').next().unwrap_or_default() {
-        "i" => ("instance", region.instance(&InstanceId::new(id)).map(|it| &it.tags)),
+        "i" => {
+            let known = region.instance(&InstanceId::new(id)).filter(|it| knows_tags(region, it.launched));
+            ("instance", known.map(|it| &it.tags))
+        }
         "lt" => {
             let key = TemplateKey::Id(LaunchTemplateId::new(id));
-            ("launch-template", region.templates.find(&key).ok().map(|it| &it.tags))
+            let known = region.templates.find(&key).ok().filter(|it| knows_tags(region, it.created));
+            ("launch-template", known.map(|it| &it.tags))
         }
         "subnet" => ("subnet", region.network.subnets.get(&SubnetId::new(id)).map(|it| &it.tags)),
         "sg" => (
@@ -171,7 +192,7 @@ fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTree
 }
 
 /// Images belong to no account in ARNs.
-fn arn(region: &Region, kind: &str, id: &str) -> String {
+pub(crate) fn arn(region: &Region, kind: &str, id: &str) -> String {
     let account = if kind == "image" { "" } else { &region.account };
     format!("arn:aws:ec2:{}:{account}:{kind}/{id}", region.name)
 }

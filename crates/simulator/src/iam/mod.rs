@@ -3,6 +3,7 @@
 //! As long as no key is known everybody may do everything, as if the simulator had no IAM.
 
 pub(crate) mod asks;
+pub(crate) mod launches;
 pub(crate) mod policy;
 pub(crate) mod refusals;
 pub(crate) mod roles;

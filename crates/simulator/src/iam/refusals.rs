@@ -36,7 +36,7 @@ pub(crate) fn session_over(service: Service) -> AwsError {
     }
 }
 
-fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: &str) -> AwsError {
+pub(crate) fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: &str) -> AwsError {
     let Ask { action, resource, .. } = ask;
     let reason = match verdict {
         Verdict::Denied => "with an explicit deny in an identity-based policy".to_owned(),

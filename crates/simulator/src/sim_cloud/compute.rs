@@ -16,6 +16,7 @@ use foo_cloud::{
     CloudError, Compute, ErrorKind, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Operation,
     Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Templates and versions of one Describe page.
@@ -50,17 +51,22 @@ impl SimCloud {
         token: &str,
     ) -> Result<TemplateVersion> {
         let caller = self.arn();
-        self.call(Operation::CreateLaunchTemplateVersion, format!("{id} {description}"), |region| {
-            let new = NewVersion {
-                template: TemplateKey::Id(id.clone()),
-                data: LaunchData::new(data)?,
-                source,
-                description: Some(description.to_owned()),
-                token: Some(token.to_owned()).filter(|token| !token.is_empty()),
-                caller,
-            };
-            region.create_template_version(new).map(|(_, version)| version.number)
-        })
+        self.call_on_template(
+            Operation::CreateLaunchTemplateVersion,
+            id,
+            format!("{id} {description}"),
+            |region| {
+                let new = NewVersion {
+                    template: TemplateKey::Id(id.clone()),
+                    data: LaunchData::new(data)?,
+                    source,
+                    description: Some(description.to_owned()),
+                    token: Some(token.to_owned()).filter(|token| !token.is_empty()),
+                    caller,
+                };
+                region.create_template_version(new).map(|(_, version)| version.number)
+            },
+        )
         .await
     }
 }
@@ -116,7 +122,7 @@ impl Compute for SimCloud {
         let key = TemplateKey::Name(name.to_owned());
         let found = self
             .call(Operation::DescribeLaunchTemplates, name.to_owned(), |region| {
-                region.templates.seen(&key).map(convert::template_of)
+                region.template_seen(&key).map(|template| convert::template_of(&template))
             })
             .await;
         let template = match found {
@@ -129,7 +135,7 @@ impl Compute for SimCloud {
         for _ in 0..template.versions.len().div_ceil(TEMPLATE_PAGE).max(1) {
             let page = self
                 .call(Operation::DescribeLaunchTemplateVersions, template.id.to_string(), |region| {
-                    region.templates.seen(&id).map(convert::template_of)
+                    region.template_seen(&id).map(|template| convert::template_of(&template))
                 })
                 .await;
             match page {
@@ -147,7 +153,7 @@ impl Compute for SimCloud {
             let after = templates.last().map(|template| template.id.clone());
             let (page, more) = self
                 .call(Operation::DescribeLaunchTemplates, tag_key.to_owned(), |region| {
-                    let fits = |template: &&Template| template.tags.contains_key(tag_key);
+                    let fits = |template: &Cow<'_, Template>| template.tags.contains_key(tag_key);
                     let mut found = region.templates_seen(after.as_ref()).filter(fits);
                     let page: Vec<TemplateSummary> = found
                         .by_ref()
@@ -178,19 +184,25 @@ impl Compute for SimCloud {
             return Ok(());
         }
         let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
-        self.call(Operation::DeleteLaunchTemplateVersions, format!("{id} {texts:?}"), |region| {
-            let (_, _, results) = region.templates.delete_versions(&TemplateKey::Id(id.clone()), &texts)?;
-            let failure = results
-                .into_iter()
-                .filter_map(|result| result.failure)
-                .find(|(code, _)| *code != "launchTemplateVersionDoesNotExist");
-            failure.map_or(Ok(()), |(code, message)| Err(AwsError::new(code, message)))
-        })
+        self.call_on_template(
+            Operation::DeleteLaunchTemplateVersions,
+            id,
+            format!("{id} {texts:?}"),
+            |region| {
+                let (_, _, results) =
+                    region.templates.delete_versions(&TemplateKey::Id(id.clone()), &texts)?;
+                let failure = results
+                    .into_iter()
+                    .filter_map(|result| result.failure)
+                    .find(|(code, _)| *code != "launchTemplateVersionDoesNotExist");
+                failure.map_or(Ok(()), |(code, message)| Err(AwsError::new(code, message)))
+            },
+        )
         .await
     }
 
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()> {
-        self.call(Operation::DeleteLaunchTemplate, id.to_string(), |region| {
+        self.call_on_template(Operation::DeleteLaunchTemplate, id, id.to_string(), |region| {
             region.templates.delete(&TemplateKey::Id(id.clone())).map(drop)
         })
         .await
@@ -207,7 +219,7 @@ impl Compute for SimCloud {
                         known =
                             wanted.iter().filter(|id| region.instance_seen(id).is_some()).cloned().collect();
                         let instances = region.instances_by_id(&wanted, View::Lagging)?;
-                        found = instances.into_iter().map(convert::details_of).collect();
+                        found = instances.iter().map(|instance| convert::details_of(instance)).collect();
                         Ok(())
                     })
                     .await;

@@ -79,6 +79,7 @@ fn metadata(options: model::MetadataOptions) -> Document {
         .with("httpTokens", Some(Document::text(tokens)))
         .with("httpPutResponseHopLimit", Some(Document::text(options.hop_limit)))
         .with("httpEndpoint", Some(Document::text("enabled")))
+        .with("instanceMetadataTags", Some(Document::text("disabled")))
 }
 
 fn volume(volume: &model::Volume) -> Document {
@@ -142,10 +143,10 @@ pub(super) fn group_of(group: &Group) -> model::Group {
         },
         subnets: group.subnets.iter().cloned().collect(),
         new_instances: group.new_instances,
-        suspended: group.suspended.clone(),
+        suspended: group.suspended.keys().copied().collect(),
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,
-        instances: group.members.values().map(instance_of).collect(),
+        instances: group.members.values().map(|member| instance_of(group, member)).collect(),
     }
 }
 
@@ -170,12 +171,12 @@ fn mix_of(policy: &MixedPolicy) -> InstancesMix {
     }
 }
 
-fn instance_of(member: &Member) -> model::Instance {
+fn instance_of(group: &Group, member: &Member) -> model::Instance {
     model::Instance {
         id: member.id.clone(),
         zone: member.zone.clone(),
         instance_type: member.instance_type.clone(),
-        lifecycle: member.lifecycle.clone(),
+        lifecycle: model::LifecycleState::from_name(&group.state_name(member)),
         health: member.health,
         protection: member.protection,
         template: member.template.as_ref().map(|(id, _, version)| (id.clone(), *version)),

@@ -1,16 +1,21 @@
 //! `foo_cloud::Groups` on the simulated Auto Scaling. Like the adapter it makes no call for an empty list: to AWS that
 //! would mean everything.
 
-use super::{SimCloud, convert};
-use crate::core::error::AwsError;
+use super::{SimCloud, convert, is_unknown_to_conditions, not_allowed};
+use crate::core::Region;
+use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::ActivityLog;
 use crate::core::group::hooks::{ActionKey, ActionResult};
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
+use crate::iam::{asks, launches};
 use async_trait::async_trait;
 use foo_cloud::model::hook::{DRAIN_HOOK, HookTerms};
-use foo_cloud::model::{self, Activity, Decrement, GroupName, InstanceId, Process, Protection};
+use foo_cloud::model::{
+    self, Activity, Decrement, GroupName, InstanceId, LaunchTemplateId, Process, Protection,
+};
 use foo_cloud::{GroupChange, GroupSpec, Groups, Operation, Result};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of one DescribeAutoScalingGroups, and its largest page.
@@ -20,6 +25,17 @@ fn group_tags(tags: &BTreeMap<String, String>) -> BTreeMap<String, GroupTag> {
     tags.iter()
         .map(|(key, value)| (key.clone(), GroupTag { value: value.clone(), propagate: false }))
         .collect()
+}
+
+/// Whether a group may launch from this template: the manager's policy allows it for templates with its tag.
+fn check_template(
+    region: &Region,
+    template: Option<&(LaunchTemplateId, model::TemplateVersion)>,
+) -> AwsResult<()> {
+    match template {
+        Some((id, _)) if is_unknown_to_conditions(region, id) => Err(launches::refused(region, id)),
+        _ => Ok(()),
+    }
 }
 
 #[async_trait]
@@ -38,7 +54,8 @@ impl Groups for SimCloud {
             if names.len() > PAGE {
                 return Err(AwsError::validation("You can specify up to 100 Auto Scaling group names."));
             }
-            Ok(wanted.iter().filter_map(|name| region.group_seen(name)).map(convert::group_of).collect())
+            let found = wanted.iter().filter_map(|name| region.group_seen(name));
+            Ok(found.map(|group| convert::group_of(&group)).collect())
         })
         .await
     }
@@ -49,9 +66,10 @@ impl Groups for SimCloud {
             let after = groups.last().map(|group| group.name.clone());
             let (page, more) = self
                 .call(Operation::DescribeAutoScalingGroups, tag_key.to_owned(), |region| {
-                    let fits = |group: &&Group| group.tags.contains_key(tag_key);
+                    let fits = |group: &Cow<'_, Group>| group.tags.contains_key(tag_key);
                     let mut found = region.groups_seen(after.as_ref()).filter(fits);
-                    let page: Vec<model::Group> = found.by_ref().take(PAGE).map(convert::group_of).collect();
+                    let page: Vec<model::Group> =
+                        found.by_ref().take(PAGE).map(|group| convert::group_of(&group)).collect();
                     Ok((page, found.next().is_some()))
                 })
                 .await?;
@@ -75,8 +93,11 @@ impl Groups for SimCloud {
             settings: SettingsChange::default(),
             hooks: Vec::new(),
         };
-        self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| region.create_group(new))
-            .await
+        self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| {
+            check_template(region, Some(&spec.template))?;
+            region.create_group(new)
+        })
+        .await
     }
 
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
@@ -92,7 +113,8 @@ impl Groups for SimCloud {
             new_instances: change.new_instances,
             settings: SettingsChange::default(),
         };
-        self.call(Operation::UpdateAutoScalingGroup, format!("{name} {change:?}"), |region| {
+        self.call_on_group(Operation::UpdateAutoScalingGroup, name, format!("{name} {change:?}"), |region| {
+            check_template(region, change.template.as_ref())?;
             region.update_group(name, update)
         })
         .await
@@ -102,7 +124,7 @@ impl Groups for SimCloud {
         if tags.is_empty() {
             return Ok(());
         }
-        self.call(Operation::CreateOrUpdateTags, format!("{name} {tags:?}"), |region| {
+        self.call_on_group(Operation::CreateOrUpdateTags, name, format!("{name} {tags:?}"), |region| {
             region.tag_group(name, group_tags(tags))
         })
         .await
@@ -112,7 +134,7 @@ impl Groups for SimCloud {
         if keys.is_empty() {
             return Ok(());
         }
-        self.call(Operation::DeleteTags, format!("{name} {keys:?}"), |region| {
+        self.call_on_group(Operation::DeleteTags, name, format!("{name} {keys:?}"), |region| {
             region.untag_group(name, keys.iter().map(String::as_str))
         })
         .await
@@ -122,7 +144,7 @@ impl Groups for SimCloud {
         if processes.is_empty() {
             return Ok(());
         }
-        self.call(Operation::SuspendProcesses, format!("{name} {processes:?}"), |region| {
+        self.call_on_group(Operation::SuspendProcesses, name, format!("{name} {processes:?}"), |region| {
             region.suspend_processes(name, processes)
         })
         .await
@@ -132,7 +154,7 @@ impl Groups for SimCloud {
         if processes.is_empty() {
             return Ok(());
         }
-        self.call(Operation::ResumeProcesses, format!("{name} {processes:?}"), |region| {
+        self.call_on_group(Operation::ResumeProcesses, name, format!("{name} {processes:?}"), |region| {
             region.resume_processes(name, processes)
         })
         .await
@@ -142,14 +164,19 @@ impl Groups for SimCloud {
         if ids.is_empty() {
             return Ok(());
         }
-        self.call(Operation::SetInstanceProtection, format!("{name} {ids:?}"), |region| {
+        self.call_on_group(Operation::SetInstanceProtection, name, format!("{name} {ids:?}"), |region| {
             region.set_protection(name, ids, Protection::Protected)
         })
         .await
     }
 
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
-        self.call(Operation::TerminateInstanceInAutoScalingGroup, format!("{id} {decrement:?}"), |region| {
+        let (operation, caller) = (Operation::TerminateInstanceInAutoScalingGroup, self.arn());
+        self.call(operation, format!("{id} {decrement:?}"), |region| {
+            let group = region.group_of(id).and_then(|name| region.group(&name));
+            if let Some(group) = group.filter(|it| !asks::knows_tags(region, it.created)) {
+                return Err(not_allowed(operation, &group.arn, &caller));
+            }
             region.terminate_member(id, decrement).map(drop)
         })
         .await
@@ -164,21 +191,24 @@ impl Groups for SimCloud {
     }
 
     async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
-        self.call(Operation::PutLifecycleHook, format!("{name} {terms:?}"), |region| {
+        self.call_on_group(Operation::PutLifecycleHook, name, format!("{name} {terms:?}"), |region| {
             region.put_hook(name, convert::hook_of(terms))
         })
         .await
     }
 
     async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
-        self.call(Operation::RecordLifecycleActionHeartbeat, format!("{name} {id}"), |region| {
-            region.record_heartbeat(name, DRAIN_HOOK, &ActionKey::Instance(id.clone()))
-        })
+        self.call_on_group(
+            Operation::RecordLifecycleActionHeartbeat,
+            name,
+            format!("{name} {id}"),
+            |region| region.record_heartbeat(name, DRAIN_HOOK, &ActionKey::Instance(id.clone())),
+        )
         .await
     }
 
     async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
-        self.call(Operation::CompleteLifecycleAction, format!("{name} {id}"), |region| {
+        self.call_on_group(Operation::CompleteLifecycleAction, name, format!("{name} {id}"), |region| {
             let key = ActionKey::Instance(id.clone());
             region.complete_action(name, DRAIN_HOOK, &key, ActionResult::Continue)
         })
@@ -186,7 +216,7 @@ impl Groups for SimCloud {
     }
 
     async fn delete_group(&self, name: &GroupName) -> Result<()> {
-        self.call(Operation::DeleteAutoScalingGroup, name.to_string(), |region| {
+        self.call_on_group(Operation::DeleteAutoScalingGroup, name, name.to_string(), |region| {
             region.delete_group(name, Deletion::IfEmpty)
         })
         .await

@@ -9,10 +9,14 @@ mod queue;
 pub use queue::SimQueue;
 
 use crate::core::Region;
-use crate::core::error::AwsResult;
+use crate::core::ec2::templates::TemplateKey;
+use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
+use crate::iam::policy::{Ask, Verdict};
+use crate::iam::{asks, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
+use foo_cloud::model::{GroupName, LaunchTemplateId};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result, operation};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +47,44 @@ impl SimCloud {
         self.world.arn_of(&self.caller)
     }
 
+    /// A call that the manager's policy allows only on groups that carry its tag. No policy binds a cloud in process; but while
+    /// conditions do not know the tags of a new group ([`Settings::rights_appear_after`](crate::core::Settings)) it is refused as
+    /// a caller with such a policy is.
+    async fn call_on_group<T>(
+        &self,
+        operation: Operation,
+        name: &GroupName,
+        parameters: String,
+        work: impl FnOnce(&mut Region) -> AwsResult<T> + Send,
+    ) -> Result<T> {
+        let arn = self.arn();
+        self.call(operation, parameters, |region| {
+            if let Some(group) = region.group(name).filter(|it| !asks::knows_tags(region, it.created)) {
+                return Err(not_allowed(operation, &group.arn, &arn));
+            }
+            work(region)
+        })
+        .await
+    }
+
+    /// The same for launch templates.
+    async fn call_on_template<T>(
+        &self,
+        operation: Operation,
+        id: &LaunchTemplateId,
+        parameters: String,
+        work: impl FnOnce(&mut Region) -> AwsResult<T> + Send,
+    ) -> Result<T> {
+        let arn = self.arn();
+        self.call(operation, parameters, |region| {
+            if is_unknown_to_conditions(region, id) {
+                return Err(not_allowed(operation, &asks::arn(region, "launch-template", id.as_str()), &arn));
+            }
+            work(region)
+        })
+        .await
+    }
+
     /// One call, with everything that stands before it.
     async fn call<T>(
         &self,
@@ -50,12 +92,7 @@ impl SimCloud {
         parameters: String,
         work: impl FnOnce(&mut Region) -> AwsResult<T> + Send,
     ) -> Result<T> {
-        let service = match operation.service() {
-            operation::Service::AutoScaling => Service::AutoScaling,
-            operation::Service::Ec2 => Service::Ec2,
-            operation::Service::Sts => Service::Sts,
-            operation::Service::Sqs => Service::Sqs,
-        };
+        let service = service_of(operation);
         let call = CallHead {
             caller: &self.caller,
             region: &self.region,
@@ -89,4 +126,30 @@ impl SimCloud {
             result => result.map_err(|error| errors::as_adapter(operation, &error)),
         }
     }
+}
+
+fn service_of(operation: Operation) -> Service {
+    match operation.service() {
+        operation::Service::AutoScaling => Service::AutoScaling,
+        operation::Service::Ec2 => Service::Ec2,
+        operation::Service::Sts => Service::Sts,
+        operation::Service::Sqs => Service::Sqs,
+    }
+}
+
+/// Whether a template is so new that conditions on its tags fail.
+fn is_unknown_to_conditions(region: &Region, id: &LaunchTemplateId) -> bool {
+    let template = region.templates.find(&TemplateKey::Id(id.clone()));
+    template.is_ok_and(|template| !asks::knows_tags(region, template.created))
+}
+
+/// The refusal of what a policy allows only on resources with a tag.
+fn not_allowed(operation: Operation, resource: &str, caller_arn: &str) -> AwsError {
+    let service = service_of(operation);
+    let ask = Ask {
+        action: format!("{}:{}", service.name(), operation.name()),
+        resource: resource.to_owned(),
+        context: std::collections::BTreeMap::new(),
+    };
+    refusals::denied(&ask, Verdict::NotAllowed, service, caller_arn)
 }

@@ -8,7 +8,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::events::CloudEvent;
 use crate::core::group::activity::{Activity, ActivityLog};
 use crate::core::group::members::GracePeriod;
-use crate::core::group::model::Group;
+use crate::core::group::model::{Group, RootVolume};
 use crate::core::mishaps::{LaunchMishap, QuotaClass, ZoneState};
 use crate::core::network::{SecurityGroup, Subnet, Vpc};
 use crate::core::settings::Settings;
@@ -20,6 +20,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A region of a simulator.
 #[derive(Clone, Debug)]
@@ -203,6 +204,22 @@ impl RegionHandle {
         self.with(|region| region.set_health(id, Health::Unhealthy, GracePeriod::Ignored))?
     }
 
+    /// EC2 schedules an event for an instance ([`Region::schedule_event`]).
+    ///
+    /// # Errors
+    /// There is no such instance, or no event of that code.
+    pub fn schedule_event(&self, id: &InstanceId, code: &str, ahead: Duration) -> AwsResult<()> {
+        self.with(|region| region.schedule_event(id, code, ahead))?
+    }
+
+    /// The root volume of a member is replaced, or no longer ([`Region::set_root_volume`]).
+    ///
+    /// # Errors
+    /// It is no member in service.
+    pub fn set_root_volume(&self, id: &InstanceId, state: Option<RootVolume>) -> AwsResult<()> {
+        self.with(|region| region.set_root_volume(id, state))?
+    }
+
     /// Ends an instance in EC2 behind its group's back.
     ///
     /// # Errors
@@ -252,6 +269,14 @@ impl RegionHandle {
     /// The region has no such zone.
     pub fn set_zone_state(&self, zone: &str, state: ZoneState) -> AwsResult<()> {
         self.with(|region| region.set_zone_state(&Zone::from(zone), state))?
+    }
+
+    /// EC2 leaves the instances of a zone out of its answers for so long ([`Region::leave_out_zone`]).
+    ///
+    /// # Errors
+    /// The region has no such zone.
+    pub fn leave_out_zone(&self, zone: &str, time: Duration) -> AwsResult<()> {
+        self.with(|region| region.leave_out_zone(&Zone::from(zone), time))?
     }
 
     /// Replaces the rules for coming launches ([`Region::set_launch_mishaps`]).
@@ -357,7 +382,7 @@ impl RegionHandle {
         self.read(|region| region.settings.clone())
     }
 
-    /// Changes how the region behaves from now on. The read lag cannot be changed later.
+    /// Changes how the region behaves from now on. A longer read lag sees nothing from before it was set.
     ///
     /// # Errors
     /// The name cannot be a region's.
@@ -365,7 +390,9 @@ impl RegionHandle {
         self.with(|region| {
             let lag = region.settings.read_lag;
             change(&mut region.settings);
-            region.settings.read_lag = lag;
+            if region.settings.read_lag != lag {
+                region.apply_read_lag();
+            }
         })
     }
 

@@ -1,9 +1,12 @@
 //! Keys, policies and DryRun, over the wire.
 
 use super::scene::{REGION, Scene};
+use crate::core::Settings;
+use crate::core::settings::TemplateRefusal;
 use crate::wire::{WireAnswer, WireRequest, answer};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use foo_cloud::model::Timestamp;
+use std::time::Duration;
 
 /// The policy that the manager is documented to need.
 const MANAGER: &str = include_str!("../../../../docs/reference/iam-policy.json");
@@ -244,4 +247,70 @@ async fn ending_an_instance_asks_for_the_instances_own_group() {
     };
     assert_eq!(ask(&sim, "manager", "autoscaling", &end("theirs", "mine")).await.0, 403);
     assert_eq!(ask(&sim, "manager", "autoscaling", &end("mine", "mine")).await.0, 200);
+}
+
+/// Auto Scaling User Guide, "Troubleshoot: launch templates" ("You are not authorized to use launch template"): RunInstances,
+/// CreateTags of a template with tags, and PassRole are checked when a group refers to the template; which one is missing is
+/// not told.
+#[tokio::test]
+async fn a_group_is_made_only_by_who_may_launch_its_template() {
+    let run = r#"{"Effect":"Allow","Action":"ec2:RunInstances","Resource":"*"}"#;
+    let tag = r#"{"Effect":"Allow","Action":"ec2:CreateTags","Resource":"*",
+        "Condition":{"StringEquals":{"ec2:CreateAction":"RunInstances"}}}"#;
+    let pass = r#"{"Effect":"Allow","Action":"iam:PassRole","Resource":"arn:aws:iam::*:role/nodes",
+        "Condition":{"StringEquals":{"iam:PassedToService":"ec2.amazonaws.com"}}}"#;
+    let template = format!(
+        "{CREATE_TEMPLATE}&LaunchTemplateName=own&LaunchTemplateData.IamInstanceProfile.Name=nodes\
+         &LaunchTemplateData.TagSpecification.1.ResourceType=instance\
+         &LaunchTemplateData.TagSpecification.1.Tag.1.Key=a&LaunchTemplateData.TagSpecification.1.Tag.1.Value=b"
+    );
+    for (statements, made) in [
+        (vec![run, tag, pass], true),
+        (vec![tag, pass], false),
+        (vec![run, pass], false),
+        (vec![run, tag], false),
+    ] {
+        let sim = sim(&format!(
+            r#"{{"Statement":[{{"Effect":"Allow","Action":"autoscaling:*","Resource":"*"}},{}]}}"#,
+            statements.join(",")
+        ));
+        assert_eq!(ask(&sim, "stranger", "ec2", &template).await.0, 200);
+        let (status, body) = ask(&sim, "manager", "autoscaling", &create_group("own", "")).await;
+        assert_eq!(status == 200, made, "{statements:?}: {body}");
+        if made {
+            continue;
+        }
+        let id = sim.region(REGION).templates()[0].id.clone();
+        assert_eq!((status, code(&body)), (403, "AccessDenied"));
+        assert!(body.contains(&format!("You are not authorized to use launch template: {id}")), "{body}");
+        let encoded = |settings: &mut Settings| settings.template_refusal = TemplateRefusal::ValidationError;
+        sim.region(REGION).change_settings(encoded).expect("changed");
+        let (status, body) = ask(&sim, "manager", "autoscaling", &create_group("own", "")).await;
+        assert_eq!((status, code(&body)), (400, "ValidationError"));
+        assert!(body.contains("fully-formed launch template. You are not authorized"), "{body}");
+    }
+}
+
+/// Authorization reads tags eventually, too: a condition on the tag of a resource fails at first.
+#[tokio::test]
+async fn conditions_on_tags_of_what_is_new_fail_at_first() {
+    let sim = sim(MANAGER);
+    let late = |settings: &mut Settings| settings.rights_appear_after = Duration::from_secs(10);
+    sim.region(REGION).change_settings(late).expect("changed");
+    let template = format!(
+        "{CREATE_TEMPLATE}&LaunchTemplateName=own&TagSpecification.1.ResourceType=launch-template\
+         &TagSpecification.1.Tag.1.Key={OWNER}&TagSpecification.1.Tag.1.Value=a"
+    );
+    let tag = format!("&Tags.member.1.Key={OWNER}&Tags.member.1.Value=a&Tags.member.1.ResourceId=own");
+    assert_eq!(ask(&sim, "manager", "ec2", &template).await.0, 200);
+    let group = create_group("own", &tag);
+    let (_, body) = ask(&sim, "manager", "autoscaling", &group).await;
+    assert!(body.contains("You are not authorized to use launch template"), "{body}");
+    sim.step(Duration::from_secs(10));
+    assert_eq!(ask(&sim, "manager", "autoscaling", &group).await.0, 200);
+    let suspend = "Action=SuspendProcesses&AutoScalingGroupName=own&ScalingProcesses.member.1=Launch";
+    let (status, body) = ask(&sim, "manager", "autoscaling", suspend).await;
+    assert_eq!((status, code(&body)), (403, "AccessDenied"));
+    sim.step(Duration::from_secs(10));
+    assert_eq!(ask(&sim, "manager", "autoscaling", suspend).await.0, 200);
 }

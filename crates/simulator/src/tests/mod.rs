@@ -1,7 +1,9 @@
 //! Tests of the whole simulator. Each names the rule it checks; the rules come from AWS's documentation.
 
 mod assumptions;
+mod aws_decides;
 mod events;
+mod eventual;
 mod faults;
 mod fuzz;
 mod health;

@@ -12,7 +12,7 @@ use foo_cloud::{Compute as _, ErrorKind, GroupChange, GroupSpec, Groups as _, In
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-fn content(instance_type: &str) -> TemplateContent {
+pub(super) fn content(instance_type: &str) -> TemplateContent {
     TemplateContent {
         image: IMAGE_X86_64.into(),
         instance_type: instance_type.into(),
@@ -27,7 +27,7 @@ fn content(instance_type: &str) -> TemplateContent {
     }
 }
 
-fn tags() -> BTreeMap<String, String> {
+pub(super) fn tags() -> BTreeMap<String, String> {
     BTreeMap::from([("owner".to_owned(), "us".to_owned())])
 }
 

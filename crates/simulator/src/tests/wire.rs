@@ -198,3 +198,29 @@ async fn unknown_and_malformed_instances() {
     assert_eq!(code(&describe("&Filter.1.Name=colour&Filter.1.Value.1=red").await), "InvalidParameterValue");
     assert_eq!(code(&describe("&DryRun=true").await), "DryRunOperation");
 }
+
+/// API Reference, DescribeScalingActivities: an answer may hold fewer activities than asked for, even none, and a token.
+#[tokio::test]
+async fn pages_of_activities_can_be_short_or_empty() {
+    let sim = sim();
+    let scene = Scene { sim: sim.clone(), region: sim.region(REGION) };
+    scene.settled_pool((0, 3, 3));
+    let short = |settings: &mut crate::core::Settings| {
+        settings.activity_pages = crate::core::settings::ActivityPages::Short;
+    };
+    scene.region.change_settings(short).expect("changed");
+    let (mut token, mut pages) = (String::new(), vec![]);
+    loop {
+        let form = format!(
+            "Action=DescribeScalingActivities&AutoScalingGroupName=pool&MaxRecords=4&NextToken={token}"
+        );
+        let (status, body) = ask(&sim, "autoscaling", &form).await;
+        assert_eq!(status, 200, "{body}");
+        pages.push(body.matches("<ActivityId>").count());
+        match body.split("<NextToken>").nth(1).and_then(|rest| rest.split("</NextToken>").next()) {
+            Some(next) => token = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(pages, [0, 2, 1]);
+}

@@ -20,7 +20,7 @@ mod xml;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::faults::CallHead;
-use crate::iam::{asks, refusals};
+use crate::iam::{asks, launches, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
 use foo_cloud::model::Timestamp;
@@ -167,9 +167,11 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     let result = world
         .carry_out_anywhere(&call, ending, |inner| {
             let region = inner.region(&world.config, call.region)?;
+            region.begin_reads();
             if let Some(key) = &key {
                 let asks = asks::of_call(region, service, &action, &params);
                 refusals::check(key, &asks, service, &caller.arn)?;
+                launches::check(key, region, &action, &params)?;
             }
             // EC2 API Reference, "DryRun": the permissions are checked, nothing else is.
             if service == Service::Ec2 && params.flag("DryRun")? == Some(true) {

@@ -44,6 +44,11 @@ impl Page {
         Ok(Self { after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
     }
 
+    /// The token of a page that begins behind an entry of this key.
+    pub(crate) fn token(key: &str) -> String {
+        encode(key)
+    }
+
     /// Takes this page's entries from those behind `after`; `key` names an entry in the next token.
     pub(crate) fn take<T>(
         &self,

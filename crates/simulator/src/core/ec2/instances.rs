@@ -1,5 +1,6 @@
 //! EC2 instances: pending → running → shutting-down → terminated, and gone an hour later.
 
+use super::scheduled::ScheduledEvent;
 use crate::core::catalogue::Boot;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{
@@ -53,6 +54,8 @@ pub struct Ec2Instance {
     pub key_name: Option<String>,
     /// Its reservation.
     pub reservation: String,
+    /// What EC2 has scheduled for it.
+    pub events: Vec<ScheduledEvent>,
     /// Why it ended: code and text (EC2 API Reference, StateReason).
     pub reason: Option<(String, String)>,
 }

@@ -2,5 +2,6 @@
 
 pub mod instances;
 pub mod launch_data;
+pub mod scheduled;
 pub mod tags;
 pub mod templates;

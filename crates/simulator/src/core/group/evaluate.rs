@@ -38,6 +38,7 @@ impl Region {
         self.step_refresh(name);
         self.replace_unhealthy(name);
         self.replace_expired(name);
+        self.remix(name);
         self.rebalance_zones(name);
         self.end_replaced(name);
         self.fit_capacity(name);
@@ -99,7 +100,8 @@ impl Region {
         let Some(name) = self.group_of(id) else { return };
         let Some(instance) = self.instances.get(id) else { return };
         let fails = self.is_unavailable(&instance.zone);
-        let serves = instance.state == InstanceState::Running && !fails;
+        let scheduled = instance.events.iter().any(|event| event.not_before <= self.now);
+        let serves = instance.state == InstanceState::Running && !fails && !scheduled;
         let rests = instance.state.is_alive() && !fails;
         let Some(group) = self.groups.get_mut(&name) else { return };
         if group.is_suspended(Process::HealthCheck) {

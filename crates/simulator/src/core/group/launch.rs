@@ -181,6 +181,7 @@ impl Region {
                 refused.get_or_insert_with(|| everywhere(error));
                 continue;
             }
+            self.check_metadata_tags(name, &choice.version.data).map_err(everywhere)?;
             let subnet = self.pick_subnet(name, zone, subnet).map_err(here)?;
             return Ok(Recipe { choice, market, zone: zone.clone(), subnet });
         }
@@ -260,6 +261,7 @@ impl Region {
             details,
         };
         self.begin_activity(&round.group, entry);
+        self.count_failed_launch(&round.group);
         let (now, first, max) = (self.now, self.settings.launch_retry_first, self.settings.launch_retry_max);
         let Some(group) = self.groups.get_mut(&round.group) else { return };
         let trouble = group.troubles.entry(zone).or_insert(Trouble { failures: 0, until: now });
@@ -301,6 +303,7 @@ impl Region {
         if let Some(group) = self.groups.get_mut(name) {
             group.troubles.remove(&Some(recipe.zone.clone()));
             group.troubles.remove(&None);
+            group.failing_since = None;
             let template = recipe.choice.template;
             let member = Member {
                 id: id.clone(),
@@ -320,6 +323,7 @@ impl Region {
                 returns: false,
                 waits: BTreeMap::new(),
                 activity: Some(activity),
+                root_volume: None,
             };
             match place {
                 Place::Group => group.members.insert(id.clone(), member),
@@ -347,11 +351,7 @@ impl Region {
         let image = image.clone()?;
         let reservation = self.chance.id("r");
         let public_offset = u32::try_from(self.chance.below(1 << 16)).unwrap_or(0);
-        let mut tags = data.tags_for("instance");
-        let group = self.groups.get(name)?;
-        // A tag of the group wins over one of the template (Auto Scaling User Guide, "Tag Auto Scaling groups").
-        let propagated = group.tags.iter().filter(|(_, tag)| tag.propagate);
-        tags.extend(propagated.map(|(key, tag)| (key.clone(), tag.value.clone())));
+        let mut tags = self.groups.get(name)?.tags_of_instances(data);
         tags.insert("aws:autoscaling:groupName".to_owned(), name.to_string());
         tags.insert("aws:ec2launchtemplate:id".to_owned(), template.id.to_string());
         tags.insert("aws:ec2launchtemplate:version".to_owned(), version.number.to_string());
@@ -384,6 +384,7 @@ impl Region {
             instance_profile: data.instance_profile().map(str::to_owned),
             key_name: data.key_name().map(str::to_owned),
             reservation,
+            events: Vec::new(),
             reason: None,
         })
     }

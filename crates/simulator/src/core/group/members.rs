@@ -1,9 +1,10 @@
 //! Calls that concern single members: termination, protection, health.
 
 use super::activity::Activity;
+use super::model::{Member, RootVolume};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::core::settings::{Batches, RepeatedTermination, SuspendedTerminate};
+use crate::core::settings::{Batches, BusyTermination, RepeatedTermination, SuspendedTerminate};
 use crate::core::time::iso_seconds;
 use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
 
@@ -42,6 +43,12 @@ impl Region {
                 )),
             };
         }
+        if let Some(activity) = self.running_activity(&name, member)
+            && self.settings.busy_termination == BusyTermination::Refused
+        {
+            let text = format!("Activity {activity} is in progress.");
+            return Err(AwsError::new("ScalingActivityInProgress", text));
+        }
         let (sizes, counted, weight) = (group.sizes, member.lifecycle.is_capacity(), member.weight);
         let shrinks = decrement == Decrement::Shrink && counted;
         if shrinks && sizes.desired < sizes.min.saturating_add(weight) {
@@ -71,6 +78,15 @@ impl Region {
             .and_then(|log| log.get(serial))
             .cloned()
             .ok_or_else(|| AwsError::no_member(id))
+    }
+
+    /// The activity that launches a member or moves it out of service.
+    fn running_activity(&self, name: &GroupName, member: &Member) -> Option<&str> {
+        use LifecycleState::{Detaching, EnteringStandby, Pending, PendingProceed, PendingWait};
+        let busy =
+            matches!(member.lifecycle, Pending | PendingWait | PendingProceed | EnteringStandby | Detaching);
+        let activity = self.activities.get(name)?.get(member.activity.filter(|_| busy)?)?;
+        Some(&activity.id)
     }
 
     /// SetInstanceProtection. An id that is no member refuses the call.
@@ -109,6 +125,18 @@ impl Region {
         }
         self.wake_soon(name);
         refused.map_or(Ok(()), |(_, text)| Err(AwsError::validation(text)))
+    }
+
+    /// Shows a member in service as one whose root volume is replaced, or no longer.
+    ///
+    /// # Errors
+    /// It is no member in service.
+    pub fn set_root_volume(&mut self, id: &InstanceId, state: Option<RootVolume>) -> AwsResult<()> {
+        let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
+        let member =
+            self.member_mut(&name, id).filter(|member| member.lifecycle == LifecycleState::InService);
+        member.ok_or_else(|| AwsError::no_member(id))?.root_volume = state;
+        Ok(())
     }
 
     /// SetInstanceHealth. A report by hand counts even while the group's own checks are suspended (Auto Scaling User

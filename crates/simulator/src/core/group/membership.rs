@@ -262,6 +262,7 @@ impl Region {
             returns: false,
             waits: BTreeMap::new(),
             activity: None,
+            root_volume: None,
         })
     }
 

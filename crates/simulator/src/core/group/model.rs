@@ -7,11 +7,12 @@ use super::replace::Outgoing;
 use super::warm_pool::{PoolState, WarmPool};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
+use crate::core::ec2::launch_data::LaunchData;
 use foo_cloud::model::{
     GroupName, GroupStatus, Health, InstanceId, InstanceType, LaunchTemplateId, LifecycleState, Process,
     Protection, Sizes, SubnetId, TemplateVersion, Timestamp, Zone,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -36,8 +37,10 @@ pub struct Group {
     pub zones: Vec<Zone>,
     /// Whether new instances are protected from scale-in.
     pub new_instances: Protection,
-    /// Suspended processes.
-    pub suspended: std::collections::BTreeSet<Process>,
+    /// Suspended processes, each with SuspensionReason.
+    pub suspended: BTreeMap<Process, String>,
+    /// Since when every launch has failed.
+    pub failing_since: Option<Timestamp>,
     /// Its tags.
     pub tags: BTreeMap<String, GroupTag>,
     /// Everything else.
@@ -64,6 +67,9 @@ pub struct Group {
     /// Since when its zones could be better balanced than they are.
     #[serde(skip)]
     pub(crate) unbalanced_since: Option<Timestamp>,
+    /// Its purchase mix was changed, and members may have to be replaced for it.
+    #[serde(skip)]
+    pub(crate) mix_changed: bool,
     /// The desired capacity for which an activity already says that protected instances stand in the way.
     #[serde(skip)]
     pub(crate) complained: Option<u32>,
@@ -186,6 +192,23 @@ pub struct Member {
     /// The activity that launches or ends it.
     #[serde(skip)]
     pub(crate) activity: Option<u64>,
+    /// How far the replacement of its root volume is, while it is in service.
+    pub root_volume: Option<RootVolume>,
+}
+
+/// States of a member whose root volume is replaced (Auto Scaling User Guide, "Instance lifecycle"). It counts as capacity
+/// all along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[expect(missing_docs, reason = "the names are AWS's own (API Reference, Instance)")]
+pub enum RootVolume {
+    #[strum(serialize = "ReplacingRootVolume")]
+    Replacing,
+    #[strum(serialize = "ReplacingRootVolume:Wait")]
+    Wait,
+    #[strum(serialize = "ReplacingRootVolume:Proceed")]
+    Proceed,
+    #[strum(serialize = "RootVolumeReplaced")]
+    Replaced,
 }
 
 /// A series of failed launches.
@@ -208,7 +231,7 @@ impl LaunchSource {
 impl Group {
     /// Whether a process is suspended.
     pub fn is_suspended(&self, process: Process) -> bool {
-        self.suspended.contains(&process)
+        self.suspended.contains_key(&process)
     }
 
     /// Whether it is being deleted.
@@ -251,6 +274,15 @@ impl Group {
     /// The template all launches begin with.
     pub fn template(&self) -> &TemplateRef {
         self.source.template()
+    }
+
+    /// The tags that new instances get. One of the group wins over one of the template (Auto Scaling User Guide, "Tag Auto
+    /// Scaling groups").
+    pub(crate) fn tags_of_instances(&self, data: &LaunchData) -> BTreeMap<String, String> {
+        let mut tags = data.tags_for("instance");
+        let propagated = self.tags.iter().filter(|(_, tag)| tag.propagate);
+        tags.extend(propagated.map(|(key, tag)| (key.clone(), tag.value.clone())));
+        tags
     }
 
     /// VPCZoneIdentifier: the subnets with commas between.

@@ -1,6 +1,6 @@
 //! Calls that make, change and delete groups (Auto Scaling API Reference).
 
-use super::model::{Group, GroupSettings, GroupTag};
+use super::model::{Group, GroupSettings, GroupTag, LaunchSource};
 use super::policies::Policies;
 use super::source::SourceSpec;
 use crate::core::document::Document;
@@ -95,6 +95,10 @@ pub enum Cooldown {
     Ignored,
 }
 
+/// Auto Scaling User Guide, "How instance refresh works", "Update restriction".
+const REFRESH_HOLDS_CONFIGURATION: &str = "An active instance refresh with a desired configuration exists. All configuration options derived from the desired \
+     configuration are not available for update while the instance refresh is active.";
+
 const TERMINATION_POLICIES: [&str; 7] = [
     "Default",
     "OldestInstance",
@@ -154,7 +158,8 @@ impl Region {
             subnets: new.subnets,
             zones,
             new_instances: new.new_instances,
-            suspended: BTreeSet::new(),
+            suspended: BTreeMap::new(),
+            failing_since: None,
             tags: new.tags,
             settings,
             status: GroupStatus::Active,
@@ -167,6 +172,7 @@ impl Region {
             cooldown_until: self.now,
             change,
             unbalanced_since: None,
+            mix_changed: false,
             complained: None,
             wakes_at: None,
         };
@@ -178,6 +184,9 @@ impl Region {
     /// UpdateAutoScalingGroup. A maximum below desired capacity lowers it, a minimum above raises it.
     pub fn update_group(&mut self, name: &GroupName, update: GroupUpdate) -> AwsResult<()> {
         let group = self.living_group(name)?;
+        if update.source.is_some() && group.refresh().is_some_and(|refresh| refresh.desired.is_some()) {
+            return Err(AwsError::validation(REFRESH_HOLDS_CONFIGURATION));
+        }
         let (min, max) = (update.min.unwrap_or(group.sizes.min), update.max.unwrap_or(group.sizes.max));
         check_sizes(min, max, update.desired)?;
         let desired = update.desired.unwrap_or_else(|| group.sizes.desired.clamp(min, max));
@@ -211,6 +220,7 @@ impl Region {
             if let Some(source) = source {
                 // New source, new luck: AWS tries at once.
                 group.troubles.clear();
+                group.mix_changed |= mix_differs(&group.source, &source);
                 group.source = source;
             }
             if let (Some(subnets), Some(zones)) = (update.subnets, zones) {
@@ -344,6 +354,17 @@ impl Region {
             zones.insert(subnet.zone.clone());
         }
         Ok(zones.into_iter().collect())
+    }
+}
+
+/// Whether both are mixed, with other shares of on-demand instances.
+fn mix_differs(before: &LaunchSource, after: &LaunchSource) -> bool {
+    match (before, after) {
+        (LaunchSource::Mixed(before), LaunchSource::Mixed(after)) => {
+            (before.on_demand_base, before.on_demand_percentage)
+                != (after.on_demand_base, after.on_demand_percentage)
+        }
+        _ => false,
     }
 }
 

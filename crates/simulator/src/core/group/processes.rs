@@ -2,6 +2,7 @@
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::core::time::iso_seconds;
 use foo_cloud::model::{GroupName, Process};
 
 /// The processes of these names; all of them if there are none.
@@ -17,20 +18,26 @@ impl Region {
     /// SuspendProcesses.
     pub fn suspend_processes(&mut self, name: &GroupName, processes: &[Process]) -> AwsResult<()> {
         self.living_group(name)?;
+        // As in the example of DescribeAutoScalingGroups (API Reference).
+        let reason = format!("User suspended at {}", iso_seconds(self.now));
         if let Some(group) = self.groups.get_mut(name) {
-            group.suspended.extend(processes);
+            group.suspended.extend(processes.iter().map(|process| (*process, reason.clone())));
         }
         Ok(())
     }
 
-    /// ResumeProcesses. What was put off is done now.
+    /// ResumeProcesses. What was put off is done now; a group that AWS had given up on gets another chance.
     pub fn resume_processes(&mut self, name: &GroupName, processes: &[Process]) -> AwsResult<()> {
         self.living_group(name)?;
         let mut checks = false;
         if let Some(group) = self.groups.get_mut(name) {
             for process in processes {
-                let was_suspended = group.suspended.remove(process);
+                let was_suspended = group.suspended.remove(process).is_some();
                 checks |= was_suspended && *process == Process::HealthCheck;
+                if was_suspended && *process == Process::Launch {
+                    group.failing_since = None;
+                    group.troubles.clear();
+                }
             }
         }
         if checks {
@@ -38,5 +45,22 @@ impl Region {
         }
         self.wake_soon(name);
         Ok(())
+    }
+
+    /// A launch failed: a group that has launched nothing for too long is suspended by AWS itself. Which processes, and in
+    /// which words, AWS does not document.
+    pub(crate) fn count_failed_launch(&mut self, name: &GroupName) {
+        let (now, limit) = (self.now, self.settings.administrative_suspension);
+        let Some(group) = self.groups.get_mut(name) else { return };
+        let since = *group.failing_since.get_or_insert(now);
+        if since.plus(limit) <= now && !group.is_suspended(Process::Launch) {
+            let reason = format!(
+                "Administratively suspended at {}: the group has been trying to launch instances since {} but has not \
+                 succeeded in launching any instances.",
+                iso_seconds(now),
+                iso_seconds(since)
+            );
+            group.suspended.insert(Process::Launch, reason);
+        }
     }
 }

@@ -10,13 +10,16 @@
 //! A member that is only kept until its replacement serves is *outgoing*: [`Group::target`] asks for one more instance in
 //! its place, and [`Region::end_replaced`] ends it.
 
-use super::model::{Group, Member, units};
+use super::choose::is_on_demand;
+use super::model::{Group, LaunchSource, Member, units};
 use super::policies::{HealthyRange, percent};
+use crate::core::ec2::instances::Market;
 use crate::core::region::Region;
-use crate::core::settings::ProtectionAgainst;
+use crate::core::settings::{MixChange, ProtectionAgainst};
 use crate::core::time::iso_seconds;
 use foo_cloud::model::{GroupName, Health, InstanceId, LifecycleState, Process, Protection, Timestamp, Zone};
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -29,6 +32,8 @@ pub enum Outgoing {
     Unbalanced,
     /// It was found unhealthy.
     Unhealthy,
+    /// Another purchase mix has too much of its market.
+    Remixed,
     /// It has reached MaxInstanceLifetime.
     Expired,
     /// An instance refresh replaces it.
@@ -44,6 +49,7 @@ impl Outgoing {
                 "a difference between desired and actual capacity, to balance the zones of the group"
             }
             Self::Unhealthy => "a health check that found it unhealthy",
+            Self::Remixed => "a change of the group's purchase options",
             Self::Expired => "its maximum instance lifetime",
             Self::Refreshed => "an instance refresh",
         }
@@ -225,6 +231,44 @@ impl Region {
         }
         if let Some(member) = group.members.get_mut(&id) {
             member.outgoing = Some(Outgoing::Unbalanced);
+        }
+    }
+
+    /// Begins to replace what another purchase mix has too much of, one member at a time and launching first (Auto Scaling
+    /// API Reference, InstancesDistribution: "Amazon EC2 Auto Scaling gradually replaces instances").
+    pub(crate) fn remix(&mut self, name: &GroupName) {
+        let spares = self.settings.mix_change_protection == ProtectionAgainst::Respected;
+        let replaces = self.settings.mix_change == MixChange::Replaces;
+        let now = self.now;
+        let Some(group) = self.groups.get_mut(name) else { return };
+        let blocked = [Process::Launch, Process::Terminate].into_iter().any(|it| group.is_suspended(it));
+        if !group.mix_changed || !replaces || blocked {
+            return;
+        }
+        let LaunchSource::Mixed(policy) = &group.source else {
+            group.mix_changed = false;
+            return;
+        };
+        let settled = group.members.values().all(|it| group.serves(it, now) && !Group::is_outgoing(it));
+        if !settled || group.capacity() != group.sizes.desired {
+            return;
+        }
+        let on_demand = u64::from(units(group.members.values().filter(|it| is_on_demand(it))));
+        let wanted = policy.on_demand_units(group.sizes.desired);
+        let surplus = match on_demand.cmp(&wanted) {
+            Ordering::Less => Some(Market::Spot),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(Market::OnDemand),
+        };
+        let may_go = |it: &&Member| !spares || it.protection == Protection::Unprotected;
+        let of_surplus = group.members.values().filter(|it| surplus == Some(it.market)).filter(may_go);
+        match of_surplus.min_by_key(|it| (it.launched, it.id.clone())).map(|it| it.id.clone()) {
+            Some(id) => {
+                if let Some(member) = group.members.get_mut(&id) {
+                    member.outgoing = Some(Outgoing::Remixed);
+                }
+            }
+            None => group.mix_changed = false,
         }
     }
 

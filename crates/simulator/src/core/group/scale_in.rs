@@ -5,9 +5,9 @@ use super::model::{Group, LaunchSource, Member, Override, units};
 use crate::core::catalogue::TypeInfo;
 use crate::core::ec2::instances::Market;
 use crate::core::region::{ActivityEntry, Region};
-use crate::core::settings::AllProtected;
+use crate::core::settings::{AllProtected, ProtectionBegins};
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, Protection, Zone};
+use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Protection, Zone};
 use std::collections::BTreeMap;
 
 /// AWS's words when scale-in finds nobody it may pick.
@@ -47,7 +47,8 @@ impl Region {
             capacity = capacity.saturating_sub(weight);
         }
         let Some(group) = self.groups.get_mut(name) else { return };
-        let waits_for_smaller = group.members.values().any(is_candidate);
+        let begins = self.settings.protection_begins;
+        let waits_for_smaller = group.members.values().any(|it| is_candidate(it, begins));
         if capacity <= desired || waits_for_smaller {
             group.complained = None;
         } else if group.complained != Some(desired) {
@@ -73,8 +74,9 @@ impl Region {
         for member in group.members.values().filter(|member| member.lifecycle.is_capacity()) {
             *zones.entry(&member.zone).or_default() += 1;
         }
+        let begins = self.settings.protection_begins;
         let mut left: Vec<&Member> =
-            group.members.values().filter(|it| is_candidate(it) && it.weight <= excess).collect();
+            group.members.values().filter(|it| is_candidate(it, begins) && it.weight <= excess).collect();
         let size = |member: &&Member| zones.get(&member.zone).copied().unwrap_or(0);
         // Of zones of one size the first by name: AWS picks any.
         keep_least(&mut left, |it| std::cmp::Reverse(size(it)));
@@ -141,6 +143,10 @@ fn keep_least<K: Ord>(left: &mut Vec<&Member>, key: impl Fn(&&Member) -> K) {
     left.retain(|member| key(member) == least);
 }
 
-fn is_candidate(member: &Member) -> bool {
-    member.protection == Protection::Unprotected && member.lifecycle.is_capacity()
+fn is_candidate(member: &Member, begins: ProtectionBegins) -> bool {
+    let protected = match begins {
+        ProtectionBegins::InService => member.lifecycle == LifecycleState::InService,
+        ProtectionBegins::AtLaunch => true,
+    };
+    member.lifecycle.is_capacity() && !(protected && member.protection == Protection::Protected)
 }

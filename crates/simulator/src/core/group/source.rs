@@ -8,8 +8,8 @@ use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{TemplateKey, Version};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::core::settings::TemplateCheck;
-use foo_cloud::model::{ImageId, InstanceType};
+use crate::core::settings::{MetadataTags, TemplateCheck};
+use foo_cloud::model::{GroupName, ImageId, InstanceType};
 use std::sync::Arc;
 
 /// How a caller refers to a template: which, and the version's text.
@@ -98,6 +98,8 @@ impl Region {
 
     fn resolve_template(&self, spec: &TemplateSpec) -> AwsResult<TemplateRef> {
         let template = self.templates.find(&spec.key).map_err(unusable)?;
+        // Auto Scaling reads templates as everybody does: what does not show yet does not exist.
+        let template = self.template_as_read(template);
         let version = spec.version.clone().unwrap_or_else(|| "$Default".to_owned());
         template.version(&version).map_err(unusable)?;
         Ok(TemplateRef { id: template.id.clone(), name: template.name.clone(), version })
@@ -138,6 +140,23 @@ impl Region {
         found.version(&template.version).cloned()
     }
 
+    /// Whether the tags of a new instance can be shown in its metadata, if they are to be: what the template leaves open the
+    /// account's default decides (EC2 API Reference, ModifyInstanceMetadataDefaults).
+    pub(crate) fn check_metadata_tags(&self, name: &GroupName, data: &LaunchData) -> AwsResult<()> {
+        let shown = match data.document.get_text(&["metadataOptions", "instanceMetadataTags"]) {
+            Some(text) => text == "enabled",
+            None => self.settings.instance_metadata_tags == MetadataTags::Enabled,
+        };
+        let tags = self.groups.get(name).map(|group| group.tags_of_instances(data)).unwrap_or_default();
+        match tags.keys().find(|key| shown && !fits_in_metadata(key)) {
+            None => Ok(()),
+            Some(key) => Err(AwsError::invalid_value(format!(
+                "'{key}' is not a valid tag key. Tag keys must match pattern ([0-9a-zA-Z\\-_+=,.@:]{{1,255}}), and must not be \
+                 a reserved name ('.', '..', '_index')"
+            ))),
+        }
+    }
+
     /// What EC2 checks in RunInstances: that the image, the type and the security groups exist and fit each other.
     pub(crate) fn check_data(
         &self,
@@ -170,6 +189,12 @@ impl Region {
         }
         Ok(())
     }
+}
+
+/// Keys of tags that instance metadata can show (EC2 User Guide, "View tags for your EC2 instances using instance metadata").
+fn fits_in_metadata(key: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_+=,.@:".contains(c);
+    (1..=255).contains(&key.len()) && key.chars().all(allowed) && ![".", "..", "_index"].contains(&key)
 }
 
 /// Auto Scaling wraps whatever EC2 says of a template into its own `ValidationError`.

@@ -66,6 +66,10 @@ impl Group {
 
     /// The state of a member as AWS writes it.
     pub fn state_name(&self, member: &Member) -> String {
+        if let Some(state) = member.root_volume.filter(|_| member.lifecycle == LifecycleState::InService) {
+            let name: &'static str = state.into();
+            return name.to_owned();
+        }
         if !self.warm.contains_key(&member.id) {
             return member.lifecycle.name().to_owned();
         }

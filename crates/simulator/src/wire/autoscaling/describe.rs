@@ -6,6 +6,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::{Activity, ActivityLog, status_name};
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, TemplateRef};
 use crate::core::region::Region;
+use crate::core::settings::ActivityPages;
 use crate::core::time::iso_millis;
 use crate::wire::Caller;
 use crate::wire::filters::Filters;
@@ -13,6 +14,7 @@ use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_cloud::model::{GroupName, Health, InstanceId, Protection};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Names of one DescribeAutoScalingGroups, and its largest page.
@@ -31,7 +33,7 @@ pub(super) fn groups(region: &mut Region, params: &Params, _: &Caller<'_>, xml: 
     }
     let filters = Filters::autoscaling(params)?.only(&[])?;
     let after = page.after.as_deref().map(GroupName::from);
-    let fits = |group: &&Group| {
+    let fits = |group: &Cow<'_, Group>| {
         filters.is_empty() || {
             let tags: BTreeMap<String, String> =
                 group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
@@ -50,7 +52,7 @@ pub(super) fn groups(region: &mut Region, params: &Params, _: &Caller<'_>, xml: 
         page.take(entries, |group| group.name.to_string())
     };
     let with_instances = params.flag("IncludeInstances")?.unwrap_or(true);
-    xml.list("AutoScalingGroups", "member", found, |xml, group| write_group(xml, group, with_instances));
+    xml.list("AutoScalingGroups", "member", found, |xml, group| write_group(xml, &group, with_instances));
     xml.optional("NextToken", token);
     Ok(())
 }
@@ -67,13 +69,15 @@ pub(super) fn instances(
         return Err(AwsError::validation("You can specify up to 50 instance IDs."));
     }
     let member_of = |id: &InstanceId| {
-        let group = region.group_seen(region.instance_seen(id)?.group.as_ref()?)?;
-        group.member(id).map(|member| (group, member))
+        // What Auto Scaling knows of its members does not come from EC2's answers.
+        let group = region.group_seen(region.instances.seen(id)?.group.as_ref()?)?;
+        let member = group.member(id)?.clone();
+        Some((group, member))
     };
     let behind = |id: &&InstanceId| page.after.as_deref().is_none_or(|after| id.as_str() > after);
     let (found, token) = if wanted.is_empty() {
         let after = page.after.as_deref().map(InstanceId::from);
-        let entries = region.instances_seen(after.as_ref()).filter_map(|instance| member_of(&instance.id));
+        let entries = region.instances.seen_after(after.as_ref()).filter_map(|(id, _)| member_of(id));
         page.take(entries, |(_, member)| member.id.to_string())
     } else {
         let wanted: std::collections::BTreeSet<InstanceId> =
@@ -84,7 +88,7 @@ pub(super) fn instances(
     xml.list("AutoScalingInstances", "member", found, |xml, (group, member)| {
         xml.text("AutoScalingGroupName", group.name.as_str());
         // This call, unlike DescribeAutoScalingGroups, writes the health in capitals (example in its API reference).
-        write_member_with(xml, group, member, ["HEALTHY", "UNHEALTHY"]);
+        write_member_with(xml, &group, &member, ["HEALTHY", "UNHEALTHY"]);
     });
     xml.optional("NextToken", token);
     Ok(())
@@ -96,7 +100,7 @@ pub(super) fn activities(
     _: &Caller<'_>,
     xml: &mut Xml,
 ) -> AwsResult<()> {
-    let page = Page::of(params, &ACTIVITIES)?;
+    let mut page = Page::of(params, &ACTIVITIES)?;
     let ids = params.texts("ActivityIds");
     let deleted_too = params.flag("IncludeDeletedGroups")? == Some(true);
     let name = params.text("AutoScalingGroupName").filter(|name| !name.is_empty()).map(GroupName::from);
@@ -117,6 +121,15 @@ pub(super) fn activities(
             .collect(),
     };
     entries.sort_by_key(|(serial, _)| std::cmp::Reverse(*serial));
+    if region.settings.activity_pages == ActivityPages::Short {
+        if page.after.is_none() && !entries.is_empty() {
+            // Nothing yet, but a token: it names a place before the newest.
+            xml.texts("Activities", "member", [""; 0]);
+            xml.text("NextToken", Page::token(&u64::MAX.to_string()));
+            return Ok(());
+        }
+        page.limit = page.limit.div_ceil(2);
+    }
     let after = page
         .after
         .as_deref()
@@ -167,9 +180,9 @@ fn write_group(xml: &mut Xml, group: &Group, with_instances: bool) {
         });
     }
     xml.text("CreatedTime", iso_millis(group.created));
-    xml.list("SuspendedProcesses", "member", &group.suspended, |xml, process| {
+    xml.list("SuspendedProcesses", "member", &group.suspended, |xml, (process, reason)| {
         xml.text("ProcessName", process.name());
-        xml.text("SuspensionReason", "User suspended");
+        xml.text("SuspensionReason", reason);
     });
     xml.text("VPCZoneIdentifier", group.subnet_list());
     xml.texts("EnabledMetrics", "member", [""; 0]);

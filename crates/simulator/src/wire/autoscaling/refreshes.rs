@@ -57,7 +57,7 @@ pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml
         .filter(|(place, _)| after.is_none_or(|after| *place < after))
         .filter(|(_, refresh)| wanted.is_empty() || wanted.contains(&refresh.id));
     let (found, token) = page.take(entries, |(place, _)| place.to_string());
-    xml.list("InstanceRefreshes", "member", found, |xml, (_, refresh)| write(xml, group, refresh));
+    xml.list("InstanceRefreshes", "member", found, |xml, (_, refresh)| write(xml, &group, refresh));
     xml.optional("NextToken", token);
     Ok(())
 }

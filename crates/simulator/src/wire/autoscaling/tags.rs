@@ -9,6 +9,7 @@ use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_cloud::model::GroupName;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A tag in a request: of which group, and what.
@@ -79,8 +80,9 @@ pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml
     let filters =
         Filters::autoscaling(params)?.only(&["auto-scaling-group", "key", "value", "propagate-at-launch"])?;
     let none = BTreeMap::new();
-    let entries = region
-        .groups_seen(None)
+    let groups: Vec<Cow<'_, Group>> = region.groups_seen(None).collect();
+    let entries = groups
+        .iter()
         .flat_map(|group| group.tags.iter().map(move |(key, tag)| (group, key, tag)))
         .filter(|(group, key, tag)| {
             filters.match_with(&none, |name| {

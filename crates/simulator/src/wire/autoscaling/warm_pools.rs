@@ -43,7 +43,7 @@ pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml
     let behind = |id: &str| page.after.as_deref().is_none_or(|after| id > after);
     let members = group.warm.values().filter(|member| behind(member.id.as_str()));
     let (found, token) = page.take(members, |member| member.id.to_string());
-    xml.list("Instances", "member", found, |xml, member| write_member(xml, group, member));
+    xml.list("Instances", "member", found, |xml, member| write_member(xml, &group, member));
     xml.optional("NextToken", token);
     Ok(())
 }

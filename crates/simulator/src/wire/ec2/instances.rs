@@ -13,6 +13,7 @@ use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_cloud::InstanceState;
 use foo_cloud::model::InstanceId;
+use std::borrow::Cow;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 1_000, min: 5, max: 1_000 };
 
@@ -44,7 +45,7 @@ pub(super) fn describe(
         ));
     }
     let filters = Filters::ec2(params)?.only(&FILTERS)?;
-    let fits = |instance: &&Ec2Instance| {
+    let fits = |instance: &Cow<'_, Ec2Instance>| {
         let (_, state) = state_code(instance.state);
         filters.match_with(&instance.tags, |name| match name {
             "availability-zone" => vec![instance.zone.as_str()],
@@ -71,7 +72,7 @@ pub(super) fn describe(
         xml.text("reservationId", &instance.reservation);
         xml.text("ownerId", caller.account);
         xml.texts("groupSet", "item", [""; 0]);
-        xml.within("instancesSet", |xml| xml.within("item", |xml| write_instance(xml, region, instance)));
+        xml.within("instancesSet", |xml| xml.within("item", |xml| write_instance(xml, region, &instance)));
     });
     xml.optional("nextToken", next);
     Ok(())

@@ -11,6 +11,7 @@ use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_cloud::model::{LaunchTemplateId, TemplateVersion};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 200, min: 1, max: 200 };
@@ -69,15 +70,16 @@ pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml
         .map(|id| TemplateKey::Id(LaunchTemplateId::new(id)))
         .chain(params.texts("LaunchTemplateName").into_iter().map(TemplateKey::Name))
         .collect();
-    let fits = |template: &&Template| filters.match_with(&template.tags, |_| vec![template.name.as_str()]);
+    let fits =
+        |template: &Cow<'_, Template>| filters.match_with(&template.tags, |_| vec![template.name.as_str()]);
     let after = page.after.as_deref().map(LaunchTemplateId::from);
     let (found, next) = if keys.is_empty() {
         page.take(region.templates_seen(after.as_ref()).filter(fits), |template| template.id.to_string())
     } else {
-        let named = keys.iter().map(|key| region.templates.seen(key)).collect::<AwsResult<Vec<_>>>()?;
+        let named = keys.iter().map(|key| region.template_seen(key)).collect::<AwsResult<Vec<_>>>()?;
         (named.into_iter().filter(fits).collect(), None)
     };
-    xml.list("launchTemplates", "item", found, write_template);
+    xml.list("launchTemplates", "item", found, |xml, template| write_template(xml, &template));
     xml.optional("nextToken", next);
     Ok(())
 }
@@ -91,19 +93,22 @@ pub(super) fn describe_versions(
     let page = Page::of(params, &PAGING)?;
     let wanted = params.texts("LaunchTemplateVersion");
     let mut next = None;
+    let templates: Vec<Cow<'_, Template>>;
     let mut found: Vec<(&Template, &Version)> = Vec::new();
     if params.text("LaunchTemplateId").is_none() && params.text("LaunchTemplateName").is_none() {
         // Without a template only the special versions can be asked for, of all templates at once.
         if wanted.is_empty() || wanted.iter().any(|text| text != "$Latest" && text != "$Default") {
             return Err(AwsError::missing("LaunchTemplateId or LaunchTemplateName"));
         }
-        for template in region.templates_seen(None) {
+        templates = region.templates_seen(None).collect();
+        for template in &templates {
             for text in &wanted {
                 found.push((template, template.version(text)?));
             }
         }
     } else {
-        let template = region.templates.seen(&key(params)?)?;
+        templates = vec![region.template_seen(&key(params)?)?];
+        let template: &Template = templates.first().ok_or_else(|| AwsError::missing("LaunchTemplateId"))?;
         if wanted.is_empty() {
             let bound = |name| {
                 params.text(name).map(|text| template.version(text).map(|version| version.number)).transpose()

@@ -1,0 +1,106 @@
+//! What a caller must be allowed to do for a group to launch from a template: Auto Scaling checks it when a group refers to
+//! the template, with the caller's rights (Auto Scaling User Guide, "Control Amazon EC2 launch template usage in Auto Scaling
+//! groups"), and tells of a refusal without naming the action ("Troubleshoot: launch templates").
+//!
+//! Instance profiles are taken to hold a role of their own name.
+
+use super::Credentials;
+use super::asks::{arn, ask, on_template};
+use super::policy::{Ask, Verdict};
+use crate::core::Region;
+use crate::core::ec2::launch_data::LaunchData;
+use crate::core::ec2::templates::{Template, TemplateKey};
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::settings::TemplateRefusal;
+use crate::wire::params::Params;
+use foo_cloud::model::{GroupName, LaunchTemplateId, SubnetId};
+
+const RUN: &str = "ec2:RunInstances";
+
+/// Refuses a call that makes a group use a template from which the caller may not launch.
+pub(crate) fn check(key: &Credentials, region: &Region, action: &str, params: &Params) -> AwsResult<()> {
+    for spec in references(action, params) {
+        let Some(template) = find(region, spec) else { continue };
+        let asks = asks_of(region, template, spec, &subnets(region, params));
+        let allowed = |ask: &Ask| key.policies.iter().all(|policy| policy.judge(ask) == Verdict::Allowed);
+        if !asks.iter().all(allowed) {
+            return Err(refused(region, &template.id));
+        }
+    }
+    Ok(())
+}
+
+/// The refusal of a template, in one of AWS's two forms.
+pub(crate) fn refused(region: &Region, template: &LaunchTemplateId) -> AwsError {
+    match region.settings.template_refusal {
+        TemplateRefusal::AccessDenied => {
+            let text = format!("You are not authorized to use launch template: {template}");
+            AwsError::new("AccessDenied", text).status(403)
+        }
+        TemplateRefusal::ValidationError => AwsError::validation(
+            "You must use a valid fully-formed launch template. You are not authorized to perform this operation. \
+             Encoded authorization failure message: 4GIOHlTkIaWHQD0Q0m6XSnuUMCm",
+        ),
+    }
+}
+
+/// The templates that a call makes a group launch from.
+fn references<'a>(action: &str, params: &'a Params) -> Vec<&'a Params> {
+    let at = match action {
+        "CreateAutoScalingGroup" | "UpdateAutoScalingGroup" => Some(params),
+        "StartInstanceRefresh" => params.node("DesiredConfiguration"),
+        _ => None,
+    };
+    let mixed = at
+        .and_then(|at| at.node("MixedInstancesPolicy"))
+        .and_then(|policy| policy.node("LaunchTemplate")?.node("LaunchTemplateSpecification"));
+    at.and_then(|at| at.node("LaunchTemplate")).into_iter().chain(mixed).collect()
+}
+
+fn find<'a>(region: &'a Region, spec: &Params) -> Option<&'a Template> {
+    let key = match (spec.text("LaunchTemplateId"), spec.text("LaunchTemplateName")) {
+        (Some(id), _) => TemplateKey::Id(LaunchTemplateId::new(id)),
+        (None, name) => TemplateKey::Name(name?.to_owned()),
+    };
+    region.templates.find(&key).ok()
+}
+
+/// The subnets a call names, or those that the group has.
+fn subnets(region: &Region, params: &Params) -> Vec<String> {
+    if let Some(given) = params.text("VPCZoneIdentifier") {
+        return given.split(',').map(|id| id.trim().to_owned()).collect();
+    }
+    let group = params.text("AutoScalingGroupName").and_then(|name| region.group(&GroupName::new(name)));
+    group.map(|group| group.subnets.iter().map(SubnetId::to_string).collect()).unwrap_or_default()
+}
+
+/// RunInstances on everything that a launch touches, the tags that it sets, and the role it hands out (Service Authorization
+/// Reference, "Amazon EC2").
+fn asks_of(region: &Region, template: &Template, spec: &Params, subnets: &[String]) -> Vec<Ask> {
+    let from = arn(region, "launch-template", template.id.as_str());
+    let on = |kind: &str, id: &str| {
+        ask(RUN.to_owned(), arn(region, kind, id)).with("ec2:LaunchTemplate", from.clone())
+    };
+    let mut asks =
+        vec![on_template(region, RUN.to_owned(), template).with("ec2:LaunchTemplate", from.clone())];
+    asks.extend(["instance", "volume", "network-interface"].map(|kind| on(kind, "*")));
+    asks.extend(subnets.iter().map(|subnet| on("subnet", subnet)));
+    let Ok(version) = template.version(spec.text("Version").unwrap_or("$Default")) else { return asks };
+    let data: &LaunchData = &version.data;
+    asks.extend(data.security_groups().iter().map(|group| on("security-group", group.as_str())));
+    asks.extend(data.image().iter().map(|image| on("image", image.as_str())));
+    asks.extend(data.key_name().iter().map(|key| on("key-pair", key)));
+    for kind in ["instance", "volume", "network-interface"] {
+        let tags = data.tags_for(kind);
+        if !tags.is_empty() {
+            let tagging = ask("ec2:CreateTags".to_owned(), arn(region, kind, "*"));
+            asks.push(tagging.with("ec2:CreateAction", "RunInstances").with_tags("aws:RequestTag", &tags));
+        }
+    }
+    if let Some(profile) = data.instance_profile() {
+        let name = profile.rsplit('/').next().unwrap_or(profile);
+        let role = format!("arn:aws:iam::{}:role/{name}", region.account);
+        asks.push(ask("iam:PassRole".to_owned(), role).with("iam:PassedToService", "ec2.amazonaws.com"));
+    }
+    asks
+}
