@@ -1,6 +1,7 @@
 //! HTTP endpoints for people and machines: /livez, /readyz, /metrics, /debug/pools.
 
 use crate::debug::DebugPools;
+use crate::liveness::Liveness;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use axum::Router;
@@ -12,14 +13,22 @@ use serde::Deserialize;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
-/// Health: alive as long as it answers; ready when nothing is missing.
-pub fn health(readiness: Readiness) -> Router {
-    let alive = || async { "ok" };
+/// Health: alive as long as it answers and nothing is wrong that only a restart puts right; ready when nothing is missing.
+pub fn health(readiness: Readiness, liveness: Liveness) -> Router {
     Router::new()
         .route("/livez", get(alive))
         .route("/healthz", get(alive))
-        .route("/readyz", get(ready))
-        .with_state(readiness)
+        .with_state(liveness)
+        .merge(Router::new().route("/readyz", get(ready)).with_state(readiness))
+}
+
+async fn alive(State(liveness): State<Liveness>) -> Response {
+    let wrong = liveness.wrong();
+    if wrong.is_empty() {
+        return "ok".into_response();
+    }
+    tracing::error!(?wrong, "not alive any more; Kubernetes restarts the container");
+    (StatusCode::INTERNAL_SERVER_ERROR, format!("{}\n", wrong.join("; "))).into_response()
 }
 
 async fn ready(State(readiness): State<Readiness>) -> Response {

@@ -6,6 +6,7 @@ use crate::clouds::Clouds;
 use crate::debug::DebugPools;
 use crate::events::Events;
 use crate::identities::Identities;
+use crate::liveness::Liveness;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub struct Context {
     pub debug: DebugPools,
     /// What `/readyz` waits for.
     pub readiness: Readiness,
+    /// What `/livez` watches over.
+    pub liveness: Liveness,
 }
 
 /// The flags, as far as controllers care.
@@ -52,10 +55,18 @@ pub struct Settings {
     /// How long after the start of a leader nothing that depends on the size of a group is decided
     /// (`--settle-time`).
     pub settle_time: Duration,
-    /// A pass that takes longer is given up (its calls have their own, shorter timeouts).
+    /// A pass ends by itself between two actions when it took longer than this; after twice as long it is given up (its
+    /// calls have their own, shorter timeouts).
     pub pass_deadline: Duration,
     /// Spreads what several managers do at the same time; any number.
     pub seed: u64,
+}
+
+impl Settings {
+    /// When a pass over any object is given up, whatever it waits for.
+    pub fn last_deadline(&self) -> Duration {
+        self.pass_deadline.saturating_mul(2)
+    }
 }
 
 impl Default for Settings {

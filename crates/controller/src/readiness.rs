@@ -2,10 +2,7 @@
 //!
 //! A standby is ready without caches, otherwise a Deployment with two replicas would never finish rolling out.
 
-use futures::FutureExt;
-use kube::runtime::reflector::{Lookup, Store};
 use std::fmt;
-use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Things that must be there before the manager is ready. Clones share the same list.
@@ -26,15 +23,6 @@ impl Readiness {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
     }
 
-    /// Adds a cache to wait for.
-    pub fn wait_for_store<K>(&self, name: impl Into<String>, store: Store<K>)
-    where
-        K: Lookup + Clone + Send + Sync + 'static,
-        K::DynamicType: Eq + Hash + Clone + Send + Sync,
-    {
-        self.wait_for(name, move || matches!(store.wait_until_ready().now_or_never(), Some(Ok(()))));
-    }
-
     /// Names of what is not there yet.
     pub fn missing(&self) -> Vec<String> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,19 +39,17 @@ impl fmt::Debug for Readiness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_openapi::api::core::v1::ConfigMap;
-    use kube::runtime::{reflector, watcher};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
-    fn a_cache_is_missing_until_it_was_filled_once() {
+    fn what_is_not_there_yet_is_missing() {
         let readiness = Readiness::default();
         assert!(readiness.missing().is_empty());
-        let (store, mut writer) = reflector::store::<ConfigMap>();
-        readiness.wait_for_store("configmaps", store);
+        let is_there = Arc::new(AtomicBool::new(false));
+        let there = Arc::clone(&is_there);
+        readiness.wait_for("configmaps", move || there.load(Ordering::Relaxed));
         assert_eq!(readiness.missing(), ["configmaps"]);
-        writer.apply_watcher_event(&watcher::Event::Init);
-        assert_eq!(readiness.missing(), ["configmaps"]);
-        writer.apply_watcher_event(&watcher::Event::InitDone);
+        is_there.store(true, Ordering::Relaxed);
         assert!(readiness.missing().is_empty());
     }
 }

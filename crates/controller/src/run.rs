@@ -12,6 +12,7 @@ use crate::debug::DebugPools;
 use crate::events::Events;
 use crate::identities::Identities;
 use crate::leader::{self, Candidate, Leadership, Standing};
+use crate::liveness::Liveness;
 use crate::metrics::{KubeClient, Metrics};
 use crate::readiness::Readiness;
 use crate::{admin, client, cluster, control_plane, identities, pool};
@@ -44,8 +45,11 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let pools = DebugPools::default();
     let metrics = Metrics::new(pools.clone());
     let readiness = Readiness::default();
+    let liveness = Liveness::default();
+    let (underway, deadline) = (metrics.underway().clone(), config.settings.last_deadline());
+    liveness.watch_over(move || underway.overdue(deadline));
     let kube = kube_config(config.kubeconfig.as_deref()).await?;
-    let _health = admin::serve(config.health, admin::health(readiness.clone()))
+    let _health = admin::serve(config.health, admin::health(readiness.clone(), liveness.clone()))
         .await
         .with_context(|| format!("--health-addr {}", config.health))?;
     if let Some(address) = config.diagnostics {
@@ -97,6 +101,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         metrics,
         clock,
         readiness,
+        liveness,
     };
     let controllers = start(&config, &context, &stop);
     work_until_the_end(controllers, candidate, stop).await

@@ -15,8 +15,10 @@
 //! kube's shared streams are not used: they drop deletes (kube-rs#1590) and can stall for ever.
 
 mod changes;
+mod filled;
 
 pub use changes::Passing;
+pub use filled::{Filled, WatchEnded};
 
 use crate::Context;
 use crate::events::Events;
@@ -38,8 +40,10 @@ use std::sync::Arc;
 
 /// A kind under watch: what a `Controller` takes.
 pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
-    /// The cache; complete once it is ready.
+    /// The cache; complete once it is filled.
     pub store: Store<K>,
+    /// Whether the cache has been filled once: the only way to ask that of it.
+    pub filled: Filled,
     /// Objects that changed, for `for_stream`, `owns_stream` and `watches_stream`. Must be polled for the cache to be
     /// filled; never yields an error.
     pub changes: BoxStream<'static, Result<K, watcher::Error>>,
@@ -110,8 +114,9 @@ impl<K: Object> Watch<K> {
     ) -> Self {
         let (store, writer) = reflector::store();
         let name: &'static str = kind.into();
-        context.readiness.wait_for_store(format!("{}/{name}", K::plural(&())), store.clone());
-        let mut changes = Changes::new(writer, passing);
+        let (mut changes, filled) = Changes::new(writer, passing);
+        let is_filled = filled.clone();
+        context.readiness.wait_for(format!("{}/{name}", K::plural(&())), move || is_filled.now());
         let metrics = context.metrics.clone();
         let touched = events.flat_map(move |event| {
             let touched = match event {
@@ -123,7 +128,7 @@ impl<K: Object> Watch<K> {
             };
             stream::iter(touched.into_iter().map(|object| Ok(Arc::unwrap_or_clone(object))))
         });
-        Self { store, changes: touched.boxed() }
+        Self { store, filled, changes: touched.boxed() }
     }
 }
 

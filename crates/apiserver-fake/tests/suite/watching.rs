@@ -192,6 +192,7 @@ async fn reflectors_follow() {
     let (reader, writer) = store::<Machine>();
     let stream = reflector(writer, watch(bench.machines.clone(), watcher::Config::default()));
     tokio::spawn(stream.for_each(|_| std::future::ready(())));
+    #[expect(clippy::disallowed_methods, reason = "nobody else waits for it")]
     reader.wait_until_ready().await.unwrap();
     bench.server.create(&machine("b")).unwrap();
     bench.server.delete::<Machine>("default", "a").unwrap();

@@ -12,7 +12,8 @@ use crate::clock::kube_time;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::identities::identity_of;
 use crate::metrics::{Controller as Which, PassResult, Watched};
-use crate::watch::{Passing, Watch, Which as Watching};
+use crate::passes;
+use crate::watch::{Filled, Passing, Watch, WatchEnded, Which as Watching};
 use foo_api::capi::Cluster;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
 use foo_api::conditions::{self, Wanted};
@@ -64,6 +65,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         own: own.store.clone(),
         owners: clusters.store,
         pools: pools.store,
+        filled: [clusters.filled, pools.filled],
         context,
     });
     Controller::for_stream(own.changes, own.store)
@@ -106,6 +108,8 @@ struct Clusters {
     own: Store<FooCluster>,
     owners: Store<Cluster>,
     pools: Store<FooMachinePool>,
+    /// Whether the two above have been filled once.
+    filled: [Filled; 2],
     status: StatusWriter,
     backoff: Backoff<ObjectRef<FooCluster>>,
     /// Until when this process believes what an earlier one found, and with which credentials it began to.
@@ -129,22 +133,35 @@ impl Clusters {
             measured.ends(PassResult::Skipped);
             return Ok(Action::requeue(left));
         }
-        if self.owners.wait_until_ready().await.is_err() || self.pools.wait_until_ready().await.is_err() {
-            return Ok(Action::await_change());
-        }
-        self.context.identities.wait_until_known().await;
-        match self.pass(&cluster).await {
-            Ok((action, result)) => {
+        let deadline = self.context.settings.last_deadline();
+        let ended = passes::within(deadline, &key, async {
+            if self.wait_until_filled().await.is_err() {
+                return Ok((Action::await_change(), PassResult::Aborted));
+            }
+            self.context.identities.wait_until_known().await;
+            self.pass(&cluster).await
+        });
+        let result = match ended.await {
+            Some(Ok((action, result))) => {
                 measured.ends(result);
                 self.backoff.succeeded(&key);
-                Ok(action)
+                return Ok(action);
             }
-            Err(error) => {
-                measured.ends(PassResult::Failed);
+            Some(Err(error)) => {
                 tracing::warn!(cluster = %key, %error, "the pass failed");
-                Ok(Action::requeue(self.backoff.failed(&key, generation, Instant::now())))
+                PassResult::Failed
             }
+            None => PassResult::GivenUp,
+        };
+        measured.ends(result);
+        Ok(Action::requeue(self.backoff.failed(&key, generation, Instant::now())))
+    }
+
+    async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
+        for filled in &self.filled {
+            filled.wait().await?;
         }
+        Ok(())
     }
 
     async fn pass(&self, cluster: &FooCluster) -> Result<(Action, PassResult), apply::Error> {

@@ -11,7 +11,8 @@ use crate::backoff::{Backoff, jittered};
 use crate::clock::kube_time;
 use crate::kubeconfig::{self, Usable};
 use crate::metrics::{Controller as Which, PassResult, Watched};
-use crate::watch::{Passing, Watch, Which as Watching};
+use crate::passes;
+use crate::watch::{Filled, Passing, Watch, Which as Watching};
 use foo_api::capi::Cluster;
 use foo_api::names::managers;
 use foo_api::{FooControlPlane, names};
@@ -55,6 +56,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         backoff: Backoff::new(context.settings.seed),
         status: StatusWriter::new(managers::CONTROL_PLANE),
         clusters: clusters.store,
+        filled: clusters.filled,
         context,
     });
     Controller::for_stream(own.changes, own.store)
@@ -93,6 +95,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
 struct ControlPlanes {
     context: Context,
     clusters: Store<Cluster>,
+    /// Whether the Clusters have been read once.
+    filled: Filled,
     status: StatusWriter,
     backoff: Backoff<ObjectRef<FooControlPlane>>,
 }
@@ -106,21 +110,27 @@ impl ControlPlanes {
             measured.ends(PassResult::Skipped);
             return Ok(Action::requeue(left));
         }
-        if self.clusters.wait_until_ready().await.is_err() {
-            return Ok(Action::await_change());
-        }
-        match self.pass(&control_plane).await {
-            Ok((action, result)) => {
+        let deadline = self.context.settings.last_deadline();
+        let ended = passes::within(deadline, &key, async {
+            if self.filled.wait().await.is_err() {
+                return Ok((Action::await_change(), PassResult::Aborted));
+            }
+            self.pass(&control_plane).await
+        });
+        let result = match ended.await {
+            Some(Ok((action, result))) => {
                 measured.ends(result);
                 self.backoff.succeeded(&key);
-                Ok(action)
+                return Ok(action);
             }
-            Err(error) => {
-                measured.ends(PassResult::Failed);
+            Some(Err(error)) => {
                 tracing::warn!(control_plane = %key, %error, "the pass failed");
-                Ok(Action::requeue(self.backoff.failed(&key, generation, Instant::now())))
+                PassResult::Failed
             }
-        }
+            None => PassResult::GivenUp,
+        };
+        measured.ends(result);
+        Ok(Action::requeue(self.backoff.failed(&key, generation, Instant::now())))
     }
 
     async fn pass(&self, control_plane: &FooControlPlane) -> Result<(Action, PassResult), apply::Error> {

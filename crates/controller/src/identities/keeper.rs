@@ -16,7 +16,7 @@ use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
 use crate::credentials::Keys;
 use crate::metrics::Watched;
-use crate::watch::{Passing, Watch};
+use crate::watch::{Filled, Passing, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
 use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, WATCH_LABEL, managers};
@@ -75,15 +75,13 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         everything(),
         Passing::AllButStatus,
     );
-    let all_clusters = clusters.store.clone();
-    let mut counted = std::pin::pin!(async move { drop(all_clusters.wait_until_ready().await) });
-    let stores = (identities.store.clone(), namespaces.store.clone(), secrets.store.clone());
+    let all_clusters = clusters.filled.clone();
+    let mut counted = std::pin::pin!(async move {
+        let _ended = all_clusters.wait().await;
+    });
+    let caches = (identities.filled, namespaces.filled, secrets.filled);
     let mut filled = std::pin::pin!(async move {
-        let _all = tokio::join!(
-            stores.0.wait_until_ready(),
-            stores.1.wait_until_ready(),
-            stores.2.wait_until_ready()
-        );
+        let _all = tokio::join!(caches.0.wait(), caches.1.wait(), caches.2.wait());
     });
     let mut changes = stream::select_all([
         identities.changes.map(drop).boxed(),
@@ -96,6 +94,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         namespaces: namespaces.store,
         secrets: secrets.store,
         clusters: clusters.store,
+        all_clusters: clusters.filled,
         read: BTreeMap::new(),
         status: StatusWriter::new(managers::IDENTITY_STATUS),
         context: context.clone(),
@@ -146,6 +145,8 @@ struct Keeper {
     namespaces: Store<PartialObjectMeta<Namespace>>,
     secrets: Store<PartialObjectMeta<Secret>>,
     clusters: Store<ClusterOfIdentity>,
+    /// Whether all FooClusters have been seen.
+    all_clusters: Filled,
     /// Secrets that identities name, as last read.
     read: BTreeMap<String, Read>,
     status: StatusWriter,
@@ -282,7 +283,9 @@ impl Keeper {
 
     /// Who uses which identity; none as long as not all FooClusters have been seen.
     fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &Outcomes) -> Option<Users> {
-        self.clusters.wait_until_ready().now_or_never()?.ok()?;
+        if !self.all_clusters.now() {
+            return None;
+        }
         let may_use = |identity: &str, namespace: &str| {
             outcomes.get(identity).is_some_and(|outcome| outcome.allowed.has(namespace))
         };

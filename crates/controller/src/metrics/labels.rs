@@ -60,7 +60,9 @@ pub enum PassResult {
     Skipped,
     /// Something failed; the object is left alone for a while.
     Failed,
-    /// The pass was ended from outside: deadline, lost leadership, panic.
+    /// It took longer than its deadline.
+    GivenUp,
+    /// The pass was ended from outside: lost leadership, shutdown, panic.
     Aborted,
 }
 

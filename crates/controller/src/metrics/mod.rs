@@ -6,6 +6,7 @@
 //! | `foo_reconciles_total` | controller, result | finished passes over an object |
 //! | `foo_reconcile_seconds` | controller | how long a pass took |
 //! | `foo_reconciles_in_flight` | controller | passes under way |
+//! | `foo_reconcile_longest_seconds` | controller | how long the pass under way has lasted that began first |
 //! | `foo_events_total` | severity, outcome | Kubernetes events |
 //! | `foo_plan_actions_total` | action, outcome | executed actions of plans |
 //! | `foo_pool_conditions` | condition, status | pools by condition, from their last reports |
@@ -33,6 +34,7 @@ pub use labels::{
 
 use crate::announcements::EventKind;
 use crate::debug::DebugPools;
+use crate::passes::{PassId, Underway};
 use foo_planner::report::Severity;
 use labels::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ConditionLabels,
@@ -49,6 +51,7 @@ use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use strum::IntoEnumIterator;
 
 type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
 
@@ -59,6 +62,7 @@ pub struct Metrics {
     cloud: foo_cloud::Metrics,
     passes: Family<PassLabels, Counter>,
     pass_seconds: Histograms<ControllerLabels>,
+    underway: Underway,
     in_flight: Family<ControllerLabels, Gauge>,
     events: Family<EventLabels, Counter>,
     actions: Family<ActionLabels, Counter>,
@@ -89,6 +93,7 @@ impl Metrics {
             pass_seconds: Family::new_with_constructor(|| {
                 Histogram::new(exponential_buckets(0.001, 2.0, 16))
             }),
+            underway: Underway::default(),
             in_flight: Family::default(),
             events: Family::default(),
             actions: Family::default(),
@@ -112,6 +117,7 @@ impl Metrics {
         };
         metrics.register(&mut registry);
         registry.register_collector(Box::new(PoolConditions(pools)));
+        registry.register_collector(Box::new(LongestPass(metrics.underway.clone())));
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         metrics
     }
@@ -184,7 +190,23 @@ impl Metrics {
     /// A pass starts; tell the guard how it ended.
     pub fn pass_starts(&self, controller: Controller) -> PassInFlight {
         self.in_flight.get_or_create(&ControllerLabels { controller }).inc();
-        PassInFlight { metrics: self.clone(), controller, started: tokio::time::Instant::now(), result: None }
+        PassInFlight {
+            metrics: self.clone(),
+            controller,
+            id: self.underway.begins(controller),
+            started: tokio::time::Instant::now(),
+            result: None,
+        }
+    }
+
+    /// The passes under way.
+    pub fn underway(&self) -> &Underway {
+        &self.underway
+    }
+
+    /// How many passes of a controller ended like this so far.
+    pub fn passes(&self, controller: Controller, result: PassResult) -> u64 {
+        self.passes.get_or_create(&PassLabels { controller, result }).get()
     }
 
     /// An event was published or lost.
@@ -204,7 +226,6 @@ impl Metrics {
 
     /// How many plans were refused so far, all invariants together.
     pub fn invariant_violations(&self) -> u64 {
-        use strum::IntoEnumIterator;
         Invariant::iter()
             .filter_map(|invariant| {
                 self.violations.get(&InvariantLabels { invariant }).map(|count| count.get())
@@ -289,6 +310,7 @@ impl fmt::Debug for Metrics {
 pub struct PassInFlight {
     metrics: Metrics,
     controller: Controller,
+    id: PassId,
     started: tokio::time::Instant,
     result: Option<PassResult>,
 }
@@ -304,10 +326,33 @@ impl Drop for PassInFlight {
     fn drop(&mut self) {
         let controller = self.controller;
         let labels = ControllerLabels { controller };
+        self.metrics.underway.ends(self.id);
         self.metrics.in_flight.get_or_create(&labels).dec();
         self.metrics.pass_seconds.get_or_create(&labels).observe(self.started.elapsed().as_secs_f64());
         let result = self.result.unwrap_or(PassResult::Aborted);
         self.metrics.passes.get_or_create(&PassLabels { controller, result }).inc();
+    }
+}
+
+/// How long passes have been under way at the moment somebody asks: one that hangs shows itself before it ends.
+#[derive(Debug)]
+struct LongestPass(Underway);
+
+impl Collector for LongestPass {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_reconcile_longest_seconds",
+            "How long the pass under way has lasted that began first; 0 if there is none",
+            None,
+            MetricType::Gauge,
+        )?;
+        let longest = self.0.longest();
+        for controller in Controller::iter() {
+            let lasts = longest.get(&controller).copied().unwrap_or_default();
+            let labels = ControllerLabels { controller };
+            ConstGauge::new(lasts.as_secs_f64()).encode(descriptor.encode_family(&labels)?)?;
+        }
+        Ok(())
     }
 }
 

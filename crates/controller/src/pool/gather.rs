@@ -3,6 +3,7 @@
 //! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide), and only
 //! when a metadata watch says that it changed.
 
+use crate::watch::{Filled, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_cloud::model::InstanceId;
@@ -30,6 +31,8 @@ pub(super) struct Caches {
     pub(super) machines: Store<Machine>,
     /// Metadata of the Secrets that carry a cluster's label.
     pub(super) secrets: Store<PartialObjectMeta<Secret>>,
+    /// Whether each of them has been filled once.
+    pub(super) filled: Vec<Filled>,
 }
 
 /// What belongs to one pool.
@@ -50,14 +53,11 @@ pub(super) struct Gathered {
 
 impl Caches {
     /// Waits until every cache has been filled once; fails when the manager is shutting down.
-    pub(super) async fn wait_until_ready(&self) -> Result<(), kube_runtime::reflector::store::WriterDropped> {
-        self.pools.wait_until_ready().await?;
-        self.foo_machines.wait_until_ready().await?;
-        self.foo_clusters.wait_until_ready().await?;
-        self.clusters.wait_until_ready().await?;
-        self.machine_pools.wait_until_ready().await?;
-        self.machines.wait_until_ready().await?;
-        self.secrets.wait_until_ready().await
+    pub(super) async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
+        for filled in &self.filled {
+            filled.wait().await?;
+        }
+        Ok(())
     }
 
     /// Whether a Machine without a FooMachine is named after an instance of the pool. Names are made only for such, which

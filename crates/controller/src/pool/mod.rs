@@ -88,6 +88,15 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         machine_pools: machine_pools.store.clone(),
         machines: machines.store.clone(),
         secrets: secrets.store.clone(),
+        filled: vec![
+            pools.filled,
+            foo_machines.filled,
+            foo_clusters.filled,
+            clusters.filled,
+            machine_pools.filled,
+            machines.filled,
+            secrets.filled,
+        ],
     };
     let concurrency = context.settings.concurrency;
     let wakes = context.clouds.wakes();

@@ -17,6 +17,7 @@ use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
 use crate::debug::PoolName;
 use crate::metrics::{Controller, Invariant, PassResult};
+use crate::passes;
 use foo_api::names::managers;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_cloud::model::{InstanceId, LifecycleState, MachineName, Timestamp};
@@ -37,6 +38,8 @@ use tokio::time::Instant;
 const STATUS_WRITES: usize = 16;
 /// After losing a race with another writer: the cache needs a moment.
 const AFTER_RACE: Duration = Duration::from_millis(500);
+/// After giving up to wait for the caches.
+const AFTER_WAITING: Duration = Duration::from_secs(10);
 
 /// The pool controller's own state.
 pub(super) struct Pools {
@@ -127,38 +130,45 @@ impl Pools {
     pub(super) async fn reconcile(self: Arc<Self>, pool: Arc<FooMachinePool>) -> Result<Requeue, Error> {
         let key = ObjectRef::from_obj(pool.as_ref());
         let measured = self.context.metrics.pass_starts(Controller::Pool);
+        // The pass ends by itself between two actions; the deadline is for one that does not.
+        let deadline = self.context.settings.last_deadline();
+        let mut wish = None;
+        let ended = passes::within(deadline, &key, self.attempt(&key, pool, &mut wish)).await;
+        let result = match ended {
+            Some(Ok((requeue, result))) => {
+                measured.ends(result);
+                return Ok(requeue);
+            }
+            Some(Err(error)) => {
+                tracing::warn!(pool = %key, error = %error, "the pass failed");
+                PassResult::Failed
+            }
+            None => PassResult::GivenUp,
+        };
+        measured.ends(result);
+        let pause = wish.map_or(AFTER_WAITING, |wish| self.backoff.failed(&key, wish, Instant::now()));
+        Ok(Requeue::requeue(pause))
+    }
+
+    /// Waits for the caches, then works on the pool if it may be worked on; notes in `wish` what was asked for.
+    async fn attempt(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        pool: Arc<FooMachinePool>,
+        wish: &mut Option<WishPrint>,
+    ) -> Result<(Requeue, PassResult), Error> {
         // A Machine that is not in the cache yet would look like one that never existed.
-        if self.caches.wait_until_ready().await.is_err() {
-            measured.ends(PassResult::Aborted);
-            return Ok(Requeue::await_change());
+        if self.caches.wait_until_filled().await.is_err() {
+            return Ok((Requeue::await_change(), PassResult::Aborted));
         }
         self.context.identities.wait_until_known().await;
         let gathered = self.caches.gather(pool);
         let access = self.access(&gathered);
-        let wish = WishPrint::of(&gathered, &self.context.announcements, &access);
-        if let Some(left) = self.backoff.held(&key, &wish, Instant::now()) {
-            measured.ends(PassResult::Skipped);
-            return Ok(Requeue::requeue(left));
+        let wish = wish.insert(WishPrint::of(&gathered, &self.context.announcements, &access));
+        if let Some(left) = self.backoff.held(key, wish, Instant::now()) {
+            return Ok((Requeue::requeue(left), PassResult::Skipped));
         }
-        // The pass ends by itself between two actions; this is for one that does not.
-        let deadline = self.context.settings.pass_deadline.saturating_mul(2);
-        let result = tokio::time::timeout(deadline, self.pass(&key, gathered, access, &wish)).await;
-        match result {
-            Ok(Ok((requeue, outcome))) => {
-                measured.ends(outcome);
-                Ok(requeue)
-            }
-            Ok(Err(error)) => {
-                measured.ends(PassResult::Failed);
-                tracing::warn!(pool = %key, error = %error, "the pass failed");
-                Ok(Requeue::requeue(self.backoff.failed(&key, wish, Instant::now())))
-            }
-            Err(_elapsed) => {
-                measured.ends(PassResult::Failed);
-                tracing::warn!(pool = %key, "the pass took too long and was given up");
-                Ok(Requeue::requeue(self.backoff.failed(&key, wish, Instant::now())))
-            }
-        }
+        self.pass(key, gathered, access, wish).await
     }
 
     async fn pass(

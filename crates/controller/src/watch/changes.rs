@@ -7,6 +7,7 @@
 //!   cache does not know is dropped;
 //! * what vanished while the watch was away is never named (kube-rs: 410 desync).
 
+use super::filled::{Filled, Filling, filled};
 use kube::api::ObjectMeta;
 use kube::runtime::reflector::{ObjectRef, store::Writer};
 use kube::runtime::watcher;
@@ -41,13 +42,16 @@ pub(super) enum Event<K> {
 /// The cache's writer and what was passed on last of each object.
 pub(super) struct Changes<K: Resource<DynamicType = ()> + Clone + 'static> {
     writer: Writer<K>,
+    filling: Filling,
     passing: Passing,
     seen: HashMap<ObjectRef<K>, u64>,
 }
 
 impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
-    pub(super) fn new(writer: Writer<K>, passing: Passing) -> Self {
-        Self { writer, passing, seen: HashMap::new() }
+    /// Of an empty cache, and when it is filled.
+    pub(super) fn new(writer: Writer<K>, passing: Passing) -> (Self, Filled) {
+        let (filling, filled) = filled();
+        (Self { writer, filling, passing, seen: HashMap::new() }, filled)
     }
 
     /// Brings the cache up to date, then names the objects to look at.
@@ -84,6 +88,7 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
         let store = self.writer.as_reader();
         let before = store.state();
         self.writer.apply_watcher_event(&watcher::Event::InitDone);
+        self.filling.done();
         let now = store.state();
         let mut touched: Vec<Arc<K>> = now.into_iter().filter(|object| self.is_news(object)).collect();
         for object in before {
@@ -146,7 +151,7 @@ mod tests {
     }
 
     fn changes(passing: Passing) -> Changes<ConfigMap> {
-        Changes::new(reflector::store().1, passing)
+        Changes::new(reflector::store().1, passing).0
     }
 
     fn names(objects: &[Arc<ConfigMap>]) -> Vec<String> {

@@ -29,6 +29,7 @@ mod peers;
 mod remediation;
 mod rollouts;
 mod settled;
+mod slow_lists;
 mod support;
 mod taken;
 mod templates;

@@ -135,6 +135,7 @@ async fn keep_going(
     pods: reflector::Store<Pod>,
 ) {
     // Without the first lists every Node would look new and every pod unknown.
+    #[expect(clippy::disallowed_methods, reason = "nobody else waits for these two")]
     if nodes.wait_until_ready().await.is_err() || pods.wait_until_ready().await.is_err() {
         return;
     }

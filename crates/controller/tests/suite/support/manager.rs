@@ -13,6 +13,7 @@ use foo_controller::debug::DebugPools;
 use foo_controller::events::Events;
 use foo_controller::identities::Identities;
 use foo_controller::leader::Leadership;
+use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
 use foo_controller::{Context, cluster, control_plane, identities, pool};
@@ -62,6 +63,7 @@ impl Manager {
             announcements: Announcements::default(),
             settings: Settings { watch_filter: flags.watch_filter.clone(), ..Settings::default() },
             readiness: Readiness::default(),
+            liveness: Liveness::default(),
             client,
             metrics,
             clock,
@@ -90,6 +92,11 @@ impl Manager {
     pub(crate) fn clouds(&self) -> Vec<String> {
         let clouds = self.context.clouds.connected_in(DEFAULT_REGION);
         clouds.iter().map(|cloud| cloud.key.credentials.clone()).collect()
+    }
+
+    /// What it waits for.
+    pub(crate) fn readiness(&self) -> &Readiness {
+        &self.context.readiness
     }
 
     /// Its numbers.

@@ -230,6 +230,11 @@ impl World {
         self.manager.as_ref().expect("it runs").metrics()
     }
 
+    /// What our manager still waits for.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        self.manager.as_ref().expect("it runs").readiness().missing()
+    }
+
     /// Credentials with which our manager is connected to AWS.
     pub(crate) fn clouds(&self) -> Vec<String> {
         self.manager.as_ref().expect("it runs").clouds()

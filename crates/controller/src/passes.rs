@@ -1,0 +1,121 @@
+//! Passes under way, each of which ends in time.
+//!
+//! A pass has a deadline, waiting for caches included. One that misses it is given up: it is logged as an error and counted,
+//! and its object is tried again after a pause. A pass that cannot even be given up, because it blocks a thread, is what
+//! `/livez` is told of ([`Underway::overdue`]): only a restart helps.
+
+use crate::metrics::Controller;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How much longer than its deadline a pass may be seen under way: on a machine with too much to do, giving it up takes its
+/// time, too.
+const GRACE: Duration = Duration::from_mins(1);
+
+/// The passes under way. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Underway(Arc<Mutex<Passes>>);
+
+#[derive(Debug, Default)]
+struct Passes {
+    last: u64,
+    begun: BTreeMap<u64, (Controller, Instant)>,
+}
+
+/// Names a pass under way.
+#[derive(Clone, Copy, Debug)]
+pub struct PassId(u64);
+
+impl Underway {
+    /// A pass begins.
+    pub fn begins(&self, controller: Controller) -> PassId {
+        let mut passes = self.lock();
+        passes.last = passes.last.saturating_add(1);
+        let id = passes.last;
+        passes.begun.insert(id, (controller, Instant::now()));
+        PassId(id)
+    }
+
+    /// It has ended.
+    pub fn ends(&self, pass: PassId) {
+        self.lock().begun.remove(&pass.0);
+    }
+
+    /// How long the pass of each controller has been under way that began first.
+    pub fn longest(&self) -> BTreeMap<Controller, Duration> {
+        let mut longest = BTreeMap::new();
+        for (controller, begun) in self.lock().begun.values() {
+            let lasts: &mut Duration = longest.entry(*controller).or_default();
+            *lasts = (*lasts).max(begun.elapsed());
+        }
+        longest
+    }
+
+    /// Whether there is a pass that should have been given up long ago, in words.
+    pub fn overdue(&self, deadline: Duration) -> Option<String> {
+        let longest = self.longest();
+        let (controller, lasts) =
+            longest.into_iter().find(|(_, lasts)| *lasts > deadline.saturating_add(GRACE))?;
+        let name: &str = controller.into();
+        Some(format!(
+            "a pass of the {name} controller has been under way for {} s and cannot be given up",
+            lasts.as_secs()
+        ))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Passes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a pass over `object` comes to, or nothing if it takes longer than its deadline.
+pub async fn within<T>(
+    deadline: Duration,
+    object: &impl Display,
+    pass: impl Future<Output = T>,
+) -> Option<T> {
+    match tokio::time::timeout(deadline, pass).await {
+        Ok(ended) => Some(ended),
+        Err(_elapsed) => {
+            tracing::error!(
+                %object, deadline_seconds = deadline.as_secs(), "the pass took too long and was given up"
+            );
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pass_that_outlives_its_deadline_by_far_is_known() {
+        let underway = Underway::default();
+        let deadline = Duration::from_mins(4);
+        let pass = underway.begins(Controller::Cluster);
+        tokio::time::advance(deadline).await;
+        let short = underway.begins(Controller::Pool);
+        assert_eq!(
+            underway.longest(),
+            [(Controller::Pool, Duration::ZERO), (Controller::Cluster, deadline)].into()
+        );
+        assert_eq!(underway.overdue(deadline), None, "it is being given up");
+        tokio::time::advance(GRACE + Duration::from_secs(1)).await;
+        let words = underway.overdue(deadline).unwrap();
+        assert!(words.starts_with("a pass of the cluster controller"), "{words}");
+        underway.ends(pass);
+        assert_eq!(underway.overdue(deadline), None);
+        underway.ends(short);
+        assert!(underway.longest().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pass_has_its_deadline() {
+        assert_eq!(within(Duration::from_secs(1), &"c", async { 7 }).await, Some(7));
+        assert_eq!(within(Duration::from_secs(1), &"c", std::future::pending::<()>()).await, None);
+    }
+}

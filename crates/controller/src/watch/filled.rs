@@ -1,0 +1,78 @@
+//! Whether a cache has been filled once, for as many as want to know.
+//!
+//! `Store::wait_until_ready` of kube 5 is no use for that: it is one oneshot channel that all who wait poll, and such a channel
+//! wakes only the one that polled last. Of ten passes that wait for a slow list nine would wait for ever, and all ten if
+//! somebody only had a look in between. The controller of kube itself waits there, and nobody else may (`clippy.toml`
+//! sees to it).
+
+use tokio::sync::watch;
+
+/// Tells when a cache has been filled once. Clones tell of the same cache.
+#[derive(Clone, Debug)]
+pub struct Filled(watch::Receiver<bool>);
+
+/// The cache will never be filled: its watch has ended, because the manager is shutting down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the watch has ended")]
+pub struct WatchEnded;
+
+/// The other end of a [`Filled`]; held by whoever fills the cache.
+#[derive(Debug)]
+pub(super) struct Filling(watch::Sender<bool>);
+
+/// Of a cache that is empty as yet.
+pub(super) fn filled() -> (Filling, Filled) {
+    let (sender, receiver) = watch::channel(false);
+    (Filling(sender), Filled(receiver))
+}
+
+impl Filling {
+    /// The cache is filled now.
+    pub(super) fn done(&self) {
+        self.0.send_if_modified(|filled| !std::mem::replace(filled, true));
+    }
+}
+
+impl Filled {
+    /// Whether it has been.
+    pub fn now(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Waits until it has been. Any number of tasks may.
+    pub async fn wait(&self) -> Result<(), WatchEnded> {
+        self.0.clone().wait_for(|filled| *filled).await.map(drop).map_err(|_| WatchEnded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[tokio::test]
+    async fn all_who_wait_are_told_though_others_only_have_a_look() {
+        let (filling, filled) = filled();
+        let waiting: Vec<_> = (0..10)
+            .map(|_| {
+                let filled = filled.clone();
+                tokio::spawn(async move { filled.wait().await })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        assert!(!filled.now());
+        assert_eq!(filled.wait().now_or_never(), None);
+        filling.done();
+        for task in waiting {
+            assert_eq!(task.await.unwrap(), Ok(()));
+        }
+        assert!(filled.now());
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_for_a_watch_that_ended_is_told() {
+        let (filling, filled) = filled();
+        drop(filling);
+        assert_eq!(filled.wait().await, Err(WatchEnded));
+    }
+}

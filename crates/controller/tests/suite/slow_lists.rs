@@ -1,0 +1,85 @@
+//! A manager starts and the lists that fill its caches do not arrive together: whoever waits for the last of them goes on when
+//! it is there, and a pass that waits too long is given up rather than forgotten.
+
+use crate::support::{CLUSTER, MANAGER, World, objects};
+use foo_api::FooCluster;
+use foo_apiserver_fake::{Fault, Verb};
+use foo_controller::metrics::{Controller, PassResult};
+use std::time::Duration;
+
+const CONTROLLERS: [Controller; 3] = [Controller::Pool, Controller::Cluster, Controller::ControlPlane];
+
+/// Six pools and six clusters, and a manager that starts while the list of that kind takes so long.
+async fn started_with(kind: &str, list_takes: Duration) -> World {
+    let mut world = World::new().await;
+    for n in 0..6 {
+        world.pool(&format!("p{n}")).begins_with(1);
+        let (cluster, infrastructure) = objects::another_cluster(&format!("{CLUSTER}{n}"), None);
+        world.has(&cluster);
+        world.has(&infrastructure);
+    }
+    world.settles().await;
+    world.kills_the_manager();
+    let slow = Fault::delay(list_takes).on(Verb::List).kind(kind).client(MANAGER);
+    world.server.inject(slow.times(u64::MAX));
+    world.starts_the_manager();
+    world
+}
+
+fn longest(world: &World) -> Duration {
+    world.metrics().underway().longest().into_values().max().unwrap_or_default()
+}
+
+async fn check(kind: &str) {
+    let world = started_with(kind, Duration::from_secs(40)).await;
+    // Kubernetes asks whether we are ready in the meantime.
+    for _ in 0..60 {
+        world.waits(Duration::from_secs(1)).await;
+        world.missing();
+    }
+    assert!(world.missing().is_empty(), "{kind}: {:?}", world.missing());
+    assert_eq!(longest(&world), Duration::ZERO, "{kind}: passes still wait");
+    for controller in CONTROLLERS {
+        assert_eq!(world.metrics().passes(controller, PassResult::GivenUp), 0, "{kind}");
+    }
+    for n in 0..6 {
+        let pool = world.pool(&format!("p{n}"));
+        pool.scales_to(2);
+    }
+    world.settles().await;
+    for n in 0..6 {
+        world.pool(&format!("p{n}")).is_of(2);
+    }
+    let clusters = world.server.objects::<FooCluster>();
+    assert_eq!(clusters.len(), 7, "{kind}");
+    assert_eq!(longest(&world), Duration::ZERO, "{kind}: passes hang");
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_passes_go_on_when_a_slow_list_of_machines_is_there() {
+    check("Machine").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_passes_go_on_when_a_slow_list_of_pools_is_there() {
+    check("FooMachinePool").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_passes_go_on_when_a_slow_list_of_clusters_is_there() {
+    check("Cluster").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pass_that_waits_too_long_for_a_list_is_given_up_and_tried_again() {
+    let world = started_with("Cluster", Duration::from_mins(12)).await;
+    world.waits(Duration::from_mins(11)).await;
+    for controller in [Controller::Pool, Controller::Cluster] {
+        assert!(world.metrics().passes(controller, PassResult::GivenUp) > 0, "{controller:?}");
+    }
+    assert!(longest(&world) <= Duration::from_mins(4), "{:?}", longest(&world));
+    assert!(!world.missing().is_empty(), "and /readyz says so");
+    world.waits(Duration::from_mins(10)).await;
+    assert!(world.missing().is_empty(), "{:?}", world.missing());
+    assert_eq!(longest(&world), Duration::ZERO);
+}
