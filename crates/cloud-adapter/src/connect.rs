@@ -4,8 +4,11 @@ use crate::sessions::{Sessions, with_roles};
 use crate::{AwsCloud, Clients};
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
-use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use aws_smithy_http_client::{Builder, Connector};
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use foo_cloud::queue::LONGEST_WAIT;
@@ -205,11 +208,21 @@ fn is_http(url: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| url.strip_prefix(scheme).is_some_and(|host| !host.is_empty()))
 }
 
+/// HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY hold as they do for every other program. The SDK's own client reads
+/// them; one that is built with a TLS provider of choice does not unless told to.
+fn https() -> SharedHttpClient {
+    Builder::new().build_with_connector_fn(|settings, components| {
+        let mut connector = Connector::builder().proxy_config(ProxyConfig::from_env());
+        connector.set_connector_settings(settings.cloned());
+        connector.set_sleep_impl(components.and_then(RuntimeComponents::sleep_impl));
+        connector.tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build()
+    })
+}
+
 async fn base(settings: &AwsSettings, sessions: &Sessions) -> SdkConfig {
-    let https = Builder::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build_https();
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
         .region(Region::new(settings.region.clone()))
-        .http_client(https)
+        .http_client(https())
         .identity_cache(sessions.clone())
         .timeout_config(settings.timeouts.config());
     if let Ok(name) = AppName::new("cluster-api-provider-foo") {

@@ -3,7 +3,7 @@
 use crate::sessions::Refused;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
-use aws_smithy_runtime_api::client::result::SdkError;
+use aws_smithy_runtime_api::client::result::{ConnectorError, SdkError};
 use aws_smithy_types::error::display::DisplayErrorContext;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::{CloudError, ErrorKind, Operation};
@@ -64,7 +64,7 @@ fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
     if let Some(credentials) = find::<CredentialsError>(error) {
         let kind = match credentials {
             CredentialsError::ProviderTimedOut(_) => ErrorKind::Unreachable,
-            _ => ErrorKind::Credentials,
+            _ => passing(operation, credentials).unwrap_or(ErrorKind::Credentials),
         };
         return CloudError::new(
             operation,
@@ -90,6 +90,23 @@ fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
     }
 }
 
+/// Why credentials could not be had, if that passes by itself: STS or the identity provider did not answer, or failed on
+/// its side. Whoever reads "no usable credentials" looks for a mistake of theirs.
+fn passing(operation: Operation, credentials: &CredentialsError) -> Option<ErrorKind> {
+    if let Some(refused) = find::<
+        aws_sdk_sts::operation::assume_role_with_web_identity::AssumeRoleWithWebIdentityError,
+    >(credentials)
+    {
+        let kind = refused.code().map(|code| kind_of(operation, code, 400));
+        return kind.filter(|kind| matches!(kind, ErrorKind::Throttled | ErrorKind::Internal));
+    }
+    let unanswered = causes(credentials).any(|error| {
+        let texts = error.downcast_ref::<ConnectorError>();
+        texts.is_some_and(|broken| broken.is_timeout() || broken.is_io())
+    });
+    unanswered.then_some(ErrorKind::Unreachable)
+}
+
 /// What an error code means (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error codes").
 fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
     match code {
@@ -102,6 +119,9 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "TooManyRequestsException"
         | "BandwidthLimitExceeded"
         | "EC2ThrottledException"
+        | "KmsThrottled"
+        | "KMS.ThrottlingException"
+        | "OverLimit"
         | "PriorRequestNotComplete"
         | "SlowDown" => ErrorKind::Throttled,
         "AccessDenied"
@@ -116,6 +136,9 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "ExpiredTokenException"
         | "IncompleteSignature"
         | "InvalidClientTokenId"
+        | "InvalidIdentityToken"
+        | "InvalidIdentityTokenException"
+        | "InvalidSignatureException"
         | "InvalidToken"
         | "MissingAuthenticationToken"
         | "MissingAuthenticationTokenException"
@@ -125,6 +148,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         "DependencyViolation"
         | "IncorrectInstanceState"
         | "IncorrectState"
+        | "IdempotentCallInProgress"
         | "OperationAborted"
         | "ResourceContention"
         | "ResourceInUse"
@@ -132,6 +156,9 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "InstanceRefreshInProgress" => ErrorKind::InUse,
         "InternalError"
         | "InternalFailure"
+        // The identity provider did not answer STS.
+        | "IDPCommunicationError"
+        | "IDPCommunicationErrorException"
         | "InternalServerError"
         | "ServiceLinkedRoleFailure"
         | "ServiceUnavailable"
@@ -219,6 +246,12 @@ mod tests {
             ("IdempotentParameterMismatch", Invalid),
             ("InvalidAction", Invalid),
             ("ServiceUnavailable", Internal),
+            ("IDPCommunicationError", Internal),
+            ("InvalidIdentityToken", Credentials),
+            ("InvalidSignatureException", Credentials),
+            ("IdempotentCallInProgress", InUse),
+            ("OverLimit", Throttled),
+            ("KmsThrottled", Throttled),
         ] {
             assert_eq!(kind_of(Operation::CreateAutoScalingGroup, code, 400), kind, "{code}");
         }

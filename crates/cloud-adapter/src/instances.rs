@@ -7,30 +7,49 @@ use aws_sdk_ec2::types as aws;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::model::{ImageId, InstanceId, InstanceType};
 use foo_cloud::{
-    CloudError, ErrorKind, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Operation, Result,
+    CloudError, Described, ErrorKind, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Operation,
+    Result,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids per DescribeInstances call.
-const IDS: usize = 1_000;
+const IDS: usize = 500;
+/// Ids that are asked for once more, alone, after EC2 passed them over in silence. When it does so with many, its trouble is
+/// its own, and more calls do not end it.
+const ALONE: usize = 10;
 /// Types per DescribeInstanceTypes call.
 const TYPES: usize = 100;
 
-/// Details of instances; unknown ids are left out.
+/// EC2's answers about instances; an id that EC2 said nothing about is left out.
 ///
 /// EC2 refuses the whole batch for one unknown id. It usually names the unknown ones, which are then dropped; a batch
-/// that is refused without a name of its own is halved until the culprit stands alone.
-pub(crate) async fn describe(client: &Client, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
-    let mut found = Vec::with_capacity(ids.len());
+/// that is refused without a name of its own is halved until the culprit stands alone. An id that is missing in an answer
+/// was not called unknown: a disturbance in one zone can hide its instances from a call for many. It is asked for alone.
+pub(crate) async fn describe(client: &Client, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
+    let mut answers = BTreeMap::new();
     let mut batches: Vec<Vec<&str>> =
         ids.chunks(IDS).map(|some| some.iter().map(InstanceId::as_str).collect()).collect();
+    let mut alone = 0;
     while let Some(batch) = batches.pop() {
         match describe_known(client, &batch).await? {
-            Answer::All(mut details) => found.append(&mut details),
-            Answer::Unknown(message) => batches.extend(without_unknown(&batch, &message)),
+            Answer::All(details) => {
+                answers.extend(details.into_iter().map(|it| (it.id.clone(), Described::Known(it))));
+                let missing = batch.iter().filter(|id| !answers.contains_key(&InstanceId::new(**id)));
+                if batch.len() > 1 {
+                    let again: Vec<Vec<&str>> = missing.take(ALONE - alone).map(|id| vec![*id]).collect();
+                    alone += again.len();
+                    batches.extend(again);
+                }
+            }
+            Answer::Unknown(message) => {
+                let parts = without_unknown(&batch, &message);
+                let unknown = batch.iter().filter(|id| !parts.iter().any(|part| part.contains(id)));
+                answers.extend(unknown.map(|id| (InstanceId::new(*id), Described::NotFound)));
+                batches.extend(parts);
+            }
         }
     }
-    Ok(found)
+    Ok(answers)
 }
 
 enum Answer {
@@ -47,8 +66,7 @@ async fn describe_known(client: &Client, ids: &[&str]) -> Result<Answer> {
     match call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await {
         Ok(reservations) => {
             let instances = reservations.iter().flat_map(aws::Reservation::instances);
-            let details = instances.map(details).collect::<Result<Vec<_>, Gap>>();
-            Ok(Answer::All(details.map_err(|gap| gap.during(OPERATION))?))
+            Ok(Answer::All(instances.filter_map(readable).collect()))
         }
         Err(failed) => match failed.code() {
             Some("InvalidInstanceID.NotFound" | "InvalidInstanceID.Malformed") => {
@@ -75,6 +93,16 @@ fn without_unknown<'a>(batch: &[&'a str], message: &str) -> Vec<Vec<&'a str>> {
         vec![left.to_vec(), right.to_vec()]
     };
     parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// One odd instance is set aside, as if EC2 had said nothing about it: the others of the call must not wait for it.
+fn readable(instance: &aws::Instance) -> Option<InstanceDetails> {
+    let read = details(instance);
+    if let Err(Gap(field)) = &read {
+        let id = instance.instance_id().unwrap_or_default();
+        tracing::warn!(instance = id, field, "EC2's answer about an instance lacks a field");
+    }
+    read.ok()
 }
 
 fn details(instance: &aws::Instance) -> Result<InstanceDetails, Gap> {

@@ -28,8 +28,8 @@ use foo_cloud::model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use foo_cloud::{
-    Compute, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo,
-    SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, ImageInfo, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
+    TemplateSummary, VersionCopy,
 };
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ impl Compute for AwsCloud {
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()> {
         templates::delete(&self.ec2.once, id).await
     }
-    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
         instances::describe(&self.ec2.repeating, ids).await
     }
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {

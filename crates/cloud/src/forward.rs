@@ -6,8 +6,8 @@ use crate::model::{
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
 use crate::{
-    Compute, GroupChange, GroupSpec, Groups, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, NetworkQuery, Result,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()> {
         T::delete_template(self, id).await
     }
-    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
         T::describe_instances(self, ids).await
     }
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {

@@ -26,12 +26,12 @@ pub use foo_planner::model;
 pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
-pub use observer::{Observation, Observer, Pace, Seen};
+pub use observer::{Observation, Observer, Pace, Seen, Word};
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
-    GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, NetworkQuery,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Described, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
+    NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 
 use async_trait::async_trait;
@@ -127,9 +127,10 @@ pub trait Compute: Send + Sync {
     ) -> Result<()>;
     /// Deletes a template. `NotFound` if it is gone.
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()>;
-    /// Details of instances; ids that EC2 does not know are left out of the answer. One call per 1,000 ids, plus one
-    /// for each time EC2 refuses a batch because of unknown ids.
-    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>>;
+    /// EC2's answers about instances. An id that is left out got none: neither that it lives nor that it does not. One
+    /// call per 500 ids, one for each time EC2 refuses a batch because of unknown ids, and one for each id that EC2
+    /// passed over in silence.
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>>;
     /// Facts about instance types. `NotFound` names the first unknown one.
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>>;
     /// Facts about images. `NotFound` names the unknown one.

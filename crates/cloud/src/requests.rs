@@ -115,6 +115,26 @@ pub struct InstanceDetails {
     pub spot: bool,
 }
 
+/// EC2's answer about one instance. About an id that an answer leaves out EC2 said nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Described {
+    /// What it says of it.
+    Known(InstanceDetails),
+    /// It does not know the id. That is true of an instance that ended an hour ago, and at times of one that lives: EC2's
+    /// reads trail what it did (EC2 Developer Guide, "Eventual consistency").
+    NotFound,
+}
+
+impl Described {
+    /// What EC2 says of the instance, if it knows it.
+    pub fn details(&self) -> Option<&InstanceDetails> {
+        match self {
+            Self::Known(details) => Some(details),
+            Self::NotFound => None,
+        }
+    }
+}
+
 /// What an instance type offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceTypeInfo {

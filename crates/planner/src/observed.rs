@@ -4,6 +4,7 @@ use crate::model::hook::HookTerms;
 use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Signal, SpecHash, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Everything known of one pool at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,10 +71,35 @@ pub enum Look<T> {
 /// EC2's word on an instance outside the group, or on its way out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stray {
-    /// Terminated, shutting down, or unknown to EC2: gone.
+    /// Terminated or shutting down, in EC2's own words: gone.
     Gone,
     /// Still alive: detached by somebody, or not yet visible in the group. Hands off.
     Alive,
+    /// EC2 does not know the id, and said nothing else each time it was asked between these two moments. That is no
+    /// word of its end: see [`NOT_FOUND_FOR`].
+    NotFound {
+        /// When it first said so.
+        since: Timestamp,
+        /// When it last said so.
+        at: Timestamp,
+    },
+}
+
+/// How long EC2 must say again and again that it does not know an instance before that counts as its end.
+///
+/// EC2's reads trail what it did, "even for a few minutes" (EC2 Developer Guide, "Eventual consistency"), and a disturbed
+/// zone may hide all its instances for a while; whoever believes that at once ends living nodes without a drain. An
+/// instance that ended is shown as terminated for an hour, so only one that ended while nobody looked must be waited for.
+pub const NOT_FOUND_FOR: Duration = Duration::from_mins(5);
+
+impl Stray {
+    /// The word as far as it is believed: an id that EC2 has not known for long is that of an instance that is gone.
+    pub fn believed(self) -> Self {
+        match self {
+            Self::NotFound { since, at } if since.until(at) >= NOT_FOUND_FOR => Self::Gone,
+            word => word,
+        }
+    }
 }
 
 /// Content that did not work.

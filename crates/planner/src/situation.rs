@@ -313,7 +313,7 @@ impl<'a> Situation<'a> {
             .map(|foo_machine| Absentee {
                 foo_machine,
                 machine: machines.get(&foo_machine.name).copied(),
-                word: self.observed.strays.get(&foo_machine.instance).copied(),
+                word: word(self.observed, &foo_machine.instance),
             })
             .collect();
         absentees.sort_by(|a, b| a.foo_machine.name.cmp(&b.foo_machine.name));
@@ -339,7 +339,7 @@ impl<'a> Situation<'a> {
             instance,
             foo_machine,
             machine,
-            word: foo_machine.and_then(|_| self.observed.strays.get(&instance.id).copied()),
+            word: foo_machine.and_then(|_| word(self.observed, &instance.id)),
             signal: self.observed.signals.get(&instance.id).copied(),
             name,
         }
@@ -395,6 +395,11 @@ impl<'a> Situation<'a> {
             Some(_) => Generation::Outdated,
         }
     }
+}
+
+/// EC2's word on an instance, as far as it is believed.
+fn word(observed: &Observed, id: &InstanceId) -> Option<Stray> {
+    observed.strays.get(id).map(|word| word.believed())
 }
 
 /// The record that the wanted content was given up on.

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 /// Groups per page (DescribeAutoScalingGroups: MaxRecords, at most 100).
 const PAGE: i32 = 100;
+/// Most pages of activities that one question may take; the call is throttled early.
+const ACTIVITY_PAGES: usize = 5;
 
 #[async_trait]
 impl Groups for AwsCloud {
@@ -204,13 +206,24 @@ impl Groups for AwsCloud {
 
     async fn describe_activities(&self, name: &GroupName, limit: u32) -> Result<Vec<Activity>> {
         const OPERATION: Operation = Operation::DescribeScalingActivities;
-        let call = self.autoscaling.repeating.describe_scaling_activities();
-        let call = call.auto_scaling_group_name(name.as_str()).max_records(signed(limit.clamp(1, 100)));
-        let page = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
-        page.activities()
-            .iter()
-            .map(|one| shapes::activity(one).map_err(|gap| gap.during(OPERATION)))
-            .collect()
+        let limit = limit.clamp(1, 100);
+        let mut found = Vec::new();
+        let mut next: Option<String> = None;
+        // A page may hold fewer than were asked for, even none, and more may follow all the same.
+        for _ in 0..ACTIVITY_PAGES {
+            let missing = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
+            let call = self.autoscaling.repeating.describe_scaling_activities();
+            let call = call.auto_scaling_group_name(name.as_str()).max_records(signed(missing));
+            let page = call.set_next_token(next).send().await;
+            let page = page.map_err(|failed| error::of(OPERATION, &failed))?;
+            // They are only told of: an odd one is passed over.
+            found.extend(page.activities().iter().filter_map(|one| shapes::activity(one).ok()));
+            next = page.next_token.filter(|token| !token.is_empty());
+            if next.is_none() || found.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
+                break;
+            }
+        }
+        Ok(found)
     }
 }
 

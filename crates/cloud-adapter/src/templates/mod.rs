@@ -6,7 +6,7 @@ use crate::error::{self, Gap};
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{
     DeleteLaunchTemplateVersionsResponseErrorItem, Filter, LaunchTemplateErrorCode, LaunchTemplateVersion,
-    RequestLaunchTemplateData, ResourceType, TagSpecification,
+    RequestLaunchTemplateData, ResourceType, TagSpecification, ValidationWarning,
 };
 use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result, TemplateSummary, VersionCopy};
@@ -40,6 +40,7 @@ pub(crate) async fn create(
         call = call.tag_specifications(tags);
     }
     let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+    warned(OPERATION, name, answer.warning());
     let made = answer.launch_template().ok_or_else(|| Gap("LaunchTemplate").during(OPERATION))?;
     let made = shapes::summary(made).map_err(|gap| gap.during(OPERATION))?;
     Ok((made.id, made.latest))
@@ -82,8 +83,23 @@ async fn add_version(
         .version_description(description)
         .client_token(token);
     let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
+    warned(OPERATION, id.as_str(), answer.warning());
     let number = answer.launch_template_version().and_then(LaunchTemplateVersion::version_number);
     number.map(TemplateVersion).ok_or_else(|| Gap("VersionNumber").during(OPERATION))
+}
+
+/// EC2 takes a template that it would not launch, and says so in passing; the refusal comes with the group.
+fn warned(operation: Operation, template: &str, warning: Option<&ValidationWarning>) {
+    for error in warning.map(ValidationWarning::errors).unwrap_or_default() {
+        let (code, message) = (error.code().unwrap_or_default(), error.message().unwrap_or_default());
+        tracing::warn!(
+            operation = operation.name(),
+            template,
+            code,
+            message,
+            "EC2 warns of a launch template"
+        );
+    }
 }
 
 pub(crate) async fn describe(client: &Client, name: &str) -> Result<Option<LaunchTemplate>> {

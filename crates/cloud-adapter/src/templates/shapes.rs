@@ -62,6 +62,9 @@ fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
     aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(&volume.device).ebs(ebs).build()
 }
 
+/// Tags in the metadata are off, said aloud: what a template leaves out comes from the account's defaults, and with tags
+/// in the metadata EC2 refuses to launch with tag keys like ours, which have a slash (EC2 User Guide, "View tags for your
+/// EC2 instances using instance metadata").
 fn metadata(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOptionsRequest {
     let tokens = if options.tokens_required {
         aws::LaunchTemplateHttpTokensState::Required
@@ -72,6 +75,7 @@ fn metadata(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOpti
         .http_endpoint(aws::LaunchTemplateInstanceMetadataEndpointState::Enabled)
         .http_tokens(tokens)
         .http_put_response_hop_limit(signed(options.hop_limit))
+        .instance_metadata_tags(aws::LaunchTemplateInstanceMetadataTagsState::Disabled)
         .build()
 }
 
@@ -131,4 +135,18 @@ pub(super) fn record(version: &aws::LaunchTemplateVersion) -> Result<TemplateRec
 fn non_empty<T>(items: impl IntoIterator<Item = T>) -> Option<Vec<T>> {
     let items: Vec<T> = items.into_iter().collect();
     (!items.is_empty()).then_some(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_never_shown_in_the_metadata_whatever_the_account_defaults_to() {
+        for tokens_required in [true, false] {
+            let options = metadata(MetadataOptions { tokens_required, hop_limit: 2 });
+            let said = options.instance_metadata_tags();
+            assert_eq!(said, Some(&aws::LaunchTemplateInstanceMetadataTagsState::Disabled));
+        }
+    }
 }

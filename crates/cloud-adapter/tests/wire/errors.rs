@@ -5,7 +5,7 @@ use crate::canned::{
 };
 use crate::shapes::content;
 use foo_cloud::model::{Decrement, TemplateVersion};
-use foo_cloud::{CloudError, Compute, ErrorKind, Groups};
+use foo_cloud::{CloudError, Compute, Described, ErrorKind, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
 use std::collections::BTreeMap;
 use tokio::net::TcpListener;
@@ -156,17 +156,10 @@ async fn instances_ec2_does_not_know_are_left_out() {
     };
     let server = Canned::start(move |form, _| known(form)).await;
     let ids = ["i-0aaa", "i-0bad", "i-0bbb", "i-0odd"].map(Into::into);
-    let mut found: Vec<String> = server
-        .cloud()
-        .await
-        .describe_instances(&ids)
-        .await
-        .unwrap()
-        .iter()
-        .map(|one| one.id.to_string())
-        .collect();
-    found.sort();
-    assert_eq!(found, ["i-0aaa", "i-0bbb"]);
+    let found = server.cloud().await.describe_instances(&ids).await.unwrap();
+    let known: Vec<&str> =
+        found.iter().filter(|(_, said)| **said != Described::NotFound).map(|(id, _)| id.as_str()).collect();
+    assert_eq!((known, found.len()), (vec!["i-0aaa", "i-0bbb"], 4));
     assert!(server.asked().len() <= 7, "{} calls", server.asked().len());
 }
 
@@ -197,7 +190,7 @@ async fn empty_questions_are_not_sent() {
     let server = Canned::always(|| Reply::HangUp).await;
     let cloud = server.cloud().await;
     assert_eq!(cloud.describe_groups(&[]).await, Ok(vec![]));
-    assert_eq!(cloud.describe_instances(&[]).await, Ok(vec![]));
+    assert_eq!(cloud.describe_instances(&[]).await, Ok(BTreeMap::new()));
     assert_eq!(cloud.describe_images(&[]).await, Ok(vec![]));
     assert_eq!(cloud.describe_instance_types(&[]).await, Ok(vec![]));
     assert_eq!(cloud.suspend_processes(&"g".into(), &[]).await, Ok(()));
@@ -207,4 +200,64 @@ async fn empty_questions_are_not_sent() {
     assert_eq!(cloud.protect_instances(&"g".into(), &[]).await, Ok(()));
     assert_eq!(cloud.delete_template_versions(&"lt-1".into(), &[]).await, Ok(()));
     assert_eq!(server.asked(), Vec::<Form>::new());
+}
+
+#[tokio::test]
+async fn an_id_that_an_answer_leaves_out_is_asked_for_alone_before_anything_is_said_of_it() {
+    // EC2 hides the instances of a zone from a call for many, and one of them altogether.
+    let script = |form: &Form, _| {
+        let ids: Vec<&String> =
+            form.iter().filter(|(key, _)| key.starts_with("InstanceId")).map(|(_, id)| id).collect();
+        let shown = |id: &&&String| **id == "i-0aaa" || (ids.len() == 1 && **id == "i-0bbb");
+        if ids.len() == 1 && *ids[0] == "i-0bad" {
+            return ec2_error(400, "InvalidInstanceID.NotFound", "The instance ID 'i-0bad' does not exist");
+        }
+        let item = |id: &&String| {
+            let state = "<instanceState><code>16</code><name>running</name></instanceState>";
+            let place = "<placement><availabilityZone>eu-central-1a</availabilityZone></placement>";
+            format!("<item><instanceId>{id}</instanceId>{state}{place}</item>")
+        };
+        let items = ids.iter().filter(shown).map(item).collect::<String>();
+        let reservation = format!("<item><instancesSet>{items}</instancesSet></item>");
+        ec2_answer("DescribeInstances", &format!("<reservationSet>{reservation}</reservationSet>"))
+    };
+    let server = Canned::start(script).await;
+    let ids = ["i-0aaa", "i-0bad", "i-0bbb", "i-0ccc"].map(Into::into);
+    let found = server.cloud().await.describe_instances(&ids).await.unwrap();
+    let said: Vec<(&str, bool)> =
+        found.iter().map(|(id, said)| (id.as_str(), *said != Described::NotFound)).collect();
+    assert_eq!(said, [("i-0aaa", true), ("i-0bad", false), ("i-0bbb", true)], "nothing of i-0ccc");
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn one_odd_instance_does_not_keep_the_others_from_being_known() {
+    let odd = "<item><instanceId>i-0odd</instanceId></item>";
+    let sound = "<item><instanceId>i-0aaa</instanceId><instanceState><name>running</name></instanceState>\
+                 <placement><availabilityZone>eu-central-1a</availabilityZone></placement></item>";
+    let set =
+        format!("<reservationSet><item><instancesSet>{odd}{sound}</instancesSet></item></reservationSet>");
+    let server = Canned::always(move || ec2_answer("DescribeInstances", &set)).await;
+    let found = server.cloud().await.describe_instances(&["i-0aaa", "i-0odd"].map(Into::into)).await.unwrap();
+    assert_eq!(found.keys().map(|id| id.as_str()).collect::<Vec<_>>(), ["i-0aaa"]);
+}
+
+#[tokio::test]
+async fn activities_are_read_to_the_page_that_holds_them() {
+    let script = |form: &Form, _| match form.get("NextToken").map(String::as_str) {
+        None => autoscaling_answer(
+            "DescribeScalingActivities",
+            "<Activities></Activities><NextToken>more</NextToken>",
+        ),
+        Some(_) => {
+            let odd = "<member><ActivityId>odd</ActivityId></member>";
+            let sound = "<member><ActivityId>a</ActivityId><StatusCode>Failed</StatusCode>\
+                         <StartTime>2026-01-01T00:00:00Z</StartTime><Cause>c</Cause></member>";
+            autoscaling_answer("DescribeScalingActivities", &format!("<Activities>{odd}{sound}</Activities>"))
+        }
+    };
+    let server = Canned::start(script).await;
+    let found = server.cloud().await.describe_activities(&"g".into(), 20).await.unwrap();
+    assert_eq!(found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(server.asked().len(), 2);
 }

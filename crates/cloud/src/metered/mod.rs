@@ -20,8 +20,8 @@ use crate::model::{
 use crate::operation::{Bucket, Operation};
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    Compute, GroupChange, GroupSpec, Groups, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, NetworkQuery, Result,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use bucket::Tokens;
@@ -260,7 +260,7 @@ impl<C: Compute> Compute for Metered<C> {
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()> {
         self.around(Operation::DeleteLaunchTemplate, self.inner.delete_template(id)).await
     }
-    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
         self.around(Operation::DescribeInstances, self.inner.describe_instances(ids)).await
     }
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {

@@ -1,9 +1,50 @@
 //! What EC2 said of instances, and what it is still to be asked. Plain data; time is a parameter.
 
-use crate::InstanceDetails;
 use crate::error::CloudError;
 use crate::model::{GroupName, InstanceId, Timestamp};
-use std::collections::{BTreeSet, HashMap};
+use crate::{Described, InstanceDetails};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+/// What EC2 last said of an instance.
+///
+/// Only `Known` says that an instance has ended. EC2's reads trail what it did, and at times go back: an instance that it
+/// does not know may be a young one, or one of a zone whose part of EC2 is disturbed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// EC2 knows it. One that was seen ending is never said to live again, whatever older read comes later.
+    Known(InstanceDetails),
+    /// EC2 does not know it, and said so each time it was asked since this moment.
+    NotFound {
+        /// When it first said so.
+        since: Timestamp,
+    },
+}
+
+impl Word {
+    /// What EC2 says of the instance, if it knows it.
+    pub fn details(&self) -> Option<&InstanceDetails> {
+        match self {
+            Self::Known(details) => Some(details),
+            Self::NotFound { .. } => None,
+        }
+    }
+
+    /// Whether EC2 said that the instance ends or has ended.
+    pub fn is_dead(&self) -> bool {
+        self.details().is_some_and(|details| !details.state.is_alive())
+    }
+
+    /// What to believe after another answer.
+    fn after(before: Option<&Self>, at: Timestamp, answer: Described) -> Self {
+        match (before, answer) {
+            (Some(dead), _) if dead.is_dead() => dead.clone(),
+            (_, Described::Known(details)) => Self::Known(details),
+            (Some(Self::NotFound { since }), Described::NotFound) => Self::NotFound { since: *since },
+            (Some(Self::Known(_)) | None, Described::NotFound) => Self::NotFound { since: at },
+        }
+    }
+}
 
 /// All instances somebody asked for.
 #[derive(Debug, Default)]
@@ -11,6 +52,8 @@ pub(super) struct Details {
     slots: HashMap<InstanceId, Slot>,
     groups: HashMap<GroupName, BTreeSet<InstanceId>>,
     queue: BTreeSet<InstanceId>,
+    /// What EC2 passed over in silence, and when to ask for it again.
+    silent: BTreeMap<InstanceId, Timestamp>,
     /// When the call in flight was sent.
     asked_at: Option<Timestamp>,
     trouble: Option<(Timestamp, CloudError)>,
@@ -20,7 +63,7 @@ pub(super) struct Details {
 struct Slot {
     /// The group that asked last.
     group: GroupName,
-    known: Option<(Timestamp, Option<InstanceDetails>)>,
+    known: Option<(Timestamp, Word)>,
     fetch: Fetch,
     /// Whether the group waits for an answer.
     waits: Waits,
@@ -33,7 +76,12 @@ enum Fetch {
     InFlight,
     /// In flight, but sent too early for somebody who asked since.
     InFlightThenAgain,
+    /// EC2 passed it over in silence; it is asked again after a pause.
+    Silent,
 }
+
+/// How soon EC2 is asked again for what it passed over in silence: a disturbance, which more calls do not end.
+const SILENCE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
@@ -42,7 +90,7 @@ enum Waits {
 }
 
 impl Details {
-    pub(super) fn get(&self, id: &InstanceId) -> Option<(Timestamp, Option<InstanceDetails>)> {
+    pub(super) fn get(&self, id: &InstanceId) -> Option<(Timestamp, Word)> {
         self.slots.get(id)?.known.clone()
     }
 
@@ -70,7 +118,7 @@ impl Details {
             }
             self.groups.entry(group.clone()).or_default().insert(id.clone());
             let recent_enough = |at: Timestamp| newer_than.is_none_or(|newer_than| at > newer_than);
-            if slot.known.as_ref().is_some_and(|(at, _)| recent_enough(*at)) {
+            if slot.known.as_ref().is_some_and(|(at, word)| word.is_dead() || recent_enough(*at)) {
                 continue;
             }
             slot.waits = Waits::Yes;
@@ -82,7 +130,7 @@ impl Details {
                 Fetch::InFlight if !self.asked_at.is_some_and(recent_enough) => {
                     slot.fetch = Fetch::InFlightThenAgain;
                 }
-                Fetch::Queued | Fetch::InFlight | Fetch::InFlightThenAgain => {}
+                Fetch::Queued | Fetch::InFlight | Fetch::InFlightThenAgain | Fetch::Silent => {}
             }
         }
     }
@@ -98,6 +146,20 @@ impl Details {
         }
         self.asked_at = (!ids.is_empty()).then_some(at);
         ids
+    }
+
+    /// Queues what EC2 passed over long enough ago, and says when the next is due.
+    pub(super) fn ask_the_silent(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let due: Vec<InstanceId> =
+            self.silent.iter().filter(|(_, due)| **due <= now).map(|(id, _)| id.clone()).collect();
+        for id in due {
+            self.silent.remove(&id);
+            if let Some(slot) = self.slots.get_mut(&id) {
+                slot.fetch = Fetch::Queued;
+                self.queue.insert(id);
+            }
+        }
+        self.silent.values().min().copied()
     }
 
     /// Whatever was in flight is lost; ask again.
@@ -116,7 +178,7 @@ impl Details {
         &mut self,
         ids: &[InstanceId],
         at: Timestamp,
-        answer: crate::Result<Vec<InstanceDetails>>,
+        answer: crate::Result<BTreeMap<InstanceId, Described>>,
     ) -> BTreeSet<GroupName> {
         self.asked_at = None;
         match answer {
@@ -129,23 +191,30 @@ impl Details {
         &mut self,
         ids: &[InstanceId],
         at: Timestamp,
-        found: Vec<InstanceDetails>,
+        mut found: BTreeMap<InstanceId, Described>,
     ) -> BTreeSet<GroupName> {
-        let mut found: HashMap<InstanceId, InstanceDetails> =
-            found.into_iter().map(|details| (details.id.clone(), details)).collect();
         let mut wakes = match self.trouble.take() {
             Some(_) => self.waiting(),
             None => BTreeSet::new(),
         };
         for id in ids {
             let Some(slot) = self.slots.get_mut(id) else { continue };
-            slot.known = Some((at, found.remove(id)));
+            let Some(answer) = found.remove(id) else {
+                // It is as it was, and whoever waits for it waits on.
+                if slot.fetch != Fetch::Queued {
+                    slot.fetch = Fetch::Silent;
+                    self.silent.insert(id.clone(), at.plus(SILENCE));
+                }
+                continue;
+            };
+            let before = slot.known.as_ref().map(|(_, word)| word);
+            slot.known = Some((at, Word::after(before, at, answer)));
             match slot.fetch {
                 Fetch::InFlightThenAgain => {
                     slot.fetch = Fetch::Queued;
                     self.queue.insert(id.clone());
                 }
-                Fetch::InFlight | Fetch::Idle => {
+                Fetch::InFlight | Fetch::Idle | Fetch::Silent => {
                     slot.fetch = Fetch::Idle;
                     slot.waits = Waits::No;
                 }
@@ -179,6 +248,7 @@ impl Details {
             ids.remove(id);
             self.slots.remove(id);
             self.queue.remove(id);
+            self.silent.remove(id);
         }
     }
 

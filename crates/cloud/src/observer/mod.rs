@@ -19,13 +19,14 @@ mod members;
 mod templates;
 mod wakes;
 
+pub use details::Word;
 pub use wakes::Wakes;
 
 use crate::clock::Clock;
 use crate::error::CloudError;
 use crate::metrics::{Code, Metrics};
 use crate::model::{Group, GroupName, InstanceId, Timestamp};
-use crate::{Cloud, InstanceDetails, TemplateSummary};
+use crate::{Cloud, TemplateSummary};
 use details::Details;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -42,8 +43,8 @@ use wakes::WakeSet;
 /// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few would
 /// only find out together that AWS has a bad day.
 const PAGES_IN_FLIGHT: usize = 3;
-/// Ids per DescribeInstances call (Amazon EC2 API Reference, DescribeInstances: MaxResults).
-const IDS_PER_CALL: usize = 1_000;
+/// Ids per DescribeInstances call. AWS documents no maximum; others have asked for 500 at a time for years.
+const IDS_PER_CALL: usize = 500;
 
 /// How often to look. All periods are lower bounds of the time between two looks at the same group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,8 +250,8 @@ impl Observer {
         self.groups_changed.notify_one();
     }
 
-    /// What EC2 said of an instance and when it was asked; the inner `None` means that EC2 does not know the id.
-    pub fn details(&self, id: &InstanceId) -> Option<(Timestamp, Option<InstanceDetails>)> {
+    /// What EC2 last said of an instance, and when it was asked.
+    pub fn details(&self, id: &InstanceId) -> Option<(Timestamp, Word)> {
         self.state().details.get(id)
     }
 
@@ -328,10 +329,16 @@ impl Observer {
     async fn look_at_instances(&self) {
         let mut failures = 0;
         loop {
+            let silent = self.state().details.ask_the_silent(self.clock.now());
             if !self.state().details.is_wanted() {
-                self.details_changed.notified().await;
+                let pause = silent.map(|due| self.clock.now().until(due));
+                tokio::select! {
+                    () = self.details_changed.notified() => {}
+                    () = until(pause.and_then(|pause| Instant::now().checked_add(pause))) => {}
+                }
                 // Pools that learn of their instances from the same page ask within moments of each other.
                 sleep(self.settings.details_window).await;
+                continue;
             }
             let at = self.clock.now();
             let ids = self.state().details.take(at, IDS_PER_CALL);

@@ -3,7 +3,9 @@
 use crate::support::{Scripted, clock, details, group};
 use foo_cloud::model::{GroupName, InstanceId, TemplateVersion, Timestamp};
 use foo_cloud::observer::{Settings, Wakes};
-use foo_cloud::{Clock, ErrorKind, Observer, Pace, Seen, TemplateSummary};
+use foo_cloud::{
+    Clock, ErrorKind, InstanceDetails, InstanceState, Observer, Pace, Seen, TemplateSummary, Word,
+};
 use futures::{FutureExt, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -287,8 +289,8 @@ async fn ids_of_all_pools_are_asked_for_together_and_once() {
     seconds(1).await;
     assert_eq!(bench.woken(), BTreeSet::from([g("g0"), g("g1")]));
     let (at, found) = bench.observer.details(&known).unwrap();
-    assert_eq!(found, Some(details("i-1")));
-    assert_eq!(bench.observer.details(&unknown).unwrap().1, None);
+    assert_eq!(found, Word::Known(details("i-1")));
+    assert!(matches!(bench.observer.details(&unknown).unwrap().1, Word::NotFound { .. }));
 
     bench.observer.want_details(&g("g0"), &[known.clone(), unknown.clone()], None);
     bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), Some(Timestamp(at.0 - 1)));
@@ -307,12 +309,12 @@ async fn ids_of_all_pools_are_asked_for_together_and_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_ids_take_ten_calls() {
+async fn ten_thousand_ids_take_twenty_calls() {
     let bench = Bench::of(1).await;
     let ids: Vec<InstanceId> = (0..10_000).map(|at| format!("i-{at}").into()).collect();
     bench.observer.want_details(&g("g0"), &ids, None);
     seconds(1).await;
-    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 10);
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 20);
     assert!(ids.iter().all(|id| bench.observer.details(id).is_some()));
 }
 
@@ -374,4 +376,59 @@ async fn templates_are_listed_every_hour_and_their_changes_wake_their_group() {
     seconds(36_000).await;
     assert_eq!(bench.woken(), BTreeSet::new());
     assert_eq!(bench.cloud.edit(|world| world.template_calls.len()), 14);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_was_seen_ending_never_lives_again_and_one_not_found_may() {
+    let mut bench = Bench::of(1).await;
+    let id = InstanceId::from("i-1");
+    let ask = async |bench: &mut Bench| {
+        let now = bench.observer.details(&id).map(|(at, _)| at);
+        bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), now);
+        seconds(10).await;
+        bench.observer.details(&id).unwrap()
+    };
+    let (first, word) = ask(&mut bench).await;
+    assert_eq!(word, Word::NotFound { since: first });
+    let (second, word) = ask(&mut bench).await;
+    assert!(second > first);
+    assert_eq!(word, Word::NotFound { since: first }, "it said so all the time");
+    bench.cloud.edit(|world| world.instances.insert(id.clone(), details("i-1")));
+    assert_eq!(ask(&mut bench).await.1, Word::Known(details("i-1")));
+    bench.cloud.edit(|world| world.instances.remove(&id));
+    let (again, word) = ask(&mut bench).await;
+    assert_eq!(word, Word::NotFound { since: again }, "counted anew");
+    let ended = InstanceDetails { state: InstanceState::ShuttingDown, ..details("i-1") };
+    bench.cloud.edit(|world| world.instances.insert(id.clone(), ended.clone()));
+    assert_eq!(ask(&mut bench).await.1, Word::Known(ended.clone()));
+    for older in [Some(details("i-1")), None] {
+        bench.cloud.edit(|world| match older {
+            Some(older) => drop(world.instances.insert(id.clone(), older)),
+            None => drop(world.instances.remove(&id)),
+        });
+        assert_eq!(ask(&mut bench).await.1, Word::Known(ended.clone()), "reads may go back, death does not");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_leisure() {
+    let mut bench = Bench::of(1).await;
+    let id = InstanceId::from("i-1");
+    bench.cloud.edit(|world| {
+        world.instances.insert(id.clone(), details("i-1"));
+        world.silent_on.insert(id.clone());
+    });
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    for _ in 0..10 {
+        seconds(10).await;
+        bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    }
+    assert_eq!(bench.observer.details(&id), None);
+    assert_eq!(bench.woken(), BTreeSet::new(), "nothing is new");
+    let calls = bench.cloud.edit(|world| world.instance_calls.len());
+    assert!((3..=5).contains(&calls), "{calls} calls in 100 s");
+    bench.cloud.edit(|world| world.silent_on.clear());
+    seconds(40).await;
+    assert_eq!(bench.observer.details(&id).unwrap().1, Word::Known(details("i-1")));
+    assert_eq!(bench.woken(), only("g0"));
 }

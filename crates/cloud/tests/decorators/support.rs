@@ -14,6 +14,8 @@ use tokio::time::Instant;
 pub(crate) struct World {
     pub(crate) groups: BTreeMap<GroupName, Group>,
     pub(crate) instances: BTreeMap<InstanceId, InstanceDetails>,
+    /// Instances that EC2 passes over in silence.
+    pub(crate) silent_on: BTreeSet<InstanceId>,
     pub(crate) templates: BTreeMap<String, TemplateSummary>,
     pub(crate) images: BTreeMap<ImageId, ImageInfo>,
     /// The error of every call, while it is set.
@@ -201,9 +203,16 @@ impl Compute for Scripted {
     async fn delete_template(&self, _: &LaunchTemplateId) -> Result<()> {
         unreachable!()
     }
-    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
         self.edit(|world| world.instance_calls.push((Instant::now(), ids.to_vec())));
-        let found = |world: &World| ids.iter().filter_map(|id| world.instances.get(id).cloned()).collect();
+        let found = |world: &World| {
+            let described = |id: &InstanceId| match world.instances.get(id) {
+                Some(details) => Described::Known(details.clone()),
+                None => Described::NotFound,
+            };
+            let answered = ids.iter().filter(|id| !world.silent_on.contains(*id));
+            answered.map(|id| (id.clone(), described(id))).collect()
+        };
         self.answer(Operation::DescribeInstances, found).await
     }
     async fn describe_instance_types(&self, _: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {

@@ -8,7 +8,7 @@ use foo_cloud::model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
     LifecycleState, Machine, MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
-use foo_cloud::observer::{Observer, Seen};
+use foo_cloud::observer::{Observer, Seen, Word};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::QUARANTINE_ANNOTATION;
 use foo_planner::desired::Blocked;
@@ -63,7 +63,8 @@ fn needs_a_human(error: &CloudError) -> bool {
 pub(super) fn denied_details(observer: &Observer, report: &Report) -> Option<CloudError> {
     let (_, error) = observer.details_trouble().filter(|(_, error)| needs_a_human(error))?;
     let waits = |machine: &MachineReport| {
-        machine.lifecycle == LifecycleState::InService && observer.details(&machine.instance).is_none()
+        machine.lifecycle == LifecycleState::InService
+            && observer.details(&machine.instance).is_none_or(|(_, word)| word.details().is_none())
     };
     report.machines.iter().any(waits).then_some(error)
 }
@@ -105,12 +106,13 @@ pub(super) fn strays(
             member.is_none_or(|member| member.lifecycle.is_leaving())
         })
         .filter_map(|machine| {
-            let (at, details) = observer.details(&machine.instance)?;
-            let stray = match details {
-                Some(details) if details.state.is_alive() => Stray::Alive,
-                Some(_) | None => Stray::Gone,
+            let (at, word) = observer.details(&machine.instance)?;
+            let stray = match word {
+                Word::Known(details) if details.state.is_alive() => Stray::Alive,
+                Word::Known(_) => Stray::Gone,
+                Word::NotFound { since } => Stray::NotFound { since, at },
             };
-            // An instance that is gone stays gone; one that was alive is asked about again with each look.
+            // An instance that EC2 saw ending stays gone; any other is asked about again with each look.
             (stray == Stray::Gone || at >= seen_at).then(|| (machine.instance.clone(), stray))
         })
         .collect()

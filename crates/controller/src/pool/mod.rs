@@ -17,6 +17,7 @@ mod capacity;
 mod causes;
 mod content;
 mod cordon;
+mod details;
 mod execute;
 mod gather;
 mod holdup;

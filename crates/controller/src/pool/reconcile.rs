@@ -7,7 +7,7 @@ use super::gather::{Caches, Gathered};
 use super::publish::{self, Extra};
 use super::rounds::{Pass, Sight, asking};
 use super::state::{PoolState, States};
-use super::{capacity, content, look, names, secret, skew, wish};
+use super::{capacity, content, details, look, names, secret, skew, wish};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter, Written};
@@ -20,7 +20,7 @@ use crate::metrics::{Controller, Invariant, PassResult};
 use crate::passes;
 use foo_api::names::managers;
 use foo_api::{FooMachine, FooMachinePool};
-use foo_cloud::model::{InstanceId, LifecycleState, MachineName, Timestamp};
+use foo_cloud::model::{InstanceId, Timestamp};
 use foo_planner::Action;
 use foo_planner::desired::Blocked;
 use foo_planner::observed::{Finalizer, Look};
@@ -242,7 +242,11 @@ impl Pools {
             Arc::new(pass.plan.clone()),
             pass.failure.as_ref().map(|(_, failure)| failure.to_string()),
         );
-        let unwatched = [secret::next_try(&state), skew::next_try(&state)];
+        let now = self.context.clock.now();
+        let unknown = region
+            .as_deref()
+            .and_then(|region| details::next_try(&region.observer, &gathered, &pass.plan.report, now));
+        let unwatched = [secret::next_try(&state), skew::next_try(&state), unknown];
         Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
     }
 
@@ -326,17 +330,7 @@ impl Pools {
         now: jiff::Timestamp,
     ) {
         let Some(group) = extra.group.as_deref().map(Into::into) else { return };
-        let in_service: Vec<InstanceId> = report
-            .machines
-            .iter()
-            .filter(|machine| machine.lifecycle == LifecycleState::InService)
-            .filter(|machine| !is_published(gathered, &machine.name))
-            .map(|machine| machine.instance.clone())
-            .filter(|id| region.observer.details(id).is_none())
-            .collect();
-        if !in_service.is_empty() {
-            region.observer.want_details(&group, &in_service, None);
-        }
+        details::want(&region.observer, &group, gathered, report, self.context.clock.now());
         let known: BTreeSet<InstanceId> = gathered
             .foo_machines
             .iter()
@@ -353,8 +347,9 @@ impl Pools {
             let name = machine.name_any();
             let said = report.machines.binary_search_by(|said| said.name.as_str().cmp(&name));
             let Some(said) = said.ok().and_then(|at| report.machines.get(at)) else { continue };
-            let details = region.observer.details(&said.instance).and_then(|(_, details)| details);
-            if let Some(status) = publish::machine_status(machine, said, details.as_ref(), paused, now) {
+            let known = region.observer.details(&said.instance);
+            let details = known.as_ref().and_then(|(_, word)| word.details());
+            if let Some(status) = publish::machine_status(machine, said, details, paused, now) {
                 writes.push(self.write_machine(machines.clone(), Arc::clone(machine), status));
             }
         }
@@ -439,15 +434,6 @@ impl Pools {
             .debug
             .forget(&PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() });
     }
-}
-
-/// Whether the FooMachine of that name is ready: then its status holds all there is to know of its instance.
-fn is_published(gathered: &Gathered, name: &MachineName) -> bool {
-    let found = gathered
-        .foo_machines
-        .binary_search_by(|machine| machine.metadata.name.as_deref().cmp(&Some(name.as_str())));
-    let status = found.ok().and_then(|at| gathered.foo_machines.get(at)?.status.as_ref());
-    status.is_some_and(|status| status.ready == Some(true))
 }
 
 fn is_removed(pass: &Pass) -> bool {

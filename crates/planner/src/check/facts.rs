@@ -145,15 +145,18 @@ impl<'a> Facts<'a> {
 
     /// EC2 says that the Machine's instance is gone.
     pub(super) fn is_dead(&self, name: &MachineName) -> bool {
-        self.foo_machines
-            .get(name)
-            .is_some_and(|claim| self.observed.strays.get(&claim.instance) == Some(&Stray::Gone))
+        self.foo_machines.get(name).is_some_and(|claim| self.says_gone(&claim.instance))
     }
 
     fn is_gone(&self, foo_machine: &FooMachine) -> bool {
         let outside =
             self.observed.group.seen().is_some() && !self.instances.contains_key(&foo_machine.instance);
-        outside && self.observed.strays.get(&foo_machine.instance) == Some(&Stray::Gone)
+        outside && self.says_gone(&foo_machine.instance)
+    }
+
+    /// EC2 says that it is gone, or has not known it for long.
+    fn says_gone(&self, id: &InstanceId) -> bool {
+        self.observed.strays.get(id).is_some_and(|word| word.believed() == Stray::Gone)
     }
 
     pub(super) fn is_marked(&self, name: &MachineName) -> bool {

@@ -112,6 +112,8 @@ pub enum LifecycleState {
     Standby,
     /// Member of the warm pool, in whatever state.
     Warmed,
+    /// In service, while its root volume is being replaced by somebody's instance refresh.
+    ReplacingRootVolume,
     /// A state this version does not know. Treated with the most care: hands off.
     Other(String),
 }
@@ -236,7 +238,14 @@ impl Group {
 impl LifecycleState {
     /// On its way up or in service: one of the instances desired capacity counts.
     pub fn is_capacity(&self) -> bool {
-        matches!(self, Self::Pending | Self::PendingWait | Self::PendingProceed | Self::InService)
+        matches!(
+            self,
+            Self::Pending
+                | Self::PendingWait
+                | Self::PendingProceed
+                | Self::InService
+                | Self::ReplacingRootVolume
+        )
     }
 
     /// On its way out; nothing of ours can keep it.
@@ -264,6 +273,7 @@ impl LifecycleState {
             Self::EnteringStandby => "EnteringStandby",
             Self::Standby => "Standby",
             Self::Warmed => "Warmed",
+            Self::ReplacingRootVolume => "ReplacingRootVolume",
             Self::Other(text) => text,
         }
     }
@@ -284,6 +294,9 @@ impl LifecycleState {
             "Detached" => Self::Detached,
             "EnteringStandby" => Self::EnteringStandby,
             "Standby" => Self::Standby,
+            // ReplacingRootVolume, with :Wait and :Proceed, and RootVolumeReplaced, on the way back into service.
+            "RootVolumeReplaced" => Self::ReplacingRootVolume,
+            replacing if replacing.starts_with("ReplacingRootVolume") => Self::ReplacingRootVolume,
             warmed if warmed.starts_with("Warmed") => Self::Warmed,
             other => Self::Other(other.to_owned()),
         }

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// appear in the group, and neither is urgent.
 pub(crate) const STRAY_RECHECK: Duration = Duration::from_mins(1);
 
+/// How soon EC2 is asked again about an id that it did not know.
+const NOT_FOUND_RECHECK: Duration = Duration::from_secs(30);
+
 /// FooMachines for instances, Machines of vanished instances, timeouts.
 pub(crate) fn tend(situation: &Situation<'_>, draft: &mut Draft) {
     set_timeouts(situation, draft);
@@ -112,17 +115,22 @@ pub(crate) fn delete_machine(
 /// gone. One that waits may be dead because it was ended in EC2, or because a spot interruption came before the end of
 /// its drain; a dead Node cannot be drained.
 pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
-    let unknown: Vec<InstanceId> = situation
-        .absentees
-        .iter()
-        .filter(|absentee| absentee.word.is_none())
-        .map(|absentee| absentee.foo_machine.instance.clone())
-        .chain(
-            taken(situation)
-                .filter(|member| member.word.is_none() && hooks::waits(member))
-                .map(|member| member.instance.id.clone()),
-        )
-        .collect();
+    let absent = situation.absentees.iter().map(|it| (&it.foo_machine.instance, it.word));
+    let held = taken(situation).filter(|member| hooks::waits(member));
+    let lost = absent.chain(held.map(|member| (&member.instance.id, member.word)));
+    let now = situation.observed.now;
+    let mut unknown: Vec<InstanceId> = Vec::new();
+    for (id, word) in lost {
+        match word {
+            None => unknown.push(id.clone()),
+            // No word of its end: asked again until EC2 knows it, or has not known it for long.
+            Some(Stray::NotFound { at, .. }) if at.until(now) >= NOT_FOUND_RECHECK => {
+                unknown.push(id.clone())
+            }
+            Some(Stray::NotFound { at, .. }) => draft.wake_at(at.plus(NOT_FOUND_RECHECK)),
+            Some(Stray::Gone | Stray::Alive) => {}
+        }
+    }
     if !unknown.is_empty() {
         draft.act(Stage::Look, Action::LookAtStrays { ids: unknown });
     }
@@ -136,8 +144,8 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
         match absentee.word {
             Some(Stray::Gone) => bury(situation, absentee, draft),
             // Detached by somebody, or not yet visible in the group: hands off, and ask again later.
-            Some(Stray::Alive) => draft.wake_at(situation.observed.now.plus(STRAY_RECHECK)),
-            None => {}
+            Some(Stray::Alive) => draft.wake_at(now.plus(STRAY_RECHECK)),
+            Some(Stray::NotFound { .. }) | None => {}
         }
     }
 }

@@ -33,13 +33,22 @@ pub(crate) struct Manager {
     /// How many versions of the template it has seen.
     pub(crate) versions: Option<u8>,
     /// EC2's word on instances.
-    pub(crate) gone: BTreeMap<u8, bool>,
+    pub(crate) words: BTreeMap<u8, Said>,
     /// It has seen the last write on the group; reads do not go back.
     pub(crate) sees_group: bool,
     /// Its caches show the last write on objects.
     pub(crate) sees_objects: bool,
     /// It may begin another pass.
     pub(crate) leads: bool,
+}
+
+/// EC2's word on an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Said {
+    Gone,
+    Alive,
+    /// It does not know it: no word of its end.
+    NotFound,
 }
 
 /// The rest of a plan.
@@ -98,6 +107,8 @@ pub(crate) enum Fate {
     AnswerLost,
     /// It is not carried out, and nobody can tell.
     RequestLost,
+    /// EC2 does not know what it is asked about, dead or alive.
+    NotFound,
 }
 
 impl Manager {
@@ -108,7 +119,7 @@ impl Manager {
             errands: None,
             settled: false,
             versions: None,
-            gone: BTreeMap::new(),
+            words: BTreeMap::new(),
             sees_group: false,
             sees_objects: false,
             leads: true,
@@ -119,7 +130,7 @@ impl Manager {
         self.mind.grow_older(ages);
         self.settled = true;
         // That one lives is true for a while, that one is gone for ever.
-        self.gone.retain(|_, gone| *gone);
+        self.words.retain(|_, said| *said == Said::Gone);
     }
 
     pub(crate) fn has_changed_group(&self) -> bool {
@@ -152,8 +163,12 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
     let (group, members) = late.map_or((state.group, &state.units), |before| (before.0, &before.1));
     let at = if sight == Sight::NoLook { SEEN_BEFORE } else { SEEN_AFTER };
     let objects = state.objects_before.as_ref().filter(|_| sight == Sight::LateCache).unwrap_or(&state.units);
-    let word = |(number, gone): (&u8, &bool)| {
-        let word = if *gone { Stray::Gone } else { Stray::Alive };
+    let word = |(number, said): (&u8, &Said)| {
+        let word = match said {
+            Said::Gone => Stray::Gone,
+            Said::Alive => Stray::Alive,
+            Said::NotFound => Stray::NotFound { since: NOW, at: NOW },
+        };
         (Unit::launched(*number, 0).id(), word)
     };
     Observed {
@@ -165,7 +180,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         hook: Look::At { at: SEEN_AFTER, seen: Some(HookTerms::OURS) },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
-        strays: manager.gone.iter().map(word).collect(),
+        strays: manager.words.iter().map(word).collect(),
         foo_machines: objects.iter().filter_map(foo_machine).collect(),
         machines: objects.iter().filter_map(machine).collect(),
         finalizer: Finalizer::Present,
@@ -295,6 +310,10 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fa
     let action = &errands.actions[errands.next];
     let outcome = match fate {
         Fate::RequestLost => Outcome::MayHaveHappened,
+        Fate::NotFound => {
+            not_found(state, index, action);
+            Outcome::Done
+        }
         Fate::AnswerLost => {
             let _ = carry_out(scenario, state, index, action);
             Outcome::MayHaveHappened
@@ -315,10 +334,25 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fa
     }
 }
 
-/// Whether a lost answer makes a difference: looks are repeated.
-pub(crate) fn writes(manager: &Manager) -> bool {
-    let looks = |action: &Action| matches!(action, Action::LookAtTemplate | Action::LookAtStrays { .. });
-    manager.errands.as_ref().is_some_and(|errands| !looks(&errands.rest()[0]))
+/// What may befall the next action. A lost answer makes no difference to a look, which is repeated; but EC2 may say that
+/// it does not know what it is asked about.
+pub(crate) fn mishaps(manager: &Manager) -> &'static [Fate] {
+    let next = manager.errands.as_ref().map(|errands| &errands.rest()[0]);
+    match next {
+        None | Some(Action::LookAtTemplate) => &[],
+        Some(Action::LookAtStrays { .. }) => &[Fate::NotFound],
+        Some(_) => &[Fate::AnswerLost, Fate::RequestLost],
+    }
+}
+
+/// EC2 does not know any of these, dead or alive.
+fn not_found(state: &mut State, index: usize, action: &Action) {
+    let Action::LookAtStrays { ids } = action else { return };
+    let asked = state.units.iter().filter(|unit| ids.contains(&unit.id())).map(|unit| unit.number);
+    for number in asked {
+        // An end that EC2 told of is not taken back.
+        state.managers[index].words.entry(number).or_insert(Said::NotFound);
+    }
 }
 
 struct Refused;
@@ -333,9 +367,9 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         let living: BTreeMap<InstanceId, u8> =
             state.units.iter().filter(|unit| lives(unit)).map(|unit| (unit.id(), unit.number)).collect();
         let asked = state.units.iter().filter(|unit| ids.contains(&unit.id()));
-        let words: Vec<(u8, bool)> =
-            asked.map(|unit| (unit.number, !living.contains_key(&unit.id()))).collect();
-        state.managers[index].gone.extend(words);
+        let said = |unit: &Unit| if living.contains_key(&unit.id()) { Said::Alive } else { Said::Gone };
+        let words: Vec<(u8, Said)> = asked.map(|unit| (unit.number, said(unit))).collect();
+        state.managers[index].words.extend(words);
         return Ok(());
     }
     if action.changes_group() {

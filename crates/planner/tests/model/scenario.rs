@@ -1,6 +1,6 @@
 //! A scenario: a pool, what people want of it, and what may go wrong. Everything that can happen next in a state.
 
-use super::manager::{Fate, Manager, Sight, act, begin, writes};
+use super::manager::{Fate, Manager, Sight, act, begin, mishaps};
 use super::rules;
 use super::state::{Ages, Budget, Foo, Group, Life, Mach, State, TICK, Tale, Unit, Wrong};
 use foo_planner::desired::{
@@ -209,8 +209,8 @@ impl Scenario {
         for (index, manager) in state.managers.iter().enumerate() {
             if manager.errands.is_some() {
                 steps.push(Step::Act(index, Fate::Answered));
-                if state.left.faults > 0 && writes(manager) {
-                    steps.extend([Step::Act(index, Fate::AnswerLost), Step::Act(index, Fate::RequestLost)]);
+                if state.left.faults > 0 {
+                    steps.extend(mishaps(manager).iter().map(|fate| Step::Act(index, *fate)));
                 }
                 continue;
             }

@@ -258,8 +258,8 @@ fn an_instance_dies() {
         wishes: vec![1],
         launches: 3,
         budget: budget(
-            Budget { deaths: 1, wishes: 1, ..none },
             Budget { deaths: 1, wishes: 1, faults: 1, ..none },
+            Budget { deaths: 1, wishes: 1, faults: 2, ..none },
         ),
         reaches: vec![reach::rest(), reach::burial()],
         ..scenario("dead", 2)

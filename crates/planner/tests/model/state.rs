@@ -231,7 +231,7 @@ impl State {
             unit.completed_by = None;
         }
         for manager in &mut self.managers {
-            manager.gone.retain(|number, _| self.units.iter().any(|unit| unit.number == *number));
+            manager.words.retain(|number, _| self.units.iter().any(|unit| unit.number == *number));
             manager.sees_group = self.group_before.is_none() || manager.sees_group;
             manager.sees_objects = self.objects_before.is_none() || manager.sees_objects;
         }

@@ -9,7 +9,7 @@ use foo_planner::model::{
     Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, RemovalMark,
     Signal, SignalKind, Sizes, Timestamp,
 };
-use foo_planner::observed::{Finalizer, Stray};
+use foo_planner::observed::{Finalizer, NOT_FOUND_FOR, Stray};
 use foo_planner::{Goal, Look, Memory, Observed, plan, violations};
 use proptest::prelude::*;
 
@@ -57,6 +57,12 @@ enum Twist {
     NotSuspended,
 }
 
+fn not_found() -> impl Strategy<Value = Stray> {
+    let at = Timestamp(1_000_000_000);
+    let longest = i64::try_from(NOT_FOUND_FOR.as_millis()).unwrap() + 60_000;
+    (0..longest).prop_map(move |for_ms| Stray::NotFound { since: Timestamp(at.0 - for_ms), at })
+}
+
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 0_u32..8, 1 => Just(u32::MAX), 1 => Just(u32::MAX - 1)]
 }
@@ -100,7 +106,8 @@ fn twist() -> impl Strategy<Value = Twist> {
         5 => pick().prop_map(Twist::MachineDeleting),
         2 => pick().prop_map(Twist::Marked),
         1 => pick().prop_map(Twist::NoNode),
-        3 => (pick(), prop_oneof![Just(Stray::Gone), Just(Stray::Alive)]).prop_map(|(at, word)| Twist::Word(at, word)),
+        3 => (pick(), prop_oneof![Just(Stray::Gone), Just(Stray::Alive), not_found()])
+            .prop_map(|(at, word)| Twist::Word(at, word)),
         1 => prop::sample::select(vec![
             Twist::NoTags, Twist::NobodyKnows, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
             Twist::GroupUnknown, Twist::NoTemplate, Twist::TemplateUnknown, Twist::Blocked, Twist::Missing,

@@ -44,6 +44,8 @@ enum Step {
     /// AWS ends an instance for a reason of its own.
     Take(usize),
     Strike(usize),
+    /// EC2 does not know an instance for so many seconds.
+    Hide(usize, u64),
     /// AWS announces something about an instance; maybe nothing follows.
     Announce(SignalKind, usize),
     DeleteMachine(usize),
@@ -113,6 +115,7 @@ fn peaceful_step() -> impl Strategy<Value = Step> {
         3 => (0_usize..6, half()).prop_map(|(pick, half)| Step::AutoscalerShrinks { pick, half }),
         2 => (0_usize..6).prop_map(Step::Take),
         2 => (0_usize..6).prop_map(Step::Strike),
+        2 => (0_usize..6, 1_u64..240).prop_map(|(pick, seconds)| Step::Hide(pick, seconds)),
         1 => (0_usize..6).prop_map(Step::HoldDrain),
         1 => any::<bool>().prop_map(Step::FreezeCaches),
         1 => Just(Step::Restart),
@@ -204,6 +207,12 @@ fn happen(world: &mut World, step: Step) {
             if let Some(id) = picked(&world.instances(), pick) {
                 world.tell(format!("{id} dies, and AWS ends it"));
                 world.cloud.strike(&id, world.now);
+            }
+        }
+        Step::Hide(pick, seconds) => {
+            if let Some(id) = picked(&world.instances(), pick) {
+                world.tell(format!("EC2 does not know {id} for {seconds} s"));
+                world.cloud.hide(&id, world.now, seconds);
             }
         }
         Step::Announce(kind, pick) => {

@@ -165,3 +165,35 @@ fn a_hook_that_was_changed_or_taken_away_is_put_right() {
     world.settle();
     assert_eq!(world.cloud.hook, Some(HookTerms::OURS));
 }
+
+#[test]
+fn what_aws_takes_is_drained_although_ec2_does_not_know_it() {
+    let mut world = taken();
+    world.cloud.hide(&first(), world.now, 240);
+    let excluded = |plan: &foo_planner::Plan| words(plan).iter().any(|word| word.starts_with("exclude"));
+    for _ in 0..24 {
+        assert!(!excluded(&world.look_and_pass()), "it may live");
+        world.wait(9);
+    }
+    assert!(waits(&world), "its node is not drained yet");
+    world.settle();
+    assert_eq!(world.kube.alive().len(), 3);
+}
+
+#[test]
+fn what_ec2_has_not_known_for_long_is_gone() {
+    let mut world = taken();
+    world.cloud.dead.insert(first());
+    world.cloud.hide(&first(), world.now, 1_000_000);
+    let asked = "ask EC2 about i-00000001".to_owned();
+    assert!(words(&world.look_and_pass()).contains(&asked));
+    assert!(!words(&world.look_and_pass()).contains(&asked), "asked again at leisure");
+    let mut calls = 0;
+    while !words(&world.look_and_pass()).contains(&"exclude workers-00000001 from draining".to_owned()) {
+        calls += 1;
+        assert!(calls < 60, "{}", world.story());
+        world.wait(9);
+    }
+    assert!(calls >= 29, "only after five minutes: {calls}");
+    world.settle();
+}

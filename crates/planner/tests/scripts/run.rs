@@ -164,6 +164,10 @@ fn cloud(world: &mut World, words: &[&str]) -> Vec<String> {
             let id = instance(world, words);
             world.cloud.strike(&id, now);
         }
+        "hide" => {
+            let id = instance(world, words);
+            world.cloud.hide(&id, now, words[2].parse().expect("seconds"));
+        }
         "detach" => {
             let id = instance(world, words);
             world.cloud.kill(&id, now);

@@ -34,6 +34,8 @@ pub(crate) struct Cloud {
     pub(crate) detached: BTreeSet<InstanceId>,
     /// Members that are dead in EC2: the group holds them for their hook all the same.
     pub(crate) dead: BTreeSet<InstanceId>,
+    /// Instances that EC2 does not know until that moment, dead or alive: its reads trail what it did.
+    pub(crate) hidden: BTreeMap<InstanceId, Timestamp>,
     /// Instances that AWS's scale-in took: nothing may ever appear here while all are protected.
     pub(crate) scaled_in: Vec<InstanceId>,
     /// How many calls that write were answered.
@@ -53,6 +55,7 @@ impl Cloud {
             hook: None,
             detached: BTreeSet::new(),
             dead: BTreeSet::new(),
+            hidden: BTreeMap::new(),
             scaled_in: Vec::new(),
             writes: 0,
             launched: 0,
@@ -185,6 +188,12 @@ impl Cloud {
         }
         self.detached.remove(id);
         self.record(now);
+    }
+
+    /// EC2 does not know an instance for so long; once only.
+    pub(crate) fn hide(&mut self, id: &InstanceId, now: Timestamp, seconds: u64) {
+        let until = now.plus(std::time::Duration::from_secs(seconds));
+        self.hidden.entry(id.clone()).or_insert(until);
     }
 
     /// An instance dies in EC2 and the group notices: it ends what is dead already, through the hook.

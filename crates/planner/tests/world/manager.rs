@@ -63,6 +63,17 @@ impl Manager {
             shortage: None,
         }
     }
+
+    /// EC2's words; that one lives is true for a while, and so is that it is not known.
+    fn words(&self, now: Timestamp) -> BTreeMap<InstanceId, Stray> {
+        let holds =
+            |word: &Stray, at: Timestamp| *word == Stray::Gone || at.until(now) < Duration::from_mins(1);
+        self.strays
+            .iter()
+            .filter(|(_, (word, at))| holds(word, *at))
+            .map(|(id, (word, _))| (id.clone(), *word))
+            .collect()
+    }
 }
 
 impl World {
@@ -122,7 +133,6 @@ impl World {
     pub(crate) fn observe(&mut self, index: usize) -> Observed {
         let now = self.now;
         let manager = &mut self.managers[index];
-        manager.strays.retain(|_, (word, at)| *word == Stray::Gone || at.until(now) < Duration::from_mins(1));
         let (foo_machines, machines) = match &manager.frozen {
             Some((foo_machines, machines, _)) => (foo_machines.clone(), machines.clone()),
             None => (self.kube.foo_machines.clone(), self.kube.machines.clone()),
@@ -132,7 +142,7 @@ impl World {
             group: manager.view.clone(),
             template: manager.template.clone(),
             hook: manager.hook.clone(),
-            strays: manager.strays.iter().map(|(id, (word, _))| (id.clone(), *word)).collect(),
+            strays: manager.words(now),
             signals: manager.signals.clone(),
             foo_machines,
             machines,
@@ -253,9 +263,18 @@ impl World {
             }
             Action::LookAtStrays { ids } => {
                 let alive = self.cloud.alive();
-                let word = |id: &InstanceId| if alive.contains(id) { Stray::Alive } else { Stray::Gone };
-                let words: Vec<_> = ids.iter().map(|id| (id.clone(), (word(id), now))).collect();
-                self.managers[index].strays.extend(words);
+                for id in ids {
+                    let hidden = self.cloud.hidden.get(id).is_some_and(|until| now < *until);
+                    let before = self.managers[index].strays.get(id).map(|(word, _)| *word);
+                    let word = match before {
+                        Some(Stray::Gone) => Stray::Gone,
+                        Some(Stray::NotFound { since, .. }) if hidden => Stray::NotFound { since, at: now },
+                        _ if hidden => Stray::NotFound { since: now, at: now },
+                        _ if alive.contains(id) => Stray::Alive,
+                        _ => Stray::Gone,
+                    };
+                    self.managers[index].strays.insert(id.clone(), (word, now));
+                }
                 Ok(())
             }
             Action::LookAtHook { .. } => {

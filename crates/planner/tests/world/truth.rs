@@ -18,6 +18,11 @@ impl World {
                 let alive = foo_machine.is_some_and(|it| self.cloud.alive().contains(&it.instance));
                 assert!(!alive, "{name} is released while its instance lives\n{}", self.story());
             }
+            Action::ExcludeFromDraining { name, .. } => {
+                let foo_machine = self.kube.foo_machine(name);
+                let alive = foo_machine.is_some_and(|it| self.cloud.alive().contains(&it.instance));
+                assert!(!alive, "{name} is not drained while its instance lives\n{}", self.story());
+            }
             _ => {}
         }
     }

@@ -13,8 +13,8 @@ use foo_cloud::model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use foo_cloud::{
-    CloudError, Compute, ErrorKind, ImageInfo, InstanceDetails, InstanceTypeInfo, NetworkQuery, Operation,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, NetworkQuery, Operation, Result,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -208,8 +208,8 @@ impl Compute for SimCloud {
         .await
     }
 
-    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<Vec<InstanceDetails>> {
-        let mut details = Vec::new();
+    async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
+        let mut answers = BTreeMap::new();
         for batch in ids.chunks(INSTANCE_PAGE) {
             let mut wanted: Vec<InstanceId> = batch.to_vec();
             while !wanted.is_empty() {
@@ -219,24 +219,27 @@ impl Compute for SimCloud {
                         known =
                             wanted.iter().filter(|id| region.instance_seen(id).is_some()).cloned().collect();
                         let instances = region.instances_by_id(&wanted, View::Lagging)?;
-                        found = instances.iter().map(|instance| convert::details_of(instance)).collect();
+                        found = instances.iter().map(|it| convert::details_of(it)).collect::<Vec<_>>();
                         Ok(())
                     })
                     .await;
                 match answer {
                     Ok(()) => {
-                        details.append(&mut found);
+                        let known = found.drain(..).map(|it| (it.id.clone(), Described::Known(it)));
+                        answers.extend(known);
                         break;
                     }
                     // EC2 refuses the whole batch and names the strangers: once more without them.
                     Err(error) if error.kind == ErrorKind::NotFound && known.len() < wanted.len() => {
+                        let strangers = wanted.into_iter().filter(|id| !known.contains(id));
+                        answers.extend(strangers.map(|id| (id, Described::NotFound)));
                         wanted = known;
                     }
                     Err(error) => return Err(error),
                 }
             }
         }
-        Ok(details)
+        Ok(answers)
     }
 
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {

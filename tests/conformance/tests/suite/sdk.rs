@@ -234,7 +234,9 @@ impl World {
         let details = self.cloud.describe_instances(std::slice::from_ref(&first)).await;
         self.note(
             "details",
-            details.map(|found| format!("{:?}", found.iter().map(|it| it.state).collect::<Vec<_>>())),
+            details.map(|found| {
+                format!("{:?}", found.values().map(|it| it.details().map(|it| it.state)).collect::<Vec<_>>())
+            }),
         );
         let ended = self.cloud.terminate_instance(&first, Decrement::Shrink).await;
         self.note("end one", ended.map(|()| "done".to_owned()));

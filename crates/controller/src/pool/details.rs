@@ -1,0 +1,75 @@
+//! What EC2 says of instances in service: asked for until their FooMachines show it, and looked at again now and then,
+//! because an address may come later.
+//!
+//! EC2 may not know an instance that is in service already. That is no word of its end, and it is asked again.
+
+use super::gather::Gathered;
+use foo_cloud::model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
+use foo_cloud::observer::{Observer, Word};
+use foo_planner::report::Report;
+use std::time::Duration;
+
+/// How soon EC2 is asked again for an instance that it did not know; longer when it has not known it for long.
+const UNKNOWN_AGAIN: Duration = Duration::from_secs(10);
+const UNKNOWN_AT_LAST: Duration = Duration::from_mins(5);
+/// How old an answer that is shown may be. Many instances are asked for in one call.
+const GOOD_FOR: Duration = Duration::from_hours(1);
+
+/// Asks for what is not known or too old.
+pub(super) fn want(
+    observer: &Observer,
+    group: &GroupName,
+    gathered: &Gathered,
+    report: &Report,
+    now: Timestamp,
+) {
+    let (shown, awaited): (Vec<_>, Vec<_>) =
+        in_service(report).partition(|(name, _)| is_published(gathered, name));
+    let old: Vec<InstanceId> = shown.into_iter().map(|(_, id)| id.clone()).collect();
+    if !old.is_empty() {
+        observer.want_details(group, &old, Some(now.minus(GOOD_FOR)));
+    }
+    for (_, id) in awaited {
+        let pause = observer.details(id).map_or(Duration::ZERO, |(_, word)| again_in(&word, now));
+        observer.want_details(group, std::slice::from_ref(id), Some(now.minus(pause)));
+    }
+}
+
+/// When to come back for an instance in service that EC2 does not know.
+pub(super) fn next_try(
+    observer: &Observer,
+    gathered: &Gathered,
+    report: &Report,
+    now: Timestamp,
+) -> Option<Duration> {
+    let awaited = in_service(report).filter(|(name, _)| !is_published(gathered, name));
+    awaited
+        .filter_map(|(_, id)| observer.details(id))
+        .filter(|(_, word)| word.details().is_none())
+        .map(|(at, word)| now.until(at.plus(again_in(&word, now))).max(Duration::from_secs(1)))
+        .min()
+}
+
+fn in_service(report: &Report) -> impl Iterator<Item = (&MachineName, &InstanceId)> {
+    report
+        .machines
+        .iter()
+        .filter(|machine| machine.lifecycle == LifecycleState::InService)
+        .map(|machine| (&machine.name, &machine.instance))
+}
+
+fn again_in(word: &Word, now: Timestamp) -> Duration {
+    match word {
+        Word::Known(_) => GOOD_FOR,
+        Word::NotFound { since } => (since.until(now) / 2).clamp(UNKNOWN_AGAIN, UNKNOWN_AT_LAST),
+    }
+}
+
+/// Whether the FooMachine of that name is ready: then its status holds all there is to know of its instance.
+fn is_published(gathered: &Gathered, name: &MachineName) -> bool {
+    let found = gathered
+        .foo_machines
+        .binary_search_by(|machine| machine.metadata.name.as_deref().cmp(&Some(name.as_str())));
+    let status = found.ok().and_then(|at| gathered.foo_machines.get(at)?.status.as_ref());
+    status.is_some_and(|status| status.ready == Some(true))
+}
