@@ -38,7 +38,7 @@
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
 
 use crate::clock::Pace;
-use crate::core::catalogue::Boot;
+use crate::core::catalogue::{Boot, TypeInfo};
 use crate::core::error::AwsResult;
 use crate::core::group::model::RootVolume;
 use crate::core::mishaps::{QuotaClass, ZoneState};
@@ -325,7 +325,7 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
             Ok(json!({}))
         }
         ("PUT", ["images"]) => done(region.put_image(parse(body)?)),
-        ("PUT", ["types"]) => done(region.put_instance_type(parse(body)?)),
+        ("PUT", ["types"]) => done(region.put_instance_type(type_of(body)?)),
         ("PUT", ["vpcs"]) => done(region.put_vpc(parse(body)?)),
         ("PUT", ["subnets"]) => done(region.put_subnet(parse(body)?)),
         ("PUT", ["security-groups"]) => done(region.put_security_group(parse(body)?)),
@@ -341,6 +341,20 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
             done(region.change_settings(|current| *current = settings))
         }
         _ => Err(Refusal::NotFound),
+    }
+}
+
+/// An instance type, of which the name is enough if it says the rest.
+fn type_of(body: &[u8]) -> Result<TypeInfo, Refusal> {
+    let given: Value = parse(body)?;
+    let only_name = given.as_object().is_some_and(|fields| fields.len() == 1);
+    match given.get("name").and_then(Value::as_str).filter(|_| only_name) {
+        Some(name) => TypeInfo::named(name).ok_or_else(|| {
+            Refusal::Bad(format!(
+                "{name}: only of plain types of the families c, m, r and t the name is enough"
+            ))
+        }),
+        None => serde_json::from_value(given).map_err(|error| Refusal::Bad(error.to_string())),
     }
 }
 

@@ -125,10 +125,13 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
             Ok(response)
         }
         WireAnswer::Xml { status, body, request_id } => Ok(identified(status, wire::XML, body, &request_id)),
-        WireAnswer::Json { status, body, request_id, content_type, query_error } => {
+        WireAnswer::Json { status, body, request_id, content_type, query_error, error_type } => {
             let mut response = identified(status, content_type, body, &request_id);
             if let Some(value) = query_error.and_then(|error| HeaderValue::from_str(&error).ok()) {
                 response.headers_mut().insert("x-amzn-query-error", value);
+            }
+            if let Some(kind) = error_type {
+                response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(kind));
             }
             Ok(response)
         }

@@ -620,7 +620,7 @@ def test_parameters():
     pages = SSM.get_paginator("get_parameters_by_path").paginate(
         Path="/aws/service/eks", Recursive=True, PaginationConfig={"PageSize": 3}
     )
-    assert len([each for page in pages for each in page["Parameters"]]) == 16
+    assert len([each for page in pages for each in page["Parameters"]]) == 7 * 2 * 4
     assert SSM.put_parameter(Name="/own/a", Value="one", Type="String")["Version"] == 1
     refused("ParameterAlreadyExists", SSM.put_parameter, Name="/own/a", Value="two", Type="String")
     SSM.put_parameter(Name="/own/a", Value="two", Type="String", Overwrite=True)
@@ -683,6 +683,49 @@ def test_sessions_of_roles():
         control("DELETE", "keys/AKIDEXAMPLE")
 
 
+def test_everyday_questions():
+    """What consoles and Terraform ask in passing."""
+    create("everyday", template("everyday"), MaxSize=1, DesiredCapacity=1)
+    wait(60)
+    (member,) = group("everyday")["Instances"]
+    own = {"InstanceId": member["InstanceId"]}
+    (status,) = EC2.describe_instance_status(InstanceIds=[member["InstanceId"]])["InstanceStatuses"]
+    assert (status["InstanceStatus"]["Status"], status["Events"]) == ("ok", []), status
+    value = EC2.describe_instance_attribute(**own, Attribute="instanceType")["InstanceType"]["Value"]
+    assert value == member["InstanceType"]
+    assert EC2.describe_instance_attribute(**own, Attribute="groupSet")["Groups"]
+    EC2.describe_instance_attribute(**own, Attribute="userData")
+    EC2.get_console_output(**own)
+    address = EC2.describe_instances(InstanceIds=[member["InstanceId"]])["Reservations"][0]["Instances"][0]["PrivateIpAddress"]
+    found = EC2.describe_instances(Filters=[{"Name": "private-ip-address", "Values": [address]}])["Reservations"]
+    assert [each["InstanceId"] for found in found for each in found["Instances"]] == [member["InstanceId"]]
+    assert EC2.describe_tags(Filters=[{"Name": "resource-id", "Values": [member["InstanceId"]]}])["Tags"]
+    assert "eu-central-1" in [each["RegionName"] for each in EC2.describe_regions()["Regions"]]
+    assert EC2.describe_instance_type_offerings(LocationType="availability-zone")["InstanceTypeOfferings"]
+    assert EC2.describe_account_attributes()["AccountAttributes"]
+    for action, key in [
+        ("volumes", "Volumes"), ("network_interfaces", "NetworkInterfaces"), ("key_pairs", "KeyPairs"),
+        ("spot_price_history", "SpotPriceHistory"), ("spot_instance_requests", "SpotInstanceRequests"),
+    ]:
+        assert getattr(EC2, f"describe_{action}")()[key] == [], action
+    for action, key in [
+        ("policies", "ScalingPolicies"), ("scheduled_actions", "ScheduledUpdateGroupActions"),
+        ("notification_configurations", "NotificationConfigurations"), ("launch_configurations", "LaunchConfigurations"),
+    ]:
+        assert getattr(AUTOSCALING, f"describe_{action}")()[key] == [], action
+    for action, key in [
+        ("load_balancers", "LoadBalancers"), ("load_balancer_target_groups", "LoadBalancerTargetGroups"),
+        ("traffic_sources", "TrafficSources"),
+    ]:
+        assert getattr(AUTOSCALING, f"describe_{action}")(AutoScalingGroupName="everyday")[key] == [], action
+    for action, key in [
+        ("account_limits", "MaxNumberOfAutoScalingGroups"), ("termination_policy_types", "TerminationPolicyTypes"),
+        ("scaling_process_types", "Processes"), ("adjustment_types", "AdjustmentTypes"),
+        ("metric_collection_types", "Metrics"), ("auto_scaling_notification_types", "AutoScalingNotificationTypes"),
+    ]:
+        assert getattr(AUTOSCALING, f"describe_{action}")()[key], action
+
+
 def test_tags_and_pages():
     template_id = template("pages")
     for number in range(60):
@@ -718,7 +761,7 @@ def test_faults():
         control("POST", "faults", {**rule, "fault": {"kind": fault}})
         EC2.describe_vpcs()
     assert control("GET", "calls")["total"] - before == 6
-    refused("InvalidAction", AUTOSCALING.describe_adjustment_types)
+    refused("InvalidAction", AUTOSCALING.delete_policy, PolicyName="nobody")
     refused("InvalidAction", EC2.describe_addresses)
 
 

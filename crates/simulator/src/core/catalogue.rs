@@ -32,6 +32,38 @@ const GIB_PRICE: u64 = 5_000;
 const GPU_PRICE: u64 = 500_000;
 
 impl TypeInfo {
+    /// What the name of a type of the families c, m, r and t says of it; `None` for others.
+    pub fn named(name: &str) -> Option<Self> {
+        let (family, size) = name.split_once('.')?;
+        let vcpus = match size {
+            "medium" | "large" => 2,
+            "xlarge" => 4,
+            more => more.strip_suffix("xlarge")?.parse::<u32>().ok().filter(|it| *it > 0)?.checked_mul(4)?,
+        };
+        let mut letters = family.chars();
+        let burstable = family.starts_with('t');
+        let per_vcpu = match (letters.next()?, size) {
+            ('c', _) | ('t', "medium") => 2,
+            ('m' | 't', _) => 4,
+            ('r', _) => 8,
+            _ => return None,
+        };
+        if !letters.next()?.is_ascii_digit() {
+            return None;
+        }
+        let arm = letters.next() == Some('g');
+        Some(Self {
+            name: InstanceType::new(name),
+            vcpus,
+            cores: if arm { vcpus } else { vcpus / 2 },
+            memory_mib: u64::from(vcpus).checked_mul(per_vcpu)?.checked_mul(1_024)?,
+            architecture: if arm { "arm64" } else { "x86_64" }.to_owned(),
+            gpu: None,
+            disks: None,
+            burstable,
+        })
+    }
+
     /// On-demand price in micro US dollars per hour: not AWS's, but in about the same order.
     pub fn price(&self) -> u64 {
         let gpus = self.gpu.as_ref().map_or(0, |gpu| u64::from(gpu.count));
@@ -143,14 +175,16 @@ pub(crate) fn default_images(owner: &str) -> BTreeMap<ImageId, Image> {
 /// vCPUs, cores, memory in GiB, architecture.
 type Row = (&'static str, u32, u32, u64, &'static str);
 
-const PLAIN: [Row; 14] = [
+const PLAIN: [Row; 16] = [
     ("m7i.large", 2, 1, 8, "x86_64"),
     ("m7i.xlarge", 4, 2, 16, "x86_64"),
     ("m7i.2xlarge", 8, 4, 32, "x86_64"),
     ("m6i.large", 2, 1, 8, "x86_64"),
+    ("m6i.2xlarge", 8, 4, 32, "x86_64"),
     ("m5.large", 2, 1, 8, "x86_64"),
     ("m7g.large", 2, 2, 8, "arm64"),
     ("m7g.xlarge", 4, 4, 16, "arm64"),
+    ("c6i.large", 2, 1, 4, "x86_64"),
     ("c7i.large", 2, 1, 4, "x86_64"),
     ("c7i.xlarge", 4, 2, 8, "x86_64"),
     ("c7g.large", 2, 2, 4, "arm64"),
@@ -208,4 +242,23 @@ pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
         },
     ];
     plain.chain(special).map(|info| (info.name.clone(), info)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_plain_type_says_what_it_is() {
+        let types = default_types();
+        let plain = PLAIN.iter().map(|(name, ..)| *name);
+        for name in plain {
+            assert_eq!(TypeInfo::named(name).as_ref(), types.get(&InstanceType::new(name)), "{name}");
+        }
+        let large = TypeInfo::named("m6i.24xlarge").expect("a plain type");
+        assert_eq!((large.vcpus, large.memory_mib), (96, 384 * 1024));
+        for name in ["p4d.24xlarge", "m6i", "m6i.0xlarge", "m6i.9999999999xlarge", "m.large", ""] {
+            assert_eq!(TypeInfo::named(name), None, "{name}");
+        }
+    }
 }

@@ -118,19 +118,39 @@ impl Subnet {
 }
 
 impl Network {
+    /// The security group of instances that name none (VPC User Guide, "Default security groups for your VPCs").
+    pub(crate) fn default_group(&self, vpc: &str) -> Option<SecurityGroupId> {
+        let default = |group: &&SecurityGroup| group.vpc == vpc && group.name == "default";
+        self.security_groups.values().find(default).map(|group| group.id.clone())
+    }
+
+    /// Adds a VPC or replaces one. It has a default security group.
+    pub(crate) fn put_vpc(&mut self, vpc: Vpc) {
+        if self.default_group(&vpc.id).is_none() {
+            let digits: String = vpc.id.chars().skip("vpc-".len() + 2).collect();
+            let id = SecurityGroupId::new(format!("sg-0d{digits}"));
+            let group = SecurityGroup {
+                id: id.clone(),
+                name: "default".to_owned(),
+                description: "default VPC security group".to_owned(),
+                vpc: vpc.id.clone(),
+                tags: BTreeMap::new(),
+            };
+            self.security_groups.insert(id, group);
+        }
+        self.vpcs.insert(vpc.id.clone(), vpc);
+    }
+
     /// The network every region starts with: one VPC, in each of three zones a private and a public subnet.
     pub(crate) fn default_of(region: &str) -> Self {
         let mut network = Self::default();
         let name = |text: String| BTreeMap::from([("Name".to_owned(), text)]);
-        network.vpcs.insert(
-            VPC.to_owned(),
-            Vpc {
-                id: VPC.to_owned(),
-                cidr: "10.0.0.0/16".to_owned(),
-                is_default: false,
-                tags: name("sim".into()),
-            },
-        );
+        network.put_vpc(Vpc {
+            id: VPC.to_owned(),
+            cidr: "10.0.0.0/16".to_owned(),
+            is_default: false,
+            tags: name("sim".into()),
+        });
         network.security_groups.insert(
             SecurityGroupId::new(SECURITY_GROUP),
             SecurityGroup {

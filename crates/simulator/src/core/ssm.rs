@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
+/// Versions of Kubernetes for which images are published. Those before 1.34 are all the older image.
+const KUBERNETES: [&str; 7] = ["1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"];
 /// Versions of a parameter that are kept (Systems Manager User Guide, "Working with parameter versions").
 const VERSIONS_KEPT: usize = 100;
 /// Largest value of a standard parameter, in bytes.
@@ -63,10 +65,13 @@ impl Parameters {
     /// The parameters every region starts with: images by Kubernetes version.
     pub(crate) fn public(region: &str, now: Timestamp) -> Self {
         let mut all = Self::default();
-        for (version, release, x86_64, arm64) in [
-            ("1.33", "1.33.0-20260105", IMAGE_X86_64, IMAGE_ARM64),
-            ("1.34", "1.34.0-20260202", IMAGE_X86_64_NEWER, IMAGE_ARM64_NEWER),
-        ] {
+        for version in KUBERNETES {
+            let (release, [x86_64, arm64]) = if version < "1.34" {
+                ("20260105", [IMAGE_X86_64, IMAGE_ARM64])
+            } else {
+                ("20260202", [IMAGE_X86_64_NEWER, IMAGE_ARM64_NEWER])
+            };
+            let release = format!("{version}.0-{release}");
             for (architecture, image) in [("x86_64", x86_64), ("arm64", arm64)] {
                 let linux = format!(
                     "/aws/service/eks/optimized-ami/{version}/amazon-linux-2023/{architecture}/standard/recommended"
@@ -77,17 +82,27 @@ impl Parameters {
                 });
                 let bottlerocket =
                     format!("/aws/service/bottlerocket/aws-k8s-{version}/{architecture}/latest");
+                let other_name = if architecture == "arm64" { "arm64" } else { "amd64" };
+                let ubuntu = format!(
+                    "/aws/service/canonical/ubuntu/eks/22.04/{version}/stable/current/{other_name}/hvm/ebs-gp2/ami-id"
+                );
                 for (path, value) in [
                     (linux.clone(), summary.to_string()),
                     (format!("{linux}/image_id"), image.to_owned()),
                     (format!("{linux}/image_name"), name),
-                    (format!("{linux}/release_version"), release.to_owned()),
+                    (format!("{linux}/release_version"), release.clone()),
                     (format!("{bottlerocket}/image_id"), image.to_owned()),
-                    (format!("{bottlerocket}/image_version"), release.to_owned()),
+                    (format!("{bottlerocket}/image_version"), release.clone()),
+                    (ubuntu, image.to_owned()),
                 ] {
                     all.write(&path, ParameterType::String, value, now);
                 }
             }
+        }
+        for (architecture, image) in [("x86_64", IMAGE_X86_64_NEWER), ("arm64", IMAGE_ARM64_NEWER)] {
+            let path =
+                format!("/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-{architecture}");
+            all.write(&path, ParameterType::String, image.to_owned(), now);
         }
         all.write(
             "/aws/service/global-infrastructure/current-region",

@@ -354,7 +354,7 @@ impl RegionHandle {
     /// # Errors
     /// The name cannot be a region's.
     pub fn put_vpc(&self, vpc: Vpc) -> AwsResult<()> {
-        self.with(|region| drop(region.network.vpcs.insert(vpc.id.clone(), vpc)))
+        self.with(|region| region.network.put_vpc(vpc))
     }
 
     /// Adds or replaces a subnet, and its zone if that is new.

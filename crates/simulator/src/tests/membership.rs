@@ -1,7 +1,8 @@
 //! Standby, detach, attach.
 
-use super::scene::{name, refusal, scene};
+use super::scene::{name, refusal, scene, scene_with};
 use crate::core::group::operations::Deletion;
+use crate::core::settings::BusyTermination;
 use foo_cloud::InstanceState;
 use foo_cloud::model::{ActivityStatus, Decrement, LifecycleState};
 
@@ -65,7 +66,7 @@ fn detach_and_attach() {
 /// An activity ends with what it is about: none is left in progress to keep the group from being deleted.
 #[test]
 fn what_leaves_in_the_middle_of_a_move_ends_the_move() {
-    let scene = scene();
+    let scene = scene_with(|settings| settings.busy_termination = BusyTermination::Accepted);
     scene.settled_pool((0, 2, 8));
     let id = scene.in_service()[0].clone();
     scene

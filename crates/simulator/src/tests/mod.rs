@@ -4,6 +4,7 @@ mod assumptions;
 mod aws_decides;
 mod events;
 mod eventual;
+mod everyday;
 mod faults;
 mod fuzz;
 mod health;

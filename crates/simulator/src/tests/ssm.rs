@@ -123,7 +123,11 @@ async fn paths_are_paged() {
             break;
         }
     }
-    assert_eq!(names.len(), 25, "two versions, two architectures, six parameters each, and the region");
+    assert_eq!(
+        names.len(),
+        7 * 2 * 7 + 2 + 1,
+        "seven versions, two architectures, seven each, AL2023, the region"
+    );
 }
 
 /// "ARN": the name of a parameter without a path has no slash of its own.

@@ -61,6 +61,8 @@ pub(crate) enum WireAnswer {
         content_type: &'static str,
         /// The header `x-amzn-query-error`: what the error was called in the query protocol.
         query_error: Option<String>,
+        /// The header `x-amzn-errortype`: what the error is called where the body does not say.
+        error_type: Option<&'static str>,
     },
     /// The beginning of an answer; then the connection ends.
     Truncated { status: u16, body: String, content_type: &'static str },
@@ -127,6 +129,9 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     };
     let service = match signature::service_of(&scope) {
         Ok(service) => service,
+        Err(error) if signature::speaks_rest_json(&scope.service) => {
+            return json::refuse_rest("UnknownOperationException", &error, request_id);
+        }
         Err(error) => return refuse(guess_service(form), &error, request_id),
     };
     let (params, action, subject) = match find(service, form) {

@@ -56,6 +56,12 @@ fn parse(credential: &str) -> Option<Scope> {
     fits.then(|| Scope { caller: caller.to_owned(), region: region.to_owned(), service: service.to_owned() })
 }
 
+/// Whether a service that is not simulated speaks REST with JSON: its SDKs cannot read XML.
+pub(crate) fn speaks_rest_json(service: &str) -> bool {
+    const KNOWN: [&str; 6] = ["batch", "eks", "elasticfilesystem", "execute-api", "lambda", "xray"];
+    KNOWN.contains(&service)
+}
+
 /// The service of a scope, if it is simulated.
 pub(crate) fn service_of(scope: &Scope) -> Result<Service, AwsError> {
     Service::from_name(&scope.service).ok_or_else(|| {

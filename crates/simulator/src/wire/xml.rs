@@ -109,9 +109,7 @@ impl Xml {
                 '"' => self.out.push_str("&quot;"),
                 '\r' => self.out.push_str("&#13;"),
                 '\t' | '\n' => self.out.push(c),
-                control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => {
-                    self.out.push('\u{fffd}');
-                }
+                '\0'..=' ' | '\u{fffe}' | '\u{ffff}' if c != ' ' => self.out.push('\u{fffd}'),
                 plain => self.out.push(plain),
             }
         }

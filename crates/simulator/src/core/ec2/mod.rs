@@ -5,3 +5,4 @@ pub mod launch_data;
 pub mod scheduled;
 pub mod tags;
 pub mod templates;
+pub(crate) mod volumes;

@@ -1,6 +1,7 @@
 //! EC2's CreateTags and DeleteTags, on everything that has tags here.
 
 use crate::core::error::{AwsError, AwsResult};
+use crate::core::group::tags::is_xml_string;
 use crate::core::region::Region;
 use foo_cloud::model::{ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId};
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ impl Region {
         if tags.is_empty() {
             return Err(AwsError::missing("Tag"));
         }
+        check(tags)?;
         if tags.keys().any(|key| key.to_ascii_lowercase().starts_with("aws:")) {
             return Err(AwsError::invalid_value(
                 "Tag keys starting with 'aws:' are reserved for internal use",
@@ -89,4 +91,20 @@ impl Region {
         };
         tags.ok_or_else(|| AwsError::new(code, format!("The ID '{id}' does not exist")))
     }
+}
+
+/// Keys have 1–128 characters, values up to 256, all of which XML can hold (EC2 User Guide, "Tag restrictions").
+pub(crate) fn check(tags: &BTreeMap<String, String>) -> AwsResult<()> {
+    let wrong = |what: &str, text: &str| {
+        Err(AwsError::invalid_value(format!("Tag {what} is not valid: {}", text.escape_debug())))
+    };
+    for (key, value) in tags {
+        if !(1..=128).contains(&key.chars().count()) || !is_xml_string(key) {
+            return wrong("key", key);
+        }
+        if value.chars().count() > 256 || !is_xml_string(value) {
+            return wrong("value", value);
+        }
+    }
+    Ok(())
 }

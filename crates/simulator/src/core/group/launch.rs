@@ -355,6 +355,11 @@ impl Region {
         tags.insert("aws:autoscaling:groupName".to_owned(), name.to_string());
         tags.insert("aws:ec2launchtemplate:id".to_owned(), template.id.to_string());
         tags.insert("aws:ec2launchtemplate:version".to_owned(), version.number.to_string());
+        let vpc = self.network.subnets.get(&recipe.subnet)?.vpc.clone();
+        let mut security_groups = data.security_groups();
+        if security_groups.is_empty() {
+            security_groups.extend(self.network.default_group(&vpc));
+        }
         let subnet = self.network.subnets.get_mut(&recipe.subnet)?;
         let private = subnet.take_address()?;
         let public = data
@@ -371,7 +376,7 @@ impl Region {
             image,
             boots,
             subnet: subnet.id.clone(),
-            vpc: subnet.vpc.clone(),
+            vpc,
             zone: recipe.zone.clone(),
             addresses: Some(Addresses::in_region(&self.name, private, public)),
             launched: self.now,
@@ -380,7 +385,7 @@ impl Region {
             tags,
             market: recipe.market,
             group: Some(name.clone()),
-            security_groups: data.security_groups(),
+            security_groups,
             instance_profile: data.instance_profile().map(str::to_owned),
             key_name: data.key_name().map(str::to_owned),
             reservation,

@@ -99,7 +99,7 @@ pub enum Cooldown {
 const REFRESH_HOLDS_CONFIGURATION: &str = "An active instance refresh with a desired configuration exists. All configuration options derived from the desired \
      configuration are not available for update while the instance refresh is active.";
 
-const TERMINATION_POLICIES: [&str; 7] = [
+pub(crate) const TERMINATION_POLICIES: [&str; 7] = [
     "Default",
     "OldestInstance",
     "NewestInstance",

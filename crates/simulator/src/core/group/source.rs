@@ -6,6 +6,7 @@ use super::requirements::Requirements;
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{TemplateKey, Version};
+use crate::core::ec2::volumes;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::settings::{MetadataTags, TemplateCheck};
@@ -178,6 +179,9 @@ impl Region {
                  specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.",
                 info.architecture, image.architecture
             )));
+        }
+        if let Some(problem) = volumes::problems(data, Some(&image.root_device)).into_iter().next() {
+            return Err(problem);
         }
         for group in data.security_groups() {
             if !self.network.security_groups.contains_key(&group) {

@@ -18,6 +18,14 @@ pub(crate) fn check_tags(tags: &BTreeMap<String, GroupTag>) -> AwsResult<()> {
                 "The tag '{key}' is too long: keys have 1-128, values up to 256 characters."
             )));
         }
+        for (field, text) in [("key", key), ("value", &tag.value)] {
+            if !is_xml_string(text) {
+                return Err(AwsError::validation(format!(
+                    "1 validation error detected: Value at 'tags.1.member.{field}' failed to satisfy constraint: Member must \
+                     satisfy regular expression pattern: [\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*"
+                )));
+            }
+        }
         if key.to_ascii_lowercase().starts_with("aws:") {
             return Err(AwsError::validation(
                 "Caller is not allowed to create, update, or delete tags that begin with the \"aws:\" prefix.",
@@ -25,6 +33,11 @@ pub(crate) fn check_tags(tags: &BTreeMap<String, GroupTag>) -> AwsResult<()> {
         }
     }
     Ok(())
+}
+
+/// Characters that texts of Auto Scaling may have: those that XML can hold (API Reference, Tag: pattern).
+pub(crate) fn is_xml_string(text: &str) -> bool {
+    text.chars().all(|c| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..))
 }
 
 impl Region {

@@ -1,6 +1,7 @@
 //! Auto Scaling's query protocol, version 2011-01-01. One file per family of operations.
 
 mod describe;
+mod everyday;
 mod groups;
 mod hooks;
 mod instances;
@@ -12,7 +13,7 @@ mod warm_pools;
 use super::Operation;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 33] = [
+pub(super) const ACTIONS: [(&str, Operation); 46] = [
     ("CreateAutoScalingGroup", groups::create),
     ("UpdateAutoScalingGroup", groups::update),
     ("DeleteAutoScalingGroup", groups::delete),
@@ -46,4 +47,23 @@ pub(super) const ACTIONS: [(&str, Operation); 33] = [
     ("CreateOrUpdateTags", tags::create_or_update),
     ("DeleteTags", tags::delete),
     ("DescribeTags", tags::describe),
+    ("DescribePolicies", |_, _, _, xml| everyday::none(xml, "ScalingPolicies")),
+    ("DescribeScheduledActions", |_, _, _, xml| everyday::none(xml, "ScheduledUpdateGroupActions")),
+    ("DescribeNotificationConfigurations", |_, _, _, xml| everyday::none(xml, "NotificationConfigurations")),
+    ("DescribeLaunchConfigurations", |_, _, _, xml| everyday::none(xml, "LaunchConfigurations")),
+    ("DescribeLoadBalancers", |region, params, _, xml| {
+        everyday::none_of_group(region, params, xml, "LoadBalancers")
+    }),
+    ("DescribeLoadBalancerTargetGroups", |region, params, _, xml| {
+        everyday::none_of_group(region, params, xml, "LoadBalancerTargetGroups")
+    }),
+    ("DescribeTrafficSources", |region, params, _, xml| {
+        everyday::none_of_group(region, params, xml, "TrafficSources")
+    }),
+    ("DescribeAccountLimits", |region, _, _, xml| everyday::account_limits(region, xml)),
+    ("DescribeTerminationPolicyTypes", |_, _, _, xml| everyday::termination_policies(xml)),
+    ("DescribeScalingProcessTypes", |_, _, _, xml| everyday::processes(xml)),
+    ("DescribeAdjustmentTypes", |_, _, _, xml| everyday::adjustments(xml)),
+    ("DescribeMetricCollectionTypes", |_, _, _, xml| everyday::metrics(xml)),
+    ("DescribeAutoScalingNotificationTypes", |_, _, _, xml| everyday::notifications(xml)),
 ];

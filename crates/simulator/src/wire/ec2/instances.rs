@@ -12,21 +12,34 @@ use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_cloud::InstanceState;
-use foo_cloud::model::InstanceId;
+use foo_cloud::model::{InstanceId, SecurityGroupId};
 use std::borrow::Cow;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 1_000, min: 5, max: 1_000 };
 
-const FILTERS: [&str; 10] = [
+const FILTERS: [&str; 23] = [
+    "architecture",
     "availability-zone",
+    "dns-name",
+    "iam-instance-profile.arn",
     "image-id",
     "instance-id",
     "instance-lifecycle",
+    "instance-state-code",
     "instance-state-name",
     "instance-type",
+    "instance.group-id",
+    "instance.group-name",
+    "ip-address",
+    "key-name",
+    "launch-time",
+    "network-interface.addresses.private-ip-address",
+    "owner-id",
     "private-dns-name",
+    "private-ip-address",
     "reservation-id",
     "subnet-id",
+    "tenancy",
     "vpc-id",
 ];
 
@@ -46,9 +59,33 @@ pub(super) fn describe(
     }
     let filters = Filters::ec2(params)?.only(&FILTERS)?;
     let fits = |instance: &Cow<'_, Ec2Instance>| {
-        let (_, state) = state_code(instance.state);
+        let (code, state) = state_code(instance.state);
+        let (code, launched) = (code.to_string(), iso_millis(instance.launched));
+        let addresses = instance.addresses.as_ref();
+        let private = addresses.map(|it| it.private.to_string());
+        let public = addresses.and_then(|it| it.public.as_ref());
+        let public_address = public.map(|(address, _)| address.to_string());
+        let profile = instance.instance_profile.as_ref().map(|it| profile_arn(region, it));
         filters.match_with(&instance.tags, |name| match name {
+            "architecture" => vec![instance.architecture.as_str()],
             "availability-zone" => vec![instance.zone.as_str()],
+            "dns-name" => public.iter().map(|(_, name)| name.as_str()).collect(),
+            "iam-instance-profile.arn" => profile.iter().map(String::as_str).collect(),
+            "instance-state-code" => vec![code.as_str()],
+            "instance.group-id" => instance.security_groups.iter().map(SecurityGroupId::as_str).collect(),
+            "instance.group-name" => {
+                let groups = instance.security_groups.iter();
+                let known = groups.filter_map(|id| region.network.security_groups.get(id));
+                known.map(|group| group.name.as_str()).collect()
+            }
+            "ip-address" => public_address.iter().map(String::as_str).collect(),
+            "key-name" => instance.key_name.iter().map(String::as_str).collect(),
+            "launch-time" => vec![launched.as_str()],
+            "network-interface.addresses.private-ip-address" | "private-ip-address" => {
+                private.iter().map(String::as_str).collect()
+            }
+            "owner-id" => vec![caller.account],
+            "tenancy" => vec!["default"],
             "image-id" => vec![instance.image.as_str()],
             "instance-id" => vec![instance.id.as_str()],
             "instance-lifecycle" if instance.market == Market::Spot => vec!["spot"],
@@ -107,6 +144,14 @@ pub(super) fn terminate(
     Ok(())
 }
 
+/// The ARN of an instance profile that is given by name or ARN.
+fn profile_arn(region: &Region, profile: &str) -> String {
+    if profile.starts_with("arn:") {
+        return profile.to_owned();
+    }
+    format!("arn:aws:iam::{}:instance-profile/{profile}", region.account)
+}
+
 fn write_state(xml: &mut Xml, state: InstanceState) {
     let (code, name) = state_code(state);
     xml.value("code", code);
@@ -148,12 +193,7 @@ fn write_instance(xml: &mut Xml, region: &Region, instance: &Ec2Instance) {
     }
     if let Some(profile) = &instance.instance_profile {
         xml.within("iamInstanceProfile", |xml| {
-            let arn = if profile.starts_with("arn:") {
-                profile.clone()
-            } else {
-                format!("arn:aws:iam::{}:instance-profile/{profile}", region.account)
-            };
-            xml.text("arn", arn);
+            xml.text("arn", profile_arn(region, profile));
             xml.text("id", "AIPA0000000000000FOO1");
         });
     }

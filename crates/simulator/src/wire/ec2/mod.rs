@@ -1,9 +1,11 @@
 //! EC2's query protocol, version 2016-11-15. One file per family of operations.
 
 mod catalogue;
+mod everyday;
 mod instances;
 mod launch_fields;
 mod network;
+mod status;
 mod tags;
 mod template_data;
 mod templates;
@@ -11,7 +13,7 @@ mod templates;
 use super::Operation;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 17] = [
+pub(super) const ACTIONS: [(&str, Operation); 29] = [
     ("CreateLaunchTemplate", templates::create),
     ("CreateLaunchTemplateVersion", templates::create_version),
     ("DescribeLaunchTemplates", templates::describe),
@@ -29,4 +31,16 @@ pub(super) const ACTIONS: [(&str, Operation); 17] = [
     ("DescribeAvailabilityZones", network::zones),
     ("CreateTags", tags::create),
     ("DeleteTags", tags::delete),
+    ("DescribeInstanceStatus", status::describe),
+    ("DescribeInstanceAttribute", status::attribute),
+    ("GetConsoleOutput", status::console),
+    ("DescribeTags", everyday::tags),
+    ("DescribeRegions", everyday::regions),
+    ("DescribeInstanceTypeOfferings", everyday::offerings),
+    ("DescribeAccountAttributes", everyday::account_attributes),
+    ("DescribeVolumes", |_, _, _, xml| everyday::none(xml, "volumeSet")),
+    ("DescribeNetworkInterfaces", |_, _, _, xml| everyday::none(xml, "networkInterfaceSet")),
+    ("DescribeKeyPairs", |_, _, _, xml| everyday::none(xml, "keySet")),
+    ("DescribeSpotPriceHistory", |_, _, _, xml| everyday::none(xml, "spotPriceHistorySet")),
+    ("DescribeSpotInstanceRequests", |_, _, _, xml| everyday::none(xml, "spotInstanceRequestSet")),
 ];

@@ -37,9 +37,24 @@ pub(super) fn create(
         token: token(params),
         caller: caller.arn.clone(),
     };
+    let warnings = region.template_warnings(&new.data);
     let template = region.create_template(new)?;
     xml.within("launchTemplate", |xml| write_template(xml, template));
+    write_warnings(xml, &warnings);
     Ok(())
+}
+
+/// What EC2 will refuse at a launch (API Reference, ValidationWarning).
+fn write_warnings(xml: &mut Xml, warnings: &[AwsError]) {
+    if warnings.is_empty() {
+        return;
+    }
+    xml.within("warning", |xml| {
+        xml.list("errorSet", "item", warnings, |xml, warning| {
+            xml.text("code", &warning.code);
+            xml.text("message", &warning.message);
+        });
+    });
 }
 
 pub(super) fn create_version(
@@ -58,6 +73,7 @@ pub(super) fn create_version(
     };
     let (template, version) = region.create_template_version(new)?;
     xml.within("launchTemplateVersion", |xml| write_version(xml, template, &version));
+    write_warnings(xml, &region.template_warnings(&version.data));
     Ok(())
 }
 

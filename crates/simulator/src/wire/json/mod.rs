@@ -64,7 +64,7 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &s
         Ok((Ending::Whole, outcome)) => {
             let query_error = outcome.as_ref().err().and_then(|error| dialect.query_error(error));
             let (status, body) = dialect.written(outcome);
-            WireAnswer::Json { status, body, request_id, content_type, query_error }
+            WireAnswer::Json { status, body, request_id, content_type, query_error, error_type: None }
         }
         Ok((Ending::Truncated, outcome)) => {
             let (status, body) = dialect.written(outcome);
@@ -74,8 +74,21 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &s
         Err(Refusal::Answer(error)) => {
             let query_error = dialect.query_error(&error);
             let (status, body) = dialect.written(Err(error));
-            WireAnswer::Json { status, body, request_id, content_type, query_error }
+            WireAnswer::Json { status, body, request_id, content_type, query_error, error_type: None }
         }
+    }
+}
+
+/// A refusal for SDKs of services that speak REST with JSON (Smithy, "AWS restJson1 protocol").
+pub(super) fn refuse_rest(kind: &'static str, error: &AwsError, request_id: String) -> WireAnswer {
+    let body = json!({ "message": error.message }).to_string();
+    WireAnswer::Json {
+        status: 404,
+        body,
+        request_id,
+        content_type: "application/json",
+        query_error: None,
+        error_type: Some(kind),
     }
 }
 

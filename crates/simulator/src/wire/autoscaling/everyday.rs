@@ -1,0 +1,84 @@
+//! What consoles and tools ask in passing (Terraform's read of a group, kops): constants of the service, and kinds of things
+//! that are never here, of which the lists are empty.
+
+#![expect(clippy::unnecessary_wraps, reason = "the form of an operation")]
+
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::group::operations::TERMINATION_POLICIES;
+use crate::core::region::Region;
+use crate::wire::params::Params;
+use crate::wire::xml::Xml;
+use foo_cloud::model::{GroupName, Process};
+
+/// Auto Scaling User Guide, "Quotas".
+const GROUPS_PER_REGION: usize = 500;
+const LAUNCH_CONFIGURATIONS_PER_REGION: usize = 200;
+
+const METRICS: [&str; 8] = [
+    "GroupMinSize",
+    "GroupMaxSize",
+    "GroupDesiredCapacity",
+    "GroupInServiceInstances",
+    "GroupPendingInstances",
+    "GroupTerminatingInstances",
+    "GroupStandbyInstances",
+    "GroupTotalInstances",
+];
+
+const NOTIFICATIONS: [&str; 5] = [
+    "autoscaling:EC2_INSTANCE_LAUNCH",
+    "autoscaling:EC2_INSTANCE_LAUNCH_ERROR",
+    "autoscaling:EC2_INSTANCE_TERMINATE",
+    "autoscaling:EC2_INSTANCE_TERMINATE_ERROR",
+    "autoscaling:TEST_NOTIFICATION",
+];
+
+/// The types that a constant answer lists, below the name of their list.
+pub(super) fn termination_policies(xml: &mut Xml) -> AwsResult<()> {
+    xml.texts("TerminationPolicyTypes", "member", TERMINATION_POLICIES);
+    Ok(())
+}
+
+pub(super) fn processes(xml: &mut Xml) -> AwsResult<()> {
+    xml.list("Processes", "member", Process::ALL, |xml, it| xml.text("ProcessName", it.name()));
+    Ok(())
+}
+
+pub(super) fn adjustments(xml: &mut Xml) -> AwsResult<()> {
+    let types = ["ChangeInCapacity", "ExactCapacity", "PercentChangeInCapacity"];
+    xml.list("AdjustmentTypes", "member", types, |xml, it| xml.text("AdjustmentType", it));
+    Ok(())
+}
+
+pub(super) fn metrics(xml: &mut Xml) -> AwsResult<()> {
+    xml.list("Metrics", "member", METRICS, |xml, metric| xml.text("Metric", metric));
+    xml.list("Granularities", "member", ["1Minute"], |xml, it| xml.text("Granularity", it));
+    Ok(())
+}
+
+pub(super) fn notifications(xml: &mut Xml) -> AwsResult<()> {
+    xml.texts("AutoScalingNotificationTypes", "member", NOTIFICATIONS);
+    Ok(())
+}
+
+/// The list of a kind of things that are never here.
+pub(super) fn none(xml: &mut Xml, list: &str) -> AwsResult<()> {
+    xml.texts(list, "member", [""; 0]);
+    Ok(())
+}
+
+/// The same of a group, which must exist.
+pub(super) fn none_of_group(region: &Region, params: &Params, xml: &mut Xml, list: &str) -> AwsResult<()> {
+    let name = GroupName::new(params.required("AutoScalingGroupName")?);
+    region.group_seen(&name).ok_or_else(|| AwsError::no_group(&name))?;
+    none(xml, list)
+}
+
+/// DescribeAccountLimits.
+pub(super) fn account_limits(region: &Region, xml: &mut Xml) -> AwsResult<()> {
+    xml.value("MaxNumberOfAutoScalingGroups", GROUPS_PER_REGION);
+    xml.value("MaxNumberOfLaunchConfigurations", LAUNCH_CONFIGURATIONS_PER_REGION);
+    xml.value("NumberOfAutoScalingGroups", region.groups_seen(None).count());
+    xml.value("NumberOfLaunchConfigurations", 0);
+    Ok(())
+}
