@@ -115,7 +115,9 @@ def test_network_and_catalogue():
     assert subnets["Subnets"][0]["AvailableIpAddressCount"] > 8000
     vpc = EC2.describe_vpcs()["Vpcs"][0]["VpcId"]
     groups = EC2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["SecurityGroups"]
-    assert [each["GroupId"] for each in groups] == [SECURITY_GROUP]
+    assert {(each["GroupId"], each["GroupName"]) for each in groups} == {
+        (SECURITY_GROUP, "sim-node"), ("sg-0d000000000000001", "default")
+    }, groups
     types = EC2.describe_instance_types(InstanceTypes=["p4d.24xlarge", "m7g.large"])["InstanceTypes"]
     by_name = {each["InstanceType"]: each for each in types}
     assert by_name["p4d.24xlarge"]["GpuInfo"]["Gpus"][0]["Count"] == 8
