@@ -25,6 +25,10 @@ struct Entry {
     controllers: &'static [Controller],
     /// What stands in the place of `foo-` in the names of deploy/.
     prefix: &'static str,
+    /// Its Lease: both managers may be in one namespace (`clusterctl init --target-namespace`).
+    lease: &'static str,
+    /// Objects of deploy/rbac for others.
+    for_others: &'static [&'static str],
     /// Its admission policies in deploy/policy.
     policies: &'static [&'static str],
     /// Templates for users: the name of each, and the files of deploy/clusterctl it is put together from.
@@ -50,6 +54,8 @@ const ENTRIES: [Entry; 2] = [
         group: foo_api::names::INFRASTRUCTURE_GROUP,
         controllers: &[Controller::Pool, Controller::Cluster],
         prefix: "foo-",
+        lease: "controller-leader-election-foo",
+        for_others: &["cluster_autoscaler_role.yaml"],
         policies: &["cluster_templates.yaml", "protection.yaml"],
         templates: TEMPLATES,
     },
@@ -60,6 +66,8 @@ const ENTRIES: [Entry; 2] = [
         group: foo_api::names::CONTROL_PLANE_GROUP,
         controllers: &[Controller::ControlPlane],
         prefix: "foo-control-plane-",
+        lease: "controller-leader-election-foo-control-plane",
+        for_others: &["kubeadm_bootstrap_role.yaml", "kubeadm_bootstrap_role_binding.yaml"],
         policies: &["control_plane_templates.yaml"],
         templates: &[],
     },
@@ -173,8 +181,8 @@ fn components(root: &Path, entry: &Entry, version: &str, image: &str) -> Result<
     for name in entry.policies {
         objects.extend(yaml::parse(&read(root, &format!("deploy/policy/{name}"))?)?);
     }
-    if entry.provider == Provider::Infrastructure {
-        objects.extend(yaml::parse(&read(root, "deploy/rbac/cluster_autoscaler_role.yaml")?)?);
+    for name in entry.for_others {
+        objects.extend(yaml::parse(&read(root, &format!("deploy/rbac/{name}"))?)?);
     }
     for object in &mut objects {
         label(object, entry.label);
@@ -251,6 +259,7 @@ fn adapt(object: &mut Value, entry: &Entry, image: &str) {
             let flags: Vec<&str> = entry.controllers.iter().map(|controller| controller.flag()).collect();
             if let Some(args) = container.get_mut("args").and_then(Value::as_array_mut) {
                 args.push(json!(format!("--controllers={}", flags.join(","))));
+                args.push(json!(format!("--leader-election-id={}", entry.lease)));
                 args.push(json!("--log-format=${FOO_LOG_FORMAT:=json}"));
             }
         }
@@ -308,6 +317,41 @@ mod tests {
         );
     }
 
+    /// `clusterctl init --target-namespace` puts both into one namespace: with one Lease only one of them would ever work.
+    #[test]
+    fn the_managers_of_both_providers_elect_apart() {
+        let lease = |entry: &Entry| -> String {
+            let objects = objects(entry);
+            let args =
+                &of_kind(&objects, "Deployment")[0]["spec"]["template"]["spec"]["containers"][0]["args"];
+            let args: Vec<&str> = args.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let leases: Vec<&str> =
+                args.iter().filter_map(|arg| arg.strip_prefix("--leader-election-id=")).collect();
+            assert_eq!(leases.len(), 1, "{args:?}");
+            leases[0].to_owned()
+        };
+        assert_ne!(lease(&ENTRIES[0]), lease(&ENTRIES[1]));
+    }
+
+    /// Cluster API's kubeadm provider reads a Cluster's control plane, whatever its kind, before it makes user data.
+    #[test]
+    fn kubeadm_may_read_the_control_planes_version() {
+        let objects = objects(&ENTRIES[1]);
+        let named = |kind: &str| {
+            let found = of_kind(&objects, kind);
+            (*found.iter().find(|it| it["metadata"]["name"] == "foo-kubeadm-bootstrap").unwrap()).clone()
+        };
+        let rules = named("ClusterRole")["rules"].clone();
+        assert_eq!(
+            rules,
+            json!([{"apiGroups": ["controlplane.foo.com"], "resources": ["foocontrolplanes"], "verbs": ["get"]}])
+        );
+        assert_eq!(
+            named("ClusterRoleBinding")["subjects"][0]["name"],
+            "system:serviceaccount:capi-kubeadm-bootstrap-system:capi-kubeadm-bootstrap-manager"
+        );
+    }
+
     #[test]
     fn references_between_objects_lead_somewhere() {
         for entry in &ENTRIES {
@@ -317,10 +361,15 @@ mod tests {
             };
             let bindings =
                 [of_kind(&objects, "ClusterRoleBinding"), of_kind(&objects, "RoleBinding")].concat();
-            assert_eq!(bindings.len(), if entry.provider == Provider::Infrastructure { 3 } else { 2 });
+            assert_eq!(bindings.len(), 3);
             for binding in bindings {
                 assert!(there(&binding["roleRef"]["kind"], &binding["roleRef"]["name"]), "{binding}");
                 let subject = &binding["subjects"][0];
+                if subject["kind"] == "User" {
+                    // Somebody else's: clusterctl would move a ServiceAccount's namespace.
+                    assert!(subject["namespace"].is_null(), "{binding}");
+                    continue;
+                }
                 assert!(
                     there(&subject["kind"], &subject["name"])
                         && there(&json!("Namespace"), &subject["namespace"])

@@ -125,6 +125,36 @@ fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
     Ok(())
 }
 
+/// clusterctl gives every subject that has a namespace the provider's own; that of kubeadm's provider must stay.
+#[test]
+fn both_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result<()> {
+    let release = Release::new()?;
+    let mut leases = Vec::new();
+    for (flag, deployment) in [
+        ("--infrastructure", "foo-controller-manager"),
+        ("--control-plane", "foo-control-plane-controller-manager"),
+    ] {
+        let arguments = ["generate", "provider", flag, "foo:v0.1.0", "--target-namespace", "elsewhere"];
+        let objects = release.clusterctl(&arguments, &[])?;
+        let manager = named(&objects, "Deployment", deployment);
+        assert_eq!(manager["metadata"]["namespace"], "elsewhere");
+        let args = manager["spec"]["template"]["spec"]["containers"][0]["args"].to_string();
+        let lease = args.split("--leader-election-id=").nth(1).and_then(|rest| rest.split('"').next());
+        leases.push(lease.context("no Lease is named")?.to_owned());
+        if flag == "--control-plane" {
+            let binding = named(&objects, "ClusterRoleBinding", "foo-kubeadm-bootstrap");
+            let subject = &binding["subjects"][0];
+            assert_eq!(
+                subject["name"],
+                "system:serviceaccount:capi-kubeadm-bootstrap-system:capi-kubeadm-bootstrap-manager"
+            );
+            assert!(subject["namespace"].is_null(), "{subject}");
+        }
+    }
+    assert_ne!(leases.first(), leases.last());
+    Ok(())
+}
+
 /// clusterctl replaces variables in everything, the patterns of our schemas included.
 #[test]
 fn crds_come_out_of_clusterctl_as_they_went_in() -> Result<()> {

@@ -246,6 +246,16 @@ const AUTOSCALER: &[Right] = &[
     ),
 ];
 
+/// What the kubeadm bootstrap provider needs: before it writes user data it asks the object that a Cluster names in
+/// `spec.controlPlaneRef` for its version, whatever its kind. It has no aggregated role.
+const KUBEADM_BOOTSTRAP: &[Right] = &[right(
+    CONTROL_PLANE_GROUP,
+    &["foocontrolplanes"],
+    &["get"],
+    &[],
+    "the version of the control plane that new Nodes join; without this right it writes no user data",
+)];
+
 /// Label that gives the rules to the core manager's own ClusterRole.
 const AGGREGATE: &str = "  labels:\n    cluster.x-k8s.io/aggregate-to-manager: \"true\"\n";
 
@@ -268,6 +278,10 @@ pub(super) fn files() -> Result<Vec<Generated>> {
         file(
             "cluster_autoscaler_role.yaml",
             role("ClusterRole", "foo-cluster-autoscaler", "", AUTOSCALER.iter()),
+        ),
+        file(
+            "kubeadm_bootstrap_role.yaml",
+            role("ClusterRole", "foo-kubeadm-bootstrap", "", KUBEADM_BOOTSTRAP.iter()),
         ),
         Generated { path: "docs/reference/rbac.md".to_owned(), text: page()? },
     ])
@@ -356,6 +370,15 @@ fn page() -> Result<String> {
     for right in AUTOSCALER {
         row(&mut page, right, None)?;
     }
+    page.push_str(
+        "\n## kubeadm bootstrap provider\n\n\
+         ClusterRole `foo-kubeadm-bootstrap`, bound to the ServiceAccount `capi-kubeadm-bootstrap-manager` in\n\
+         `capi-kubeadm-bootstrap-system`, where `clusterctl init` installs it. Bind it yourself if yours is elsewhere.\n\n\
+         | Resources | Verbs | Why |\n|---|---|---|\n",
+    );
+    for right in KUBEADM_BOOTSTRAP {
+        row(&mut page, right, None)?;
+    }
     Ok(page)
 }
 
@@ -383,6 +406,7 @@ mod tests {
             .chain(CORE_INFRASTRUCTURE)
             .chain(CORE_CONTROL_PLANE)
             .chain(AUTOSCALER)
+            .chain(KUBEADM_BOOTSTRAP)
     }
 
     #[test]

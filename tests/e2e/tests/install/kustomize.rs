@@ -24,6 +24,17 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
         for name in ["namespace/foo-system", "clusterrole.rbac.authorization.k8s.io/foo-manager"] {
             assert!(installed.iter().any(|it| it == name), "{installed:?}");
         }
+        // As clusterctl would have labelled them.
+        let labelled =
+            "-o=custom-columns=NAME:.metadata.name,PROVIDER:.metadata.labels.cluster\\.x-k8s\\.io/provider";
+        let table = rig.api().kubectl(["get", all, "--no-headers", labelled]).await?;
+        for line in table.lines().filter(|line| line.contains("foo")) {
+            let of_control_plane = line.starts_with("foocontrolplane")
+                || line.starts_with("foo-control-plane-")
+                || line.starts_with("foo-kubeadm-bootstrap");
+            let provider = if of_control_plane { "control-plane-foo" } else { "infrastructure-foo" };
+            assert_eq!(line.split_whitespace().nth(1), Some(provider), "{table}");
+        }
         let image = "-o=jsonpath={.spec.template.spec.containers[0].image}";
         let image =
             rig.api().kubectl(["get", "deployment/foo-controller-manager", "-n=foo-system", image]).await?;
