@@ -7,8 +7,11 @@
 #
 #   docker build -t registry.foo.com/cluster-api-provider-foo:v0.1.0 .
 
+# Bases are named by digest (each of an index for several platforms), so that a build today and one in a year begin alike;
+# the tag says what it is. docs/operations/release.md says how a newer one is looked up. What apk adds is used to compile only.
+
 # Alpine's Rust links against musl, statically.
-FROM rust:1.95.0-alpine AS build
+FROM rust:1.95.0-alpine@sha256:606fd313a0f49743ee2a7bd49a0914bab7deedb12791f3a846a34a4711db7ed2 AS build
 # bash for the Makefile; the rest for aws-lc, the crypto library below rustls.
 RUN apk add --no-cache bash build-base cmake linux-headers perl
 # Without this rustup would first install the development components that rust-toolchain.toml asks for.
@@ -20,7 +23,7 @@ RUN make manager MANAGER_TARGET="$(uname -m)-unknown-linux-musl" && \
     install -D target/*-unknown-linux-musl/release/foo-manager /out/manager
 
 # CA certificates, time zones and a user; nothing else.
-FROM gcr.io/distroless/static:nonroot
+FROM gcr.io/distroless/static:nonroot@sha256:e2e927ec666bae08560abb3c55d0659eceabb657f56b6782ab500a9fc7f555e3
 COPY --from=build /out/manager /manager
 USER 65532:65532
 ENTRYPOINT ["/manager"]

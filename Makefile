@@ -9,6 +9,8 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 VERSION ?= v0.1.0
+# Where the image of a release is, without tag; empty is the one that deploy/default names.
+IMAGE ?=
 # Linked statically: the program needs nothing but a kernel, so the image has nothing else.
 MANAGER_TARGET ?= x86_64-unknown-linux-musl
 bin := $(or $(CARGO_TARGET_DIR),target)/debug
@@ -19,10 +21,15 @@ bin := $(or $(CARGO_TARGET_DIR),target)/debug
 build_xtask := cargo build --workspace --bin xtask --test golden
 build_programs := cargo build --workspace --bins --test golden
 
+# Programs of a release name no folder of the machine that built them. (aws-lc, the C code among them, sees to that itself.)
+remap := --remap-path-prefix=$(CURDIR)=/src --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo \
+    --remap-path-prefix=$(shell rustc --print sysroot 2>/dev/null)=/rust
+build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $(MANAGER_TARGET)
+
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check chaos bench model release release-manifests manager plugin tools browser python build clean \
+.PHONY: help demo test check advisories chaos bench model release release-manifests manager plugin tools browser python build clean \
     prerequisites components
 
 help: ## This list
@@ -34,11 +41,21 @@ demo: tools build ## Play the main job on real components and a simulated AWS; O
 test: tools browser python build ## Every test, once; the last line is the total
 	@$(bin)/xtask test
 
-check: prerequisites components ## Formatting, lints, licences, generated files, tidiness
+check: prerequisites components ## Formatting, lints, licences, advisories, generated files, tidiness
 	$(call timed,formatting,cargo fmt --all --check)
 	$(call timed,lints,cargo clippy --workspace --all-targets -- --deny warnings)
 	$(call timed,checks,$(build_xtask); \
 	    $(bin)/xtask deny; $(bin)/xtask generate --check; $(bin)/xtask tidy)
+
+# Where no network is, `make check` goes on with the advisories that were written down last.
+database := $(or $(CARGO_TARGET_DIR),target)/advisory-db
+advisories: prerequisites ## Take newer advisories (hack/advisories.toml) from the RustSec database, and check against them
+	@if [ -d $(database) ]; then git -C $(database) pull --quiet --ff-only; else \
+	    git clone --quiet https://github.com/RustSec/advisory-db $(database); fi
+	@cargo xtask advisories --from $(database)
+	@cargo xtask deny --up-to-date
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny check; \
+	else echo "cargo-deny is not installed: not run (cargo install --locked cargo-deny)"; fi
 
 chaos: tools build ## Roll-outs under accidents on real components (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
@@ -61,19 +78,18 @@ release: release-manifests manager plugin ## All of a release: dist/ (VERSION=v0
 	done
 	@$(bin)/xtask checksums --out dist
 
-release-manifests: prerequisites ## The same without programs: what clusterctl installs from, SBOM, checksums
+release-manifests: prerequisites ## The same without programs: what clusterctl installs from, SBOMs, provenance, checksums
 	@$(build_xtask)
-	@$(bin)/xtask release --version $(VERSION) --out dist
+	@$(bin)/xtask release --version $(VERSION) --out dist $(if $(IMAGE),--image $(IMAGE))
 
 # Also what the Dockerfile runs. Not part of any test: it compiles the AWS SDK once more, optimised.
 manager: ## The static foo-manager alone, optimised (MANAGER_TARGET=x86_64-unknown-linux-musl)
 	@hack/tools/target.sh $(MANAGER_TARGET)
-	$(call timed,foo-manager,cargo build --locked --release --package foo-controller --bin foo-manager \
-	    --target $(MANAGER_TARGET))
+	$(call timed,foo-manager,$(build_released) --package foo-controller --bin foo-manager)
 
 plugin: ## The static kubectl-foo alone, optimised
 	@hack/tools/target.sh $(MANAGER_TARGET)
-	$(call timed,kubectl-foo,cargo build --locked --release --package kubectl-foo --target $(MANAGER_TARGET))
+	$(call timed,kubectl-foo,$(build_released) --package kubectl-foo)
 
 tools: prerequisites ## Build the real components that tests and demo run (8 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)

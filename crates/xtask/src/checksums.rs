@@ -11,16 +11,27 @@ pub const NAME: &str = "SHA256SUMS";
 
 /// Writes the checksums of all files below `folder` to a file in it, and returns its path.
 pub fn write(folder: &Path) -> Result<PathBuf> {
-    let mut paths = Vec::new();
-    files(folder, folder, &mut paths)?;
-    paths.sort();
     let mut text = String::new();
-    for path in paths.iter().filter(|path| *path != NAME) {
-        writeln!(text, "{}  {path}", checksum(&folder.join(path))?)?;
+    for (path, sum) in of(folder)?.iter().filter(|(path, _)| path != NAME) {
+        writeln!(text, "{sum}  {path}")?;
     }
     let path = folder.join(NAME);
     std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
     Ok(path)
+}
+
+/// Path relative to `folder` and SHA-256 of every file below it, sorted.
+pub(crate) fn of(folder: &Path) -> Result<Vec<(String, String)>> {
+    let mut paths = Vec::new();
+    files(folder, folder, &mut paths)?;
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let sum = checksum(&folder.join(&path))?;
+            Ok((path, sum))
+        })
+        .collect()
 }
 
 /// Paths relative to `root`.

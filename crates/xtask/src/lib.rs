@@ -3,10 +3,12 @@
 //!
 //! It links neither the manager nor the AWS SDK, so that it builds in a minute on a fresh machine.
 
+pub mod advisories;
 pub mod checksums;
 pub mod deny;
 pub mod generate;
 mod graph;
+pub mod provenance;
 pub mod release;
 pub mod sbom;
 pub mod tests_total;

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use xtask::deny::Advisories;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Generators and repository checks")]
@@ -20,11 +21,21 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Check licences, banned and duplicate crates and their sources against deny.toml, without network
-    Deny,
+    /// Check licences, banned and duplicate crates, their sources and advisories against deny.toml, without network
+    Deny {
+        /// Fail too if the advisories are old or do not cover every crate
+        #[arg(long)]
+        up_to_date: bool,
+    },
+    /// Write down what the RustSec advisory database knows of the crates in Cargo.lock
+    Advisories {
+        /// A clone of the database
+        #[arg(long)]
+        from: PathBuf,
+    },
     /// Check what no compiler checks: stray paths, broken links, unfinished code
     Tidy,
-    /// Write a release: the folders that clusterctl installs from, the SBOM of the manager, checksums
+    /// Write a release: the folders that clusterctl installs from, SBOMs, the statement of provenance, checksums
     Release {
         /// Version to release, for instance v0.1.0
         #[arg(long)]
@@ -36,7 +47,7 @@ enum Command {
         #[arg(long, default_value = xtask::release::IMAGE)]
         image: String,
     },
-    /// Write the checksums of everything in a release folder
+    /// Complete the statement of provenance of a release folder and write the checksums of everything in it
     Checksums {
         /// The folder
         #[arg(long, default_value = "dist")]
@@ -63,14 +74,21 @@ fn run() -> Result<ExitCode> {
     match Arguments::parse().command {
         Command::Generate { check: false } => xtask::generate::write(&root)?,
         Command::Generate { check: true } => xtask::generate::check(&root)?,
-        Command::Deny => xtask::deny::check(&root)?,
+        Command::Deny { up_to_date } => {
+            let wanted = if up_to_date { Advisories::UpToDate } else { Advisories::AsTheyAre };
+            xtask::deny::check(&root, wanted, jiff::Zoned::now().date())?;
+        }
+        Command::Advisories { from } => println!("{}", xtask::advisories::write(&root, &from)?.display()),
         Command::Tidy => xtask::tidy::check(&root)?,
         Command::Release { version, out, image } => {
             for path in xtask::release::write_all(&root, &version, &image, &out)? {
                 println!("{}", path.display());
             }
         }
-        Command::Checksums { out } => println!("{}", xtask::checksums::write(&out)?.display()),
+        Command::Checksums { out } => {
+            xtask::provenance::complete(&out)?;
+            println!("{}", xtask::checksums::write(&out)?.display());
+        }
         Command::Test { arguments } => return xtask::tests_total::run(&root, &arguments),
     }
     Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@
 //! Everything comes from the files in deploy/; the same version gives the same bytes. No kubectl and no kustomize.
 
 use crate::generate::rbac::{self, Controller, Provider};
-use crate::{checksums, generate, sbom, yaml};
+use crate::{checksums, generate, provenance, sbom, yaml};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -73,8 +73,8 @@ const ENTRIES: [Entry; 2] = [
     },
 ];
 
-/// Writes what clusterctl installs ([`write()`]), the SBOMs of the programs in `<out>/<program>/<version>/`, and the
-/// checksums of everything in `out`. Returns the paths of all files written.
+/// Writes what clusterctl installs ([`write()`]), the SBOMs of the programs in `<out>/<program>/<version>/`, the statement
+/// of provenance, and the checksums of everything in `out`. Returns the paths of all files written.
 pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
     let mut written = write(root, version, image, out)?;
     for program in sbom::PROGRAMS {
@@ -87,6 +87,7 @@ pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<
             .with_context(|| format!("writing {}", path.display()))?;
         written.push(path);
     }
+    written.push(provenance::write(root, version, image, out)?);
     written.push(checksums::write(out)?);
     Ok(written)
 }
@@ -477,7 +478,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let release = |name: &str| -> Vec<Vec<u8>> {
             let paths = write_all(&crate::root(), "v0.1.0", IMAGE, &folder.path().join(name)).unwrap();
-            assert_eq!(paths.len(), 7 + TEMPLATES.len());
+            assert_eq!(paths.len(), 8 + TEMPLATES.len());
             paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
         };
         assert_eq!(release("a"), release("b"));
@@ -495,6 +496,48 @@ mod tests {
         assert!(make.lines().any(|line| line.starts_with("release: release-manifests manager plugin ")));
         assert!(image.contains("\nUSER 65532:65532\n"));
         assert!(deployment.contains("runAsUser: 65532") && deployment.contains("runAsGroup: 65532"));
+    }
+
+    /// A tag may lead to other bytes tomorrow.
+    #[test]
+    fn the_image_is_built_from_bases_that_cannot_change() {
+        let image = read(&crate::root(), "Dockerfile").unwrap();
+        let bases: Vec<&str> = image.lines().filter_map(|line| line.strip_prefix("FROM ")).collect();
+        assert_eq!(bases.len(), 2);
+        for base in bases {
+            let digest =
+                base.split_once("@sha256:").and_then(|(_, rest)| rest.split(' ').next()).unwrap_or_default();
+            assert!(digest.len() == 64 && digest.chars().all(|c| c.is_ascii_hexdigit()), "{base}");
+        }
+    }
+
+    /// Asks make what it would run: nothing is built.
+    #[test]
+    fn programs_of_a_release_are_built_from_the_lock_file_and_without_paths_of_the_machine() {
+        let root = crate::root();
+        let run = std::process::Command::new("make")
+            .current_dir(&root)
+            .args(["--dry-run", "manager", "plugin"])
+            .env_remove("MAKEFLAGS")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(run.stdout).unwrap();
+        let builds: Vec<&str> = text.lines().filter(|line| line.contains("cargo build")).collect();
+        assert_eq!(builds.len(), 2, "{text}");
+        for build in builds {
+            for wanted in ["--locked", "--release", "--remap-path-prefix="] {
+                assert!(build.contains(wanted), "{wanted}: {build}");
+            }
+            for folder in [
+                format!("{}=/src", root.canonicalize().unwrap().display()),
+                "=/cargo".to_owned(),
+                "=/rust".to_owned(),
+            ] {
+                assert!(build.contains(&folder), "{folder}: {build}");
+            }
+        }
+        let workspace: toml::Table = toml::from_str(&read(&root, "Cargo.toml").unwrap()).unwrap();
+        assert_eq!(workspace["profile"]["release"]["overflow-checks"].as_bool(), Some(true));
     }
 
     #[test]

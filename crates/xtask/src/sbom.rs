@@ -71,10 +71,14 @@ fn component(item: &Crate, sources: &BTreeMap<String, Source>) -> Result<Value> 
         let checksum = source.and_then(|source| source.checksum.as_ref());
         let checksum = checksum.with_context(|| format!("Cargo.lock has no checksum of {name} {version}"))?;
         fields.push(("hashes", json!([{"alg": "SHA-256", "content": checksum}])));
-        // A plus sign begins build metadata of a version and has to be escaped in a package URL.
-        fields.push(("purl", json!(format!("pkg:cargo/{name}@{}", version.replace('+', "%2B")))));
+        fields.push(("purl", json!(purl(name, version))));
     }
     Ok(Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
+}
+
+/// The package URL of a crate of the registry. A plus sign begins build metadata of a version and has to be escaped.
+pub(crate) fn purl(name: &str, version: &str) -> String {
+    format!("pkg:cargo/{name}@{}", version.replace('+', "%2B"))
 }
 
 #[cfg(test)]

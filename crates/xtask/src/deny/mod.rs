@@ -1,29 +1,50 @@
-//! `cargo xtask deny`: licences, banned crates, duplicate versions and sources of all dependencies, without network.
+//! `cargo xtask deny`: licences, banned crates, duplicate versions, sources and advisories of all dependencies, without network.
 //!
-//! Reads deny.toml, whose format is cargo-deny's, so that either program can be used. What it does not do: advisories
-//! (they need a download) and the options of cargo-deny that deny.toml does not use; an option it does not know is an
-//! error rather than ignored.
+//! Reads deny.toml, whose format is cargo-deny's, so that either program can be used. Advisories are those that
+//! [`crate::advisories`] wrote down; cargo-deny takes them from the live database. What it does not do: the options of
+//! cargo-deny that deny.toml does not use; an option it does not know is an error rather than ignored.
 
+mod advisories;
 mod policy;
 mod spdx;
 
+use crate::advisories::Table;
 use crate::graph::{self, Crate, Source};
+use advisories::Package;
 use anyhow::{Result, bail};
+use jiff::civil::Date;
 use policy::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// Whether advisories that are old, or do not cover all crates, are good enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advisories {
+    /// They are: it is only said. What is checked here may have no network.
+    AsTheyAre,
+    /// They are not.
+    UpToDate,
+}
+
 /// Fails with every violation.
-pub fn check(root: &Path) -> Result<()> {
+pub fn check(root: &Path, wanted: Advisories, today: Date) -> Result<()> {
     let policy = Policy::read(&root.join("deny.toml"))?;
     let mut crates = BTreeSet::new();
     for target in &policy.graph.targets {
         crates.extend(graph::of_workspace(root, target)?);
     }
     let sources = graph::sources(root)?;
-    let findings = findings(&policy, &crates, &sources);
+    let mut findings = findings(&policy, &crates, &sources);
+    let table = Table::read(root)?;
+    let packages: Vec<Package<'_>> = sources.keys().filter_map(|package| package.split_once(' ')).collect();
+    findings.extend(advisories::findings(&policy.advisories, &table, &packages));
+    let remarks = advisories::remarks(&policy.advisories, &table, &packages, today);
+    match wanted {
+        Advisories::AsTheyAre => remarks.iter().for_each(|remark| println!("warning: {remark}")),
+        Advisories::UpToDate => findings.extend(remarks),
+    }
     if findings.is_empty() {
-        println!("{} crates keep to deny.toml", crates.len());
+        println!("{} crates keep to deny.toml; advisories of {}", crates.len(), table.date);
         return Ok(());
     }
     bail!("against deny.toml:\n  {}", findings.join("\n  "))
@@ -94,7 +115,7 @@ mod tests {
     use super::*;
     use crate::graph::parse_crate;
 
-    const POLICY: &str = r#"
+    pub(super) const POLICY: &str = r#"
         [graph]
         targets = ["x86_64-unknown-linux-gnu"]
         [licenses]
@@ -108,6 +129,11 @@ mod tests {
         unknown-registry = "deny"
         unknown-git = "deny"
         allow-registry = ["https://github.com/rust-lang/crates.io-index"]
+        [advisories]
+        yanked = "deny"
+        unmaintained = "all"
+        maximum-db-staleness = "P30D"
+        ignore = []
     "#;
 
     fn check(lines: &[&str], expected: &[&str]) {

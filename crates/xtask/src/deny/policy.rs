@@ -12,6 +12,7 @@ pub(super) struct Policy {
     pub(super) licenses: Licences,
     pub(super) bans: Bans,
     pub(super) sources: Sources,
+    pub(super) advisories: Advisories,
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,6 +65,57 @@ pub(super) struct Sources {
     #[serde(rename = "unknown-git")]
     _unknown_git: Deny,
     pub(super) allow_registry: Vec<String>,
+}
+
+/// There are no other levels of these in cargo-deny: every advisory on a crate in use is an error.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Advisories {
+    #[serde(rename = "yanked")]
+    _yanked: Deny,
+    #[serde(rename = "unmaintained")]
+    _unmaintained: All,
+    /// Older advisories than that are mentioned.
+    pub(super) maximum_db_staleness: Staleness,
+    pub(super) ignore: Vec<Ignored>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum All {
+    All,
+}
+
+/// A duration as ISO 8601 writes whole days: `P30D`.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Staleness {
+    pub(super) days: i32,
+}
+
+impl TryFrom<String> for Staleness {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let days = text.strip_prefix('P').and_then(|rest| rest.strip_suffix('D')?.parse().ok());
+        days.map(|days| Self { days }).ok_or_else(|| format!("{text:?} is no number of days like P30D"))
+    }
+}
+
+/// An advisory, or yanked versions of a crate, and why it does not matter here. The reason is not optional.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Ignored {
+    Advisory(IgnoredAdvisory),
+    Yanked(Entry),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IgnoredAdvisory {
+    pub(super) id: String,
+    #[serde(rename = "reason")]
+    _reason: String,
 }
 
 /// The only level there is: a warning that nobody has to act on is noise.
@@ -143,6 +195,19 @@ mod tests {
 
     #[test]
     fn options_it_does_not_know_are_errors() {
-        assert!(Policy::parse("[advisories]\nversion = 2\n").is_err());
+        let known = super::super::tests::POLICY;
+        Policy::parse(known).unwrap();
+        for (text, instead) in [
+            ("[advisories]", "[advisories]\ngit-fetch-with-cli = true"),
+            ("yanked = \"deny\"", "yanked = \"warn\""),
+            ("unmaintained = \"all\"", "unmaintained = \"workspace\""),
+            ("P30D", "P1M"),
+            ("ignore = []", "ignore = [\"RUSTSEC-2026-0001\"]"),
+            ("ignore = []", "ignore = [{ id = \"RUSTSEC-2026-0001\" }]"),
+            ("[bans]", "[bans]\nwildcards = \"deny\""),
+        ] {
+            assert!(known.contains(text));
+            assert!(Policy::parse(&known.replace(text, instead)).is_err(), "{instead}");
+        }
     }
 }

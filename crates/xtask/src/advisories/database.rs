@@ -1,0 +1,129 @@
+//! A clone of the RustSec advisory database: a git repository with one file per advisory, `crates/<crate>/<id>.md`, that begins
+//! with a block of TOML. A clone without work tree will do.
+
+use super::{Advisory, Kind};
+use anyhow::{Context as _, Result, ensure};
+use jiff::civil::Date;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+#[derive(Deserialize)]
+struct File {
+    advisory: Head,
+    #[serde(default)]
+    versions: Versions,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    id: String,
+    package: String,
+    date: Date,
+    withdrawn: Option<Date>,
+    informational: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Versions {
+    patched: Vec<semver::VersionReq>,
+    unaffected: Vec<semver::VersionReq>,
+}
+
+/// Commit and date of the clone, and what it has on these crates, sorted by id.
+pub(super) fn read(clone: &Path, crates: &BTreeSet<String>) -> Result<(String, Date, Vec<Advisory>)> {
+    let commit = git(clone, &["rev-parse", "HEAD"])?.trim().to_owned();
+    let date = git(clone, &["log", "-1", "--format=%cs"])?;
+    let date = date.trim().parse().context("the date of the newest commit")?;
+    let list = git(clone, &["ls-tree", "-r", "--name-only", "HEAD", "crates/"])?;
+    ensure!(!list.is_empty(), "{} has no folder `crates`: it is no advisory database", clone.display());
+    let mut advisories = Vec::new();
+    for path in list.lines().filter(|path| path.split('/').nth(1).is_some_and(|name| crates.contains(name))) {
+        let text = git(clone, &["show", &format!("HEAD:{path}")])?;
+        advisories.extend(parse(&text).with_context(|| format!("in {path}"))?);
+    }
+    advisories.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok((commit, date, advisories))
+}
+
+fn git(clone: &Path, arguments: &[&str]) -> Result<String> {
+    let output = Command::new("git").arg("-C").arg(clone).args(arguments).output().context("running git")?;
+    ensure!(
+        output.status.success(),
+        "git {}: {}",
+        arguments.join(" "),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).context("git wrote something else than UTF-8")
+}
+
+/// `None` if it was withdrawn.
+fn parse(text: &str) -> Result<Option<Advisory>> {
+    let head = text.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("\n```"));
+    let (head, _) = head.context("it does not begin with a block of TOML")?;
+    let File { advisory, versions } = toml::from_str(head)?;
+    let Head { id, package, date, withdrawn, informational } = advisory;
+    if withdrawn.is_some() {
+        return Ok(None);
+    }
+    // A kind that is new to us is not the weakest one.
+    let kind = match informational.as_deref() {
+        Some("unsound") => Kind::Unsound,
+        Some("unmaintained") => Kind::Unmaintained,
+        Some("notice") => Kind::Notice,
+        _ => Kind::Vulnerability,
+    };
+    let Versions { patched, unaffected } = versions;
+    Ok(Some(Advisory { id, name: package, kind, date, patched, unaffected }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    fn advisory(more: &str, versions: &str) -> String {
+        let mut text = "```toml\n[advisory]\nid = \"RUSTSEC-2026-0001\"\npackage = \"a\"\n".to_owned();
+        let _ = write!(
+            text,
+            "date = \"2026-01-02\"\ncategories = []\n{more}\n[versions]\n{versions}\n```\n\n# A title\n"
+        );
+        text
+    }
+
+    #[test]
+    fn an_advisory_is_read_and_a_withdrawn_one_is_none() {
+        let read = |more: &str| parse(&advisory(more, "patched = [\"^1.2.3\", \">= 2.0.1\"]")).unwrap();
+        let plain = read("").unwrap();
+        assert_eq!((plain.name.as_str(), plain.kind, plain.patched.len()), ("a", Kind::Vulnerability, 2));
+        assert!(plain.unaffected.is_empty());
+        assert_eq!(read("informational = \"unmaintained\"").unwrap().kind, Kind::Unmaintained);
+        assert_eq!(read("informational = \"unsound\"").unwrap().kind, Kind::Unsound);
+        assert_eq!(read("informational = \"something new\"").unwrap().kind, Kind::Vulnerability);
+        assert_eq!(read("withdrawn = \"2026-01-03\""), None);
+        assert!(parse("# No advisory\n").is_err());
+        assert!(parse(&advisory("", "patched = [\"no range\"]")).is_err());
+    }
+
+    #[test]
+    fn only_crates_that_are_asked_for_are_read_and_the_commit_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let clone = folder.path();
+        for name in ["a", "unheard-of"] {
+            std::fs::create_dir_all(clone.join("crates").join(name)).unwrap();
+            let path = clone.join("crates").join(name).join("RUSTSEC-2026-0001.md");
+            std::fs::write(path, advisory("", "patched = []").replace("\"a\"", &format!("\"{name}\"")))
+                .unwrap();
+        }
+        let identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.com"];
+        git(clone, &["init", "--quiet"]).unwrap();
+        git(clone, &["add", "."]).unwrap();
+        git(clone, &[&identity[..], &["commit", "--quiet", "--message", "one"]].concat()).unwrap();
+        let (commit, _, found) = read(clone, &BTreeSet::from(["a".to_owned()])).unwrap();
+        assert_eq!(commit.len(), 40);
+        assert_eq!(found.iter().map(|advisory| advisory.name.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert!(read(&clone.join("crates/absent"), &BTreeSet::new()).is_err());
+    }
+}
