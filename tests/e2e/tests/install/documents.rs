@@ -11,6 +11,8 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
         let rig =
             Rig::start(RigOptions { capi: Some(CapiOptions::default()), ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;
+        let image = "registry.example.com/mine/cluster-api-provider-foo";
+        reader.run(&format!("export IMAGE={image}")).await?;
         reader.follow(PAGE, "A release").await?;
         let theirs = "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE AWS_SECRET_ACCESS_KEY=EXAMPLEKEY\n\
                       echo '#!/bin/sh' >user-data\n\
@@ -18,6 +20,10 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
         reader.run(theirs).await?;
         let printed = reader.follow(PAGE, "With clusterctl").await?;
         assert!(printed.contains("infrastructure-foo") && printed.contains("control-plane-foo"), "{printed}");
+        assert!(
+            printed.contains(&format!("image: {image}:v0.1.0")),
+            "what is installed runs the reader's image"
+        );
         let printed = reader.follow(PAGE, "A first cluster").await?;
         assert!(printed.contains("my-cluster-workers"), "{printed}");
         reader.follow(PAGE, "Protection from deletion").await?;
