@@ -1,0 +1,93 @@
+//! deploy/monitoring: alerts watch metrics that exist, and say where to read on.
+
+use serde_json::Value;
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(xtask::root().join(path)).unwrap()
+}
+
+fn yaml(path: &str) -> Value {
+    xtask::yaml::parse(&read(path)).unwrap().remove(0)
+}
+
+fn alerts() -> Vec<Value> {
+    yaml("deploy/monitoring/prometheus_rule.yaml")["spec"]["groups"][0]["rules"].as_array().unwrap().clone()
+}
+
+fn text<'a>(alert: &'a Value, pointer: &str) -> &'a str {
+    alert.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Names of our metrics in an expression, without what the format and histograms add to them.
+fn metrics(expression: &str) -> Vec<&str> {
+    let words = expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let ours = words.filter(|word| word.starts_with("foo_"));
+    ours.map(|word| {
+        ["_total", "_bucket", "_count", "_sum"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word)
+    })
+    .collect()
+}
+
+/// The golden lists are those of the manager and of its client of AWS.
+#[test]
+fn every_metric_of_an_alert_exists_and_is_documented() {
+    let golden = read("crates/controller/tests/golden/metrics.txt");
+    let page = read("docs/operations/metrics.md");
+    let documented: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .map(|name| name.strip_suffix("_total").unwrap_or(name))
+        .collect();
+    let known: Vec<&str> = golden.lines().filter_map(|line| line.split(' ').next()).collect();
+    for alert in alerts() {
+        let used = metrics(text(&alert, "/expr"));
+        assert!(!used.is_empty(), "{alert}");
+        for name in used {
+            let of_aws = name.starts_with("foo_aws_") || name.starts_with("foo_observ");
+            assert!(known.contains(&name) || of_aws, "{name} of {} does not exist", alert["alert"]);
+            assert!(documented.contains(&name), "{name} of {} is not documented", alert["alert"]);
+        }
+    }
+}
+
+#[test]
+fn every_alert_has_a_severity_and_a_place_to_read_on() {
+    let page = read("docs/operations/metrics.md");
+    let alerts = alerts();
+    assert_eq!(page.lines().filter(|line| line.starts_with("### Foo")).count(), alerts.len());
+    for alert in alerts {
+        let name = text(&alert, "/alert");
+        assert!(["critical", "warning", "info"].contains(&text(&alert, "/labels/severity")), "{name}");
+        assert!(!text(&alert, "/annotations/summary").is_empty(), "{name}");
+        let place = format!("docs/operations/metrics.md#{}", name.to_lowercase());
+        assert_eq!(text(&alert, "/annotations/runbook_url"), place);
+        assert!(page.contains(&format!("\n### {name}\n")), "{name} has no heading in {place}");
+    }
+}
+
+/// What is added to deploy/default selects its pods, ports and Deployment by their names there.
+#[test]
+fn components_name_what_the_deployment_has() {
+    let manager = yaml("deploy/manager/manager.yaml");
+    let labels = &manager["spec"]["template"]["metadata"]["labels"];
+    let monitor = yaml("deploy/monitoring/pod_monitor.yaml");
+    let budget = yaml("deploy/components/availability/pod_disruption_budget.yaml");
+    let policy = yaml("deploy/components/network-policy/network_policy.yaml");
+    let patch = yaml("deploy/components/availability/deployment.yaml");
+    assert_eq!(monitor["spec"]["selector"]["matchLabels"], *labels);
+    assert_eq!(budget["spec"]["selector"]["matchLabels"], *labels);
+    assert_eq!(policy["spec"]["podSelector"]["matchLabels"], *labels);
+    let spread = &patch["spec"]["template"]["spec"]["topologySpreadConstraints"][0];
+    assert_eq!(spread["labelSelector"]["matchLabels"], *labels);
+    let ports = manager["spec"]["template"]["spec"]["containers"][0]["ports"].as_array().unwrap();
+    for port in [
+        &monitor["spec"]["podMetricsEndpoints"][0]["port"],
+        &policy["spec"]["ingress"][0]["ports"][0]["port"],
+    ] {
+        assert!(ports.iter().any(|it| it["name"] == *port), "{port}");
+    }
+    for object in [&monitor, &budget, &policy, &patch] {
+        assert_eq!(object["metadata"]["name"], manager["metadata"]["name"]);
+        assert_eq!(object["metadata"]["namespace"], manager["metadata"]["namespace"]);
+    }
+}
