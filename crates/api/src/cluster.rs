@@ -1,6 +1,7 @@
 //! FooCluster: region and network of a cluster. The network is the user's own, named by ids or tags.
 
 use crate::identity::IdentityReference;
+use crate::patterns;
 use crate::shared::{ApiEndpoint, Initialization, NetworkReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
@@ -42,7 +43,7 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "camelCase")]
 pub struct FooClusterSpec {
     /// AWS region (`eu-central-1`); immutable.
-    #[schemars(length(min = 1, max = 32))]
+    #[schemars(length(min = 1, max = 32), regex(pattern = patterns::REGION))]
     #[x_kube(validation = Rule::new("self == oldSelf").message("region is immutable"))]
     pub region: String,
     /// As whom AWS is called for this cluster; default the FooClusterIdentity `default`, or without one the manager's own
@@ -62,7 +63,7 @@ pub struct FooClusterSpec {
 pub struct Network {
     /// VPC in which tags are searched.
     #[serde(default, rename = "vpcID", skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
     pub vpc_id: Option<String>,
     /// Subnets that pools may use, all in one VPC.
     #[schemars(length(min = 1, max = 64))]

@@ -1,5 +1,6 @@
 //! FooControlPlane in its external mode: an existing Kubernetes API server, made known to Cluster API.
 
+use crate::patterns;
 use crate::shared::ApiEndpoint;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
@@ -70,7 +71,7 @@ pub struct External {
 pub struct SecretReference {
     /// Its name. The kubeconfig stands under the key `value`; it must hold a client certificate or a token, since
     /// Cluster API refuses exec plugins.
-    #[schemars(length(min = 1, max = 253))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
     pub name: String,
 }
 

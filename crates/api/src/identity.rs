@@ -3,6 +3,7 @@
 //! Cluster-scoped, because who may use which credentials is not for the owner of a namespace to say. Nothing secret stands
 //! in it: keys are in a Secret in the manager's own namespace, where no tenant can write.
 
+use crate::patterns;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector};
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
@@ -61,6 +62,25 @@ pub struct FooClusterIdentitySpec {
     /// Namespaces whose FooClusters may use this identity. Absent: none. `{}`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_namespaces: Option<AllowedNamespaces>,
+    /// IAM instance profiles that pools with this identity may give their instances; a `*` at the end stands for any text.
+    /// Absent: any. A pool that names none is always allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 128), regex(pattern = patterns::INSTANCE_PROFILE_OR_PREFIX))
+    )]
+    pub allowed_instance_profiles: Option<Vec<String>>,
+    /// Regions of the FooClusters that may use this identity. Absent: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 32), regex(pattern = patterns::REGION)))]
+    pub allowed_regions: Option<Vec<String>>,
+    /// Subnets that FooClusters with this identity may name or find by tags. Absent: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 1000),
+        inner(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))
+    )]
+    pub allowed_subnets: Option<Vec<String>>,
     /// The manager's own credentials: IAM role of its ServiceAccount, instance profile, environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerCredentials>,
@@ -107,7 +127,7 @@ pub struct ControllerCredentials {}
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretName {
     /// Its name. It has the keys `AccessKeyID` and `SecretAccessKey`, and `SessionToken` if they are temporary.
-    #[schemars(length(min = 1, max = 253))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
     pub name: String,
 }
 
@@ -136,6 +156,6 @@ pub struct Role {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdentityReference {
     /// Its name.
-    #[schemars(length(min = 1, max = 253))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
     pub name: String,
 }

@@ -18,6 +18,7 @@ mod interruption;
 pub mod labels;
 pub mod machine;
 pub mod names;
+pub mod patterns;
 pub mod pool;
 pub mod shared;
 pub mod templates;

@@ -1,5 +1,6 @@
 //! FooMachine: one instance of a pool. The provider makes and removes it; nobody else needs to.
 
+use crate::patterns;
 use crate::shared::Initialization;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::{CustomResource, KubeSchema};
@@ -46,11 +47,11 @@ use serde::{Deserialize, Serialize};
 pub struct FooMachineSpec {
     /// `aws:///<zone>/<instance id>`: equal, character by character, to the Node's spec.providerID.
     #[serde(rename = "providerID")]
-    #[schemars(length(min = 1, max = 512))]
+    #[schemars(length(min = 1, max = 512), regex(pattern = patterns::PROVIDER_ID))]
     pub provider_id: String,
     /// EC2 instance id.
     #[serde(rename = "instanceID")]
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_ID))]
     pub instance_id: String,
 }
 

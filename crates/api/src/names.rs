@@ -33,6 +33,13 @@ pub const AUTOSCALER_MAX_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autosc
 /// The policy `foo-protection` looks at it; the manager does not.
 pub const PROTECTED_ANNOTATION: &str = "infrastructure.foo.com/protected";
 
+/// Annotation on a FooMachine, on a Machine of a pool or on one of our CRDs, whatever its value: it may be deleted by somebody who is
+/// refused otherwise. The policies `foo-machines` and `foo-crds` look at it; the manager does not.
+pub const DELETION_ALLOWED_ANNOTATION: &str = "infrastructure.foo.com/deletion-allowed";
+/// Label on a FooClusterIdentity, whatever its value: it does not become an owner of its Secret, so `clusterctl move` leaves the keys where
+/// they are.
+pub const KEEP_KEYS_LABEL: &str = "infrastructure.foo.com/keep-keys";
+
 /// Finalizer on FooMachinePools: AWS still holds something of the pool.
 pub const POOL_FINALIZER: &str = "foomachinepool.infrastructure.foo.com";
 /// Finalizer on FooMachines: the instance still exists.

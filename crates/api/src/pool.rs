@@ -1,6 +1,7 @@
 //! FooMachinePool: one Auto Scaling group.
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
+use crate::patterns;
 use crate::shared::{Initialization, NetworkReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -89,7 +90,7 @@ pub struct FooMachinePoolSpec {
 
     /// Type of all instances (`m7i.large`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
     pub instance_type: Option<String>,
     /// Several types and a share of spot instances, instead of `instanceType`. There are no weights: a replica is an
     /// instance.
@@ -99,7 +100,7 @@ pub struct FooMachinePoolSpec {
     pub ami: Ami,
     /// Name of the IAM instance profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 128))]
+    #[schemars(length(min = 1, max = 128), regex(pattern = patterns::INSTANCE_PROFILE))]
     pub iam_instance_profile: Option<String>,
     /// EC2 key pair for SSH.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -199,7 +200,7 @@ fn all() -> i32 {
 #[serde(rename_all = "camelCase")]
 pub struct MixedInstancesOverride {
     /// The type.
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
     pub instance_type: String,
 }
 
@@ -223,7 +224,7 @@ pub enum SpotStrategy {
 #[serde(rename_all = "camelCase")]
 pub struct Ami {
     /// Image id (`ami-…`).
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
     pub id: String,
 }
 

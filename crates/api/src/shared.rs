@@ -1,5 +1,6 @@
 //! Pieces that several kinds share.
 
+use crate::patterns;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -21,11 +22,15 @@ pub struct ApiEndpoint {
 /// Names one or more parts of the network: by id, or by tags that must all match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("has(self.id) != has(self.tags)").message("give either id or tags"))]
+#[x_kube(
+    validation = Rule::new("has(self.id) != has(self.tags)").message("give either id or tags"),
+    validation = Rule::new("!has(self.tags) || size(self.tags) > 0")
+        .message("no tags would select everything there is: give at least one")
+)]
 pub struct NetworkReference {
     /// The id itself (`subnet-…`, `sg-…`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
     pub id: Option<String>,
     /// Tags that must all be there; an empty value stands for any value.
     #[serde(default, skip_serializing_if = "Option::is_none")]

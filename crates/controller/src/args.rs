@@ -3,6 +3,7 @@
 use crate::client::Limit;
 use crate::clouds::QueueAddress;
 use crate::context;
+use crate::identities;
 use crate::leader::state::Timing;
 use clap::{Parser, ValueEnum};
 use foo_cloud::observer;
@@ -41,6 +42,14 @@ pub struct Args {
     /// Namespace of the Secrets that FooClusterIdentities name; the pod's own, or `default`.
     #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
     pub identity_namespace: String,
+
+    /// Every FooCluster needs a FooClusterIdentity that allows its namespace: nobody gets the manager's own credentials for want
+    /// of one. For management clusters with several tenants.
+    #[arg(long)]
+    pub require_identity: bool,
+    /// The only AWS regions in which the manager works; all when empty.
+    #[arg(long, value_delimiter = ',')]
+    pub regions: Vec<String>,
 
     /// Namespace of the lease; the pod's own, or `default`.
     #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
@@ -129,6 +138,8 @@ pub struct Config {
     pub controllers: BTreeSet<ControllerName>,
     /// What controllers care about.
     pub settings: context::Settings,
+    /// What holds for the identities of all clusters.
+    pub identity_rules: identities::Rules,
     /// Leader election; none when switched off.
     pub election: Option<Election>,
     /// Limit of requests to the management cluster.
@@ -197,6 +208,10 @@ impl Args {
                 active_longest: self.aws_active_period.saturating_mul(5),
                 seed: u64::from(std::process::id()),
                 ..observer::Settings::default()
+            },
+            identity_rules: identities::Rules {
+                identity_required: self.require_identity,
+                regions: self.regions.into_iter().collect(),
             },
             kubeconfig: self.kubeconfig,
             election,

@@ -22,9 +22,22 @@ pub(crate) struct Usable {
     config: Kubeconfig,
 }
 
+/// How the names of Secrets end in which Cluster API looks for kubeconfigs.
+pub(crate) const KUBECONFIG_SUFFIX: &str = "-kubeconfig";
+
 /// Name of the Secret that Cluster API reads for a cluster.
 pub(crate) fn secret_name(cluster: &str) -> String {
-    format!("{cluster}-kubeconfig")
+    format!("{cluster}{KUBECONFIG_SUFFIX}")
+}
+
+/// Whether this is a kubeconfig, and not the script or cloud-config of a new instance.
+pub(crate) fn looks_like_one(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    // Parsed only where there is a reason to.
+    let has_parts = ["clusters", "users", "contexts"].iter().all(|part| text.contains(part));
+    has_parts
+        && Kubeconfig::from_yaml(text)
+            .is_ok_and(|config| !config.clusters.is_empty() && !config.auth_infos.is_empty())
 }
 
 impl Usable {
@@ -149,6 +162,19 @@ current-context: x
             read_text(GOOD).ok().unwrap().endpoint,
             ApiEndpoint { host: "10.0.0.1".into(), port: 6443 }
         );
+    }
+
+    #[test]
+    fn a_kubeconfig_is_told_from_user_data() {
+        assert!(looks_like_one(GOOD.as_bytes()));
+        for other in ["", "#!/bin/sh\necho users contexts clusters\n", "#cloud-config\nusers: [a]\n", "\u{1}"]
+        {
+            assert!(!looks_like_one(other.as_bytes()), "{other}");
+        }
+        assert!(!looks_like_one(b"\xff\xfe"));
+        // It may write one on the instance.
+        let writes = format!("#cloud-config\nwrite_files:\n- content: |\n{}", GOOD.replace('\n', "\n    "));
+        assert!(!looks_like_one(writes.as_bytes()), "{writes}");
     }
 
     #[test]

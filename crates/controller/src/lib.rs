@@ -28,6 +28,7 @@ pub mod leader;
 pub mod liveness;
 pub mod lookup;
 pub mod metrics;
+mod owners;
 pub mod passes;
 pub mod pool;
 pub mod readiness;

@@ -94,7 +94,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         events: Events::new(work.clone(), &identity, metrics.clone()),
         client: work,
         clouds: Arc::new(clouds),
-        identities: Identities::default(),
+        identities: Identities::new(config.identity_rules.clone()),
         announcements: Announcements::default(),
         settings: config.settings.clone(),
         debug: pools,

@@ -12,6 +12,7 @@ use crate::clock::kube_time;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::identities::identity_of;
 use crate::metrics::{Controller as Which, PassResult, Watched};
+use crate::owners;
 use crate::passes;
 use crate::watch::{Filled, Passing, Watch, WatchEnded, Which as Watching};
 use foo_api::capi::Cluster;
@@ -200,6 +201,7 @@ impl Clusters {
             Ok(region) => look(cluster, region).await,
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
+        let found = self.allowed(cluster, found);
         // What was found is remembered for long; credentials may have been refused since.
         let refusal = region.ok().and_then(|region| region.observer.refusal());
         let said = credentials(&found, refusal.as_ref().map(|(_, error)| error));
@@ -231,7 +233,7 @@ impl Clusters {
         let key = ObjectRef::from_obj(cluster);
         let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
         let namespace = cluster.namespace().unwrap_or_default();
-        let region = match self.context.identities.credentials(name, &namespace) {
+        let region = match self.context.identities.credentials(name, &namespace, &cluster.spec.region) {
             Ok(credentials) => {
                 let connected = self.context.clouds.get(&credentials, &cluster.spec.region).await;
                 connected.map_err(|error| Blocked::new("Credentials", error.to_string()))
@@ -248,6 +250,17 @@ impl Clusters {
         region
     }
 
+    /// What was found, if the cluster's identity allows all of it.
+    fn allowed(&self, cluster: &FooCluster, found: Found) -> Found {
+        let Found::Network(network) = &found else { return found };
+        let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
+        let subnets = network.subnets.iter().map(|subnet| subnet.id.as_str());
+        match self.context.identities.limits(name).subnets(subnets) {
+            Ok(()) => found,
+            Err(blocked) => Found::Blocked(blocked),
+        }
+    }
+
     fn forget(&self, cluster: &FooCluster) {
         let key = ObjectRef::from_obj(cluster);
         self.regions.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
@@ -256,8 +269,7 @@ impl Clusters {
 
     /// The Cluster that owns this object; core sets the reference.
     fn owner(&self, cluster: &FooCluster) -> Option<Arc<Cluster>> {
-        let owner = cluster.owner_references().iter().find(|owner| owner.kind == "Cluster")?;
-        self.owners.get(&ObjectRef::new(&owner.name).within(&cluster.namespace().unwrap_or_default()))
+        owners::of_kind(cluster, "Cluster", &self.owners)
     }
 
     async fn publish(

@@ -11,10 +11,12 @@ use crate::backoff::{Backoff, jittered};
 use crate::clock::kube_time;
 use crate::kubeconfig::{self, Usable};
 use crate::metrics::{Controller as Which, PassResult, Watched};
+use crate::owners;
 use crate::passes;
 use crate::watch::{Filled, Passing, Watch, Which as Watching};
 use foo_api::capi::Cluster;
 use foo_api::names::managers;
+use foo_api::patterns::is_object_name;
 use foo_api::{FooControlPlane, names};
 use foo_planner::desired::Blocked;
 use foo_planner::report::Severity;
@@ -165,11 +167,16 @@ impl ControlPlanes {
         Ok((Action::requeue(jittered(period, &control_plane.name_any())), result(written)))
     }
 
-    /// The Cluster that owns this object; core sets the reference.
+    /// The Cluster that owns this object, core sets the reference, and that names it. Owner references alone prove nothing:
+    /// whoever may make FooControlPlanes could have the kubeconfig of any Cluster of the namespace written.
     fn owner(&self, control_plane: &FooControlPlane) -> Option<Arc<Cluster>> {
-        let owner = control_plane.owner_references().iter().find(|owner| owner.kind == "Cluster")?;
-        let namespace = control_plane.namespace().unwrap_or_default();
-        self.clusters.get(&ObjectRef::new(&owner.name).within(&namespace))
+        let cluster = owners::of_kind(control_plane, "Cluster", &self.clusters)?;
+        let named = cluster.spec.control_plane_ref.as_ref().is_some_and(|reference| {
+            reference.kind == "FooControlPlane"
+                && reference.api_group == names::CONTROL_PLANE_GROUP
+                && reference.name == control_plane.name_any()
+        });
+        named.then_some(cluster)
     }
 
     /// Reads the user's kubeconfig, copies it to where Cluster API looks, and publishes the endpoint in it.
@@ -181,6 +188,11 @@ impl ControlPlanes {
         let namespace = control_plane.namespace().unwrap_or_default();
         let secrets: Api<Secret> = Api::namespaced(self.context.client.clone(), &namespace);
         let name = &control_plane.spec.external.kubeconfig_secret_ref.name;
+        if !is_object_name(name) {
+            let message =
+                format!("spec.external.kubeconfigSecretRef.name {name:?} cannot be the name of a Secret");
+            return Ok(Err(Blocked::new("KubeconfigSecretNameInvalid", message)));
+        }
         let usable = match secrets.get_opt(name).await? {
             None => {
                 let message = format!("Secret {name} with the kubeconfig does not exist");
@@ -191,7 +203,9 @@ impl ControlPlanes {
                 Err(blocked) => return Ok(Err(blocked)),
             },
         };
-        self.copy(&secrets, control_plane, cluster, &usable).await?;
+        if let Err(blocked) = self.copy(&secrets, control_plane, cluster, &usable).await? {
+            return Ok(Err(blocked));
+        }
         if control_plane.spec.control_plane_endpoint.is_none() {
             let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);
             let spec = json!({
@@ -203,22 +217,30 @@ impl ControlPlanes {
         Ok(Ok(usable))
     }
 
-    /// `<cluster>-kubeconfig`, unless it says the same already or is the user's own Secret.
+    /// `<cluster>-kubeconfig`, unless it says the same already or is the user's own Secret. One that is there and was not made
+    /// for this object is somebody's: it is left as it is.
     async fn copy(
         &self,
         secrets: &Api<Secret>,
         control_plane: &FooControlPlane,
         cluster: &str,
         usable: &Usable,
-    ) -> Result<(), apply::Error> {
+    ) -> Result<Result<(), Blocked>, apply::Error> {
         let name = kubeconfig::secret_name(cluster);
         if name == control_plane.spec.external.kubeconfig_secret_ref.name {
-            return Ok(());
+            return Ok(Ok(()));
         }
-        if let Some(there) = secrets.get_opt(&name).await?
-            && kubeconfig::says(&there, &usable.text)
-        {
-            return Ok(());
+        if let Some(there) = secrets.get_opt(&name).await? {
+            if kubeconfig::says(&there, &usable.text) {
+                return Ok(Ok(()));
+            }
+            if !is_owned_by(&there, control_plane) {
+                let message = format!(
+                    "Secret {name} holds another kubeconfig and is not owned by this FooControlPlane; it is left as it is: \
+                     delete it, or name it in spec.external.kubeconfigSecretRef"
+                );
+                return Ok(Err(Blocked::new("KubeconfigSecretNotOurs", message)));
+            }
         }
         let owner = control_plane.owner_ref(&());
         let secret = json!({
@@ -230,7 +252,7 @@ impl ControlPlanes {
             "data": {names::SECRET_VALUE_KEY: k8s_openapi::ByteString(usable.text.clone().into_bytes())},
         });
         apply::apply(secrets, &name, managers::KUBECONFIG, secret).await?;
-        Ok(())
+        Ok(Ok(()))
     }
 
     async fn ask(&self, usable: &Usable) -> Seen {
@@ -265,6 +287,12 @@ fn result(written: apply::Written) -> PassResult {
         apply::Written::Yes => PassResult::Worked,
         apply::Written::Unchanged => PassResult::Settled,
     }
+}
+
+/// Whether a Secret was made for this very FooControlPlane.
+fn is_owned_by(secret: &Secret, control_plane: &FooControlPlane) -> bool {
+    let uid = control_plane.metadata.uid.as_ref();
+    secret.owner_references().iter().any(|owner| Some(&owner.uid) == uid && owner.kind == "FooControlPlane")
 }
 
 /// Whether Cluster API reads a Secret of that name for the control plane's cluster.

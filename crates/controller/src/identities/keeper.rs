@@ -10,7 +10,7 @@
 
 use super::allowed::{self, Allowed, Namespaces};
 use super::users::{self, ClusterOfIdentity, Users};
-use super::{Outcome, Outcomes, chain, reasons};
+use super::{Limits, Outcome, Outcomes, chain, reasons};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
@@ -19,7 +19,7 @@ use crate::metrics::Watched;
 use crate::watch::{Filled, Passing, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
-use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, WATCH_LABEL, managers};
+use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, KEEP_KEYS_LABEL, WATCH_LABEL, managers};
 use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
 use foo_planner::desired::Blocked;
 use futures::{FutureExt, StreamExt, stream};
@@ -244,7 +244,10 @@ impl Keeper {
         let mut all_went_well = true;
         for secret in self.secrets.state() {
             let name = secret.name_any();
-            let naming = identities.iter().filter(|identity| secret_of(identity).as_ref() == Some(&name));
+            let naming = identities.iter().filter(|identity| {
+                secret_of(identity).as_ref() == Some(&name)
+                    && !identity.labels().contains_key(KEEP_KEYS_LABEL)
+            });
             let naming: Vec<Naming> = naming.filter_map(|identity| Naming::of(identity)).collect();
             let holds_keys = self.read.get(&name).is_some_and(|read| read.keys.is_ok());
             let is_alive = |uid: &str| identities.iter().any(|it| it.metadata.uid.as_deref() == Some(uid));
@@ -380,7 +383,7 @@ fn outcome(
         )),
         None => chain::credentials(name, specs, secrets).map(Arc::new),
     };
-    Outcome { credentials, allowed }
+    Outcome { credentials, allowed, limits: Arc::new(Limits::of(name, spec)) }
 }
 
 /// An identity that names a Secret.

@@ -3,6 +3,7 @@
 //! * [`keeper`]: the task that watches them, reads Secrets when they changed, and says what is wrong with them;
 //! * [`chain`]: from an identity, through its sources, to credentials;
 //! * [`allowed`]: which namespaces may use it;
+//! * [`limits`]: what may be used with it;
 //! * [`users`]: which FooClusters do, so that it stays for them;
 //! * this file: what the controllers see of it.
 //!
@@ -10,14 +11,17 @@
 //! process's memory and nowhere else; names, logs and conditions tell them apart by a digest.
 //!
 //! A namespace gets credentials only from an identity that allows it. There is one exception, for those who need no second
-//! account: without an identity of the name `default` the manager's own credentials are for everybody.
+//! account: without an identity of the name `default` the manager's own credentials are for everybody, unless the manager is
+//! told that each cluster needs one (`--require-identity`).
 
 mod allowed;
 mod chain;
 mod keeper;
+mod limits;
 mod users;
 
 pub use keeper::run;
+pub use limits::Limits;
 
 use crate::credentials::Credentials;
 use allowed::Allowed;
@@ -38,7 +42,9 @@ pub mod reasons {
     pub const NOT_FOUND: &str = "IdentityNotFound";
     /// No identity has been read yet.
     pub const NOT_YET_KNOWN: &str = "IdentityNotYetKnown";
-    /// The namespace may not use it.
+    /// There is none, and the manager is told that each cluster needs one.
+    pub const REQUIRED: &str = "IdentityRequired";
+    /// The namespace may not use it, or not in this region.
     pub const NOT_ALLOWED: &str = "IdentityNotAllowed";
     /// Its sources go in a circle or are too many, or it cannot be read.
     pub const INVALID: &str = "IdentityInvalid";
@@ -55,28 +61,55 @@ pub mod reasons {
 struct Outcome {
     credentials: Result<Arc<Credentials>, Blocked>,
     allowed: Allowed,
+    limits: Arc<Limits>,
 }
 
 type Outcomes = BTreeMap<String, Outcome>;
 
+/// What is said where an identity is required.
+const NEEDS_ONE: &str = "the FooCluster names no FooClusterIdentity, there is none of the name \"default\", and the manager \
+                         runs with --require-identity: name one in FooCluster.spec.identityRef";
+
 /// How long a manager that just started is given to read them.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// What the manager's flags say about all clusters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Whether a FooCluster needs an identity (`--require-identity`).
+    pub identity_required: bool,
+    /// The only regions in which AWS is called (`--regions`); all if empty.
+    pub regions: BTreeSet<String>,
+}
+
 /// All identities, as they were when something about them last changed. Nothing is known before [`run`] has seen them.
 #[derive(Clone)]
-pub struct Identities(Arc<watch::Sender<Option<Arc<Outcomes>>>>);
+pub struct Identities {
+    known: Arc<watch::Sender<Option<Arc<Outcomes>>>>,
+    rules: Arc<Rules>,
+}
 
 impl Identities {
+    /// Under these rules; none is known yet.
+    pub fn new(rules: Rules) -> Self {
+        Self { known: Arc::new(watch::Sender::new(None)), rules: Arc::new(rules) }
+    }
+
     /// Waits until all identities have been seen once, but not for ever: after [`PATIENCE`] those who need credentials are told
     /// that there are none, and say so.
     pub async fn wait_until_known(&self) {
         // An error would mean that nobody can tell us any more, but we are one who could.
-        drop(timeout(PATIENCE, self.0.subscribe().wait_for(Option::is_some)).await);
+        drop(timeout(PATIENCE, self.known.subscribe().wait_for(Option::is_some)).await);
     }
 
-    /// The credentials for a cluster in this namespace that names this identity, or none.
-    pub fn credentials(&self, name: Option<&str>, namespace: &str) -> Result<Arc<Credentials>, Blocked> {
-        let known = self.0.borrow();
+    /// The credentials for a cluster in this namespace and region that names this identity, or none.
+    pub fn credentials(
+        &self,
+        name: Option<&str>,
+        namespace: &str,
+        region: &str,
+    ) -> Result<Arc<Credentials>, Blocked> {
+        let known = self.known.borrow();
         let asked = name.unwrap_or(DEFAULT_IDENTITY);
         let Some(known) = known.as_ref() else {
             let message = "FooClusterIdentities, the labels of namespaces and the Secrets of the manager's namespace have not been \
@@ -85,8 +118,9 @@ impl Identities {
         };
         let Some(outcome) = known.get(asked) else {
             return match name {
-                None => Ok(Arc::default()),
                 Some(name) => Err(chain::missing(name)),
+                None if self.rules.identity_required => Err(Blocked::new(reasons::REQUIRED, NEEDS_ONE)),
+                None => self.in_region(region).map(|()| Arc::default()),
             };
         };
         // First: who may not use an identity need not know what is wrong with it.
@@ -98,12 +132,30 @@ impl Identities {
                 format!("FooClusterIdentity {asked}{by_default} does not allow namespace {namespace}"),
             ));
         }
+        outcome.limits.region(region)?;
+        self.in_region(region)?;
         outcome.credentials.clone()
+    }
+
+    /// What may be used with the identity of that name, or with none.
+    pub fn limits(&self, name: Option<&str>) -> Arc<Limits> {
+        let known = self.known.borrow();
+        let outcome = known.as_ref().and_then(|known| known.get(name.unwrap_or(DEFAULT_IDENTITY)));
+        outcome.map(|outcome| Arc::clone(&outcome.limits)).unwrap_or_default()
+    }
+
+    fn in_region(&self, region: &str) -> Result<(), Blocked> {
+        if self.rules.regions.is_empty() || self.rules.regions.contains(region) {
+            return Ok(());
+        }
+        let message =
+            format!("the manager calls AWS in no region {region:?}: its flag --regions does not name it");
+        Err(Blocked::new(reasons::NOT_ALLOWED, message))
     }
 
     /// Names of identities that are other than before, each time some are. Made before anything is asked, it misses none.
     pub fn changes(&self) -> impl Stream<Item = BTreeSet<String>> + Send + use<> {
-        let mut known = self.0.subscribe();
+        let mut known = self.known.subscribe();
         let seen = known.borrow_and_update().clone();
         stream::unfold((known, seen), |(mut known, seen)| async move {
             known.changed().await.ok()?;
@@ -114,7 +166,7 @@ impl Identities {
     }
 
     fn publish(&self, outcomes: Outcomes) {
-        self.0.send_if_modified(|known| {
+        self.known.send_if_modified(|known| {
             let news = known.as_deref() != Some(&outcomes);
             if news {
                 *known = Some(Arc::new(outcomes));
@@ -142,7 +194,7 @@ fn differences(before: Option<&Outcomes>, now: Option<&Outcomes>) -> BTreeSet<St
 
 impl Default for Identities {
     fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(None)))
+        Self::new(Rules::default())
     }
 }
 
@@ -157,19 +209,21 @@ mod tests {
     use super::*;
     use futures::{FutureExt, StreamExt};
 
+    const REGION: &str = "eu-central-1";
+
     fn outcome(allowed: Allowed) -> Outcome {
-        Outcome { credentials: Ok(Arc::default()), allowed }
+        Outcome { credentials: Ok(Arc::default()), allowed, limits: Arc::default() }
     }
 
     #[test]
     fn who_names_no_identity_gets_the_managers_own_credentials_unless_there_is_a_default() {
         let identities = Identities::default();
         identities.publish(Outcomes::new());
-        assert_eq!(identities.credentials(None, "a"), Ok(Arc::default()));
+        assert_eq!(identities.credentials(None, "a", REGION), Ok(Arc::default()));
         let default = outcome(Allowed::These(["a".to_owned()].into()));
         identities.publish([(DEFAULT_IDENTITY.to_owned(), default)].into());
-        assert_eq!(identities.credentials(None, "a"), Ok(Arc::default()));
-        let refused = identities.credentials(None, "b").unwrap_err();
+        assert_eq!(identities.credentials(None, "a", REGION), Ok(Arc::default()));
+        let refused = identities.credentials(None, "b", REGION).unwrap_err();
         assert_eq!(refused.reason, reasons::NOT_ALLOWED);
         assert!(refused.message.contains("namespace b"), "{}", refused.message);
     }
@@ -178,12 +232,39 @@ mod tests {
     fn who_may_not_use_an_identity_does_not_learn_what_is_wrong_with_it() {
         let identities = Identities::default();
         let broken = Err(Blocked::new(reasons::SECRET_NOT_FOUND, "Secret keys does not exist"));
-        let broken = Outcome { credentials: broken, allowed: Allowed::These(["a".to_owned()].into()) };
+        let broken = Outcome { credentials: broken, ..outcome(Allowed::These(["a".to_owned()].into())) };
         identities.publish([("prod".to_owned(), broken)].into());
-        let reason = |namespace| identities.credentials(Some("prod"), namespace).unwrap_err().reason;
+        let reason = |namespace| identities.credentials(Some("prod"), namespace, REGION).unwrap_err().reason;
         assert_eq!(reason("a"), reasons::SECRET_NOT_FOUND);
         assert_eq!(reason("b"), reasons::NOT_ALLOWED);
-        assert_eq!(identities.credentials(Some("other"), "a").unwrap_err().reason, reasons::NOT_FOUND);
+        assert_eq!(
+            identities.credentials(Some("other"), "a", REGION).unwrap_err().reason,
+            reasons::NOT_FOUND
+        );
+    }
+
+    #[test]
+    fn where_an_identity_is_required_there_is_nothing_without_one() {
+        let identities = Identities::new(Rules { identity_required: true, ..Rules::default() });
+        identities.publish(Outcomes::new());
+        let refused = |identities: &Identities| identities.credentials(None, "a", REGION).unwrap_err().reason;
+        assert_eq!(refused(&identities), reasons::REQUIRED);
+        identities.publish([("prod".to_owned(), outcome(Allowed::All))].into());
+        assert_eq!(refused(&identities), reasons::REQUIRED);
+        assert!(identities.credentials(Some("prod"), "a", REGION).is_ok());
+    }
+
+    #[test]
+    fn aws_is_called_in_the_regions_of_the_flag_only() {
+        let regions = ["eu-west-1".to_owned()].into();
+        let identities = Identities::new(Rules { regions, ..Rules::default() });
+        identities.publish([("prod".to_owned(), outcome(Allowed::All))].into());
+        for name in [None, Some("prod")] {
+            assert!(identities.credentials(name, "a", "eu-west-1").is_ok());
+            let refused = identities.credentials(name, "a", REGION).unwrap_err();
+            assert_eq!(refused.reason, reasons::NOT_ALLOWED);
+            assert!(refused.message.contains("--regions"), "{}", refused.message);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide), and only
 //! when a metadata watch says that it changed.
 
+use crate::owners;
 use crate::watch::{Filled, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
@@ -90,8 +91,7 @@ impl Caches {
     /// What belongs to this pool.
     pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
-        let machine_pool = owner(&pool, "MachinePool")
-            .and_then(|name| self.machine_pools.get(&ObjectRef::new(&name).within(&namespace)));
+        let machine_pool = owners::of_kind(pool.as_ref(), "MachinePool", &self.machine_pools);
         let cluster = cluster_name(&pool, machine_pool.as_deref())
             .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
         let foo_cluster = cluster.as_deref().and_then(|cluster| self.infrastructure_of(cluster));
@@ -119,6 +119,12 @@ impl Gathered {
         cluster_name(&self.pool, self.machine_pool.as_deref())
     }
 
+    /// Name of the identity that the FooCluster names.
+    pub(super) fn identity(&self) -> Option<&str> {
+        let identity = self.foo_cluster.as_ref()?.spec.identity_ref.as_ref()?;
+        Some(&identity.name)
+    }
+
     /// Namespace of the pool.
     pub(super) fn namespace(&self) -> String {
         self.pool.namespace().unwrap_or_default()
@@ -132,14 +138,6 @@ fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachinePool>) -> Op
         .cloned()
         .or_else(|| machine_pool.map(|machine_pool| machine_pool.spec.cluster_name.clone()))
         .filter(|name| !name.is_empty())
-}
-
-/// Name of the owner of that kind, of Cluster API's group.
-fn owner(pool: &FooMachinePool, kind: &str) -> Option<String> {
-    pool.owner_references()
-        .iter()
-        .find(|owner| owner.kind == kind && owner.api_version.starts_with("cluster.x-k8s.io/"))
-        .map(|owner| owner.name.clone())
 }
 
 /// Whether a FooMachine belongs to the FooMachinePool of that name: as its owner, or, if it has no FooMachinePool for

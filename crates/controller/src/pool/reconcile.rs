@@ -258,9 +258,8 @@ impl Pools {
         let Some(region) = cluster.map(|cluster| cluster.spec.region.as_str()).or(recorded) else {
             return Ok(None);
         };
-        let identity = cluster.and_then(|cluster| cluster.spec.identity_ref.as_ref());
-        let name = identity.map(|reference| reference.name.as_str());
-        let credentials = self.context.identities.credentials(name, &gathered.namespace())?;
+        let name = gathered.identity();
+        let credentials = self.context.identities.credentials(name, &gathered.namespace(), region)?;
         Ok(Some(Access { credentials, region: region.to_owned() }))
     }
 

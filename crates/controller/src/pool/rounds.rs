@@ -97,7 +97,9 @@ impl Pools {
             Goal::Remove | Goal::LetGo => wish::BootstrapData::Missing(Blocked::new("Deleting", "")),
         };
         let asking = asking(state, gathered);
-        let mut desired = wish::desired(identified, gathered, data, types, &region.lookups, asking).await;
+        let limits = self.context.identities.limits(gathered.identity());
+        let mut desired =
+            wish::desired(identified, gathered, data, types, &limits, &region.lookups, asking).await;
         self.watch_group(key, &desired, gathered, region, state);
         let stranger = stranger(gathered, region, &desired.identity.group).await;
         let shortage = shortage::words(region, &desired.identity.group, state, now).await;

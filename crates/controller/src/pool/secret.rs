@@ -6,7 +6,9 @@
 use super::gather::Gathered;
 use super::state::{PoolState, ReadSecret};
 use super::wish::BootstrapData;
-use foo_api::names::SECRET_VALUE_KEY;
+use crate::kubeconfig::{self, KUBECONFIG_SUFFIX};
+use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
+use foo_api::patterns::is_object_name;
 use foo_cloud::model::Timestamp;
 use foo_planner::desired::Blocked;
 use k8s_openapi::api::core::v1::Secret;
@@ -38,6 +40,9 @@ pub(super) async fn bootstrap_data(
             "the MachinePool has no bootstrap data Secret yet",
         ));
     };
+    if let Err(blocked) = may_be_bootstrap_data(&name) {
+        return BootstrapData::Missing(blocked);
+    }
     let namespace = gathered.namespace();
     let watched =
         secrets.get(&ObjectRef::new(&name).within(&namespace)).and_then(|secret| secret.resource_version());
@@ -46,7 +51,8 @@ pub(super) async fn bootstrap_data(
     {
         return answer(read);
     }
-    let read = read(client, &namespace, &name, now).await;
+    let cluster = gathered.cluster_name().unwrap_or_default();
+    let read = read(client, &namespace, &name, &cluster, now).await;
     let data = answer(&read);
     state.secret = Some(read);
     data
@@ -72,10 +78,10 @@ fn answer(read: &ReadSecret) -> BootstrapData {
     }
 }
 
-async fn read(client: &Client, namespace: &str, name: &str, now: Timestamp) -> ReadSecret {
+async fn read(client: &Client, namespace: &str, name: &str, cluster: &str, now: Timestamp) -> ReadSecret {
     let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
     let (resource_version, data) = match secrets.get_opt(name).await {
-        Ok(Some(secret)) => (secret.resource_version(), value(name, secret)),
+        Ok(Some(secret)) => (secret.resource_version(), value(name, cluster, secret)),
         Ok(None) => (
             None,
             Err(Blocked::new(
@@ -97,16 +103,39 @@ async fn read(client: &Client, namespace: &str, name: &str, now: Timestamp) -> R
     ReadSecret { name: name.to_owned(), resource_version, data, at: now }
 }
 
-fn value(name: &str, secret: Secret) -> Result<Vec<u8>, Blocked> {
-    secret
-        .data
-        .and_then(|mut data| data.remove(SECRET_VALUE_KEY))
-        .map(|bytes| bytes.0)
-        .filter(|bytes| !bytes.is_empty())
-        .ok_or_else(|| {
-            Blocked::new(
-                "BootstrapDataInvalid",
-                format!("Secret {name} has no bootstrap data under the key {SECRET_VALUE_KEY}"),
-            )
-        })
+/// Whether a Secret of that name can hold bootstrap data. User data can be read on the instance and by whoever may describe
+/// launch templates, and a name that is none becomes another path of the API server.
+fn may_be_bootstrap_data(name: &str) -> Result<(), Blocked> {
+    let invalid = |what: &str| {
+        let message = format!("MachinePool.spec.template.spec.bootstrap.dataSecretName {name:?} {what}");
+        Err(Blocked::new("BootstrapDataSecretNameInvalid", message))
+    };
+    if !is_object_name(name) {
+        return invalid("cannot be the name of a Secret");
+    }
+    if name.ends_with(KUBECONFIG_SUFFIX) {
+        return invalid("is the name of a Cluster's kubeconfig, which is never given to instances");
+    }
+    Ok(())
+}
+
+fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> {
+    let foreign =
+        |message: String| Err(Blocked::new("BootstrapDataForeign", format!("Secret {name} {message}")));
+    if let Some(other) = secret.labels().get(CLUSTER_NAME_LABEL).filter(|label| *label != cluster) {
+        return foreign(format!(
+            "belongs to Cluster {other} by its label {CLUSTER_NAME_LABEL}; it is not given to instances"
+        ));
+    }
+    let bytes = secret.data.and_then(|mut data| data.remove(SECRET_VALUE_KEY)).map(|bytes| bytes.0);
+    match bytes.filter(|bytes| !bytes.is_empty()) {
+        None => Err(Blocked::new(
+            "BootstrapDataInvalid",
+            format!("Secret {name} has no bootstrap data under the key {SECRET_VALUE_KEY}"),
+        )),
+        Some(bytes) if kubeconfig::looks_like_one(&bytes) => {
+            foreign("holds a kubeconfig, which is never given to instances".to_owned())
+        }
+        Some(bytes) => Ok(bytes),
+    }
 }

@@ -7,6 +7,7 @@ use super::content::{self, Facts};
 use super::gather::Gathered;
 use super::names::group_name;
 use super::replacing;
+use crate::identities::Limits;
 use crate::lookup;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
@@ -21,6 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Stabilisation of unmarked shrinking when cluster-autoscaler owns the size: it takes back a whole scale-up, unmarked,
 /// while one of the new Nodes may already run pods, and asks again some seconds later.
 const AUTOSCALER_STABILIZATION: Seconds = Seconds(60);
+
+/// The AWS cloud provider finds what belongs to a cluster by tags that begin so.
+const CLOUD_PROVIDER_TAG: &str = "kubernetes.io/cluster/";
 
 /// The bootstrap data of a pool, as far as it could be had.
 pub(super) enum BootstrapData {
@@ -84,6 +88,7 @@ pub(super) async fn desired(
     gathered: &Gathered,
     data: BootstrapData,
     types: &Result<Vec<InstanceTypeInfo>, Blocked>,
+    limits: &Limits,
     lookups: &Lookups,
     asking: Asking,
 ) -> Desired {
@@ -95,11 +100,17 @@ pub(super) async fn desired(
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
         (Goal::Run, BootstrapData::Bytes(bytes)) => {
-            wanted(template(gathered, bytes, &wish.identity, &tags, types, lookups, asking).await)
+            wanted(match limited_profile(spec, limits).and_then(|()| foreign_tag(spec, &wish.identity)) {
+                Ok(()) => template(gathered, bytes, &wish.identity, &tags, types, lookups, asking).await,
+                Err(blocked) => Err(blocked),
+            })
         }
     };
     let subnets = match wish.goal {
-        Goal::Run => wanted(subnets(gathered, lookups, asking).await),
+        Goal::Run => wanted(subnets(gathered, lookups, asking).await.and_then(|subnets| {
+            limits.subnets(subnets.iter().map(SubnetId::as_str))?;
+            Ok(subnets)
+        })),
         Goal::Remove | Goal::LetGo => Wanted::Blocked(Blocked::new("Deleting", "the pool is being removed")),
     };
     let mut missing = missing(gathered);
@@ -125,6 +136,11 @@ pub(super) async fn desired(
         goal: wish.goal,
         pause: wish.pause,
     }
+}
+
+/// Who chooses both instance profile and user data runs programs with the rights of that profile's role.
+fn limited_profile(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked> {
+    spec.iam_instance_profile.as_deref().map_or(Ok(()), |profile| limits.profile(profile))
 }
 
 fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {
@@ -264,10 +280,28 @@ fn timeouts(machine_pool: Option<&capi::MachinePool>) -> DeletionTimeouts {
 /// Tags of the group, of instances and of volumes, beside the ownership tags.
 fn tags(spec: &api::FooMachinePoolSpec, identity: &Identity) -> BTreeMap<String, String> {
     let mut tags = spec.tags.clone();
+    tags.retain(|key, _| !claims_another_cluster(key, identity));
     tags.entry("Name".to_owned()).or_insert_with(|| identity.group.as_str().to_owned());
     // The AWS cloud provider finds its instances by this tag.
-    tags.insert(format!("kubernetes.io/cluster/{}", identity.cluster), "owned".to_owned());
+    tags.insert(format!("{CLOUD_PROVIDER_TAG}{}", identity.cluster), "owned".to_owned());
     tags
+}
+
+/// Whether the cloud controllers of another cluster would take what carries this tag for theirs.
+fn claims_another_cluster(key: &str, identity: &Identity) -> bool {
+    key.strip_prefix(CLOUD_PROVIDER_TAG).is_some_and(|cluster| cluster != identity.cluster)
+}
+
+fn foreign_tag(spec: &api::FooMachinePoolSpec, identity: &Identity) -> Result<(), Blocked> {
+    match spec.tags.keys().find(|key| claims_another_cluster(key, identity)) {
+        None => Ok(()),
+        Some(key) => Err(Blocked::new(
+            "TagNotAllowed",
+            format!(
+                "spec.tags: {key:?} is for instances of another Cluster; it is left out: take it out of the spec"
+            ),
+        )),
+    }
 }
 
 async fn template(

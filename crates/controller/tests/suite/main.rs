@@ -33,3 +33,4 @@ mod slow_lists;
 mod support;
 mod taken;
 mod templates;
+mod tenants;

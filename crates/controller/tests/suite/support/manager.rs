@@ -30,6 +30,8 @@ pub(crate) struct Flags {
     pub(crate) queue: Option<String>,
     /// `--watch-filter`.
     pub(crate) watch_filter: Option<String>,
+    /// `--require-identity`.
+    pub(crate) require_identity: bool,
 }
 
 /// A running manager. It dies when this is dropped, in the middle of whatever it does.
@@ -59,7 +61,10 @@ impl Manager {
         let context = Context {
             events: Events::new(client.clone(), MANAGER, metrics.clone()),
             clouds: Arc::new(clouds),
-            identities: Identities::default(),
+            identities: Identities::new(identities::Rules {
+                identity_required: flags.require_identity,
+                ..identities::Rules::default()
+            }),
             announcements: Announcements::default(),
             settings: Settings { watch_filter: flags.watch_filter.clone(), ..Settings::default() },
             readiness: Readiness::default(),

@@ -112,6 +112,13 @@ impl World {
         self.starts_the_manager();
     }
 
+    /// Our manager starts anew with `--require-identity`.
+    pub(crate) fn restarts_the_manager_requiring_identities(&mut self) {
+        self.kills_the_manager();
+        self.flags.require_identity = true;
+        self.starts_the_manager();
+    }
+
     /// What credentials of another account see.
     pub(crate) fn another_account(&self) -> Simulator {
         Simulator::new(SimulatorConfig {

@@ -1,0 +1,51 @@
+//! What texts of users must look like before they become part of a path, a host name or a request.
+//!
+//! Each is a pattern in the CRDs and nothing else, but for names of objects: those come from Cluster API's objects as well,
+//! whose CRDs do not check them, so the manager does.
+
+/// Name of an object (Kubernetes, "Object Names and IDs": DNS subdomain names).
+pub const OBJECT_NAME: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+/// An AWS region: it becomes part of the names of AWS's hosts.
+pub const REGION: &str = r"^[a-z]{2,}(-[a-z]+)+-[0-9]+$";
+/// Id of anything in EC2 (`ami-…`, `subnet-…`, `sg-…`, `vpc-…`).
+pub const RESOURCE_ID: &str = r"^[a-z]+-[0-9a-f]+$";
+/// Id of an instance.
+pub const INSTANCE_ID: &str = r"^i-[0-9a-f]+$";
+/// Provider id of an instance.
+pub const PROVIDER_ID: &str = r"^aws:///[a-z0-9-]+/i-[0-9a-f]+$";
+/// An instance type.
+pub const INSTANCE_TYPE: &str = r"^[a-z0-9.-]+$";
+/// Name of an instance profile (IAM API Reference, `InstanceProfileName`).
+pub const INSTANCE_PROFILE: &str = r"^[A-Za-z0-9_+=,.@-]+$";
+/// The same, in which `*` stands for any text.
+pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^[A-Za-z0-9_+=,.@-]*\*?$";
+
+/// Whether an object can have this name: at most 253 characters, as [`OBJECT_NAME`] has it.
+///
+/// What is not asked this and is put into a path can become another path, or a query.
+pub fn is_object_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_label = |label: &str| {
+        label.starts_with(plain) && label.ends_with(plain) && label.chars().all(|c| plain(c) || c == '-')
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_objects_are_dns_subdomains() {
+        for good in ["a", "7", "a-b", "a.b-c.d", "boot-7xk2p", &"a".repeat(253)] {
+            assert!(is_object_name(good), "{good}");
+        }
+        for bad in [
+            "", ".", "..", "a..b", "-a", "a-", "a.-b", "A", "a/b", "../a", "?x=", "a?b", "a%2fb", "a b", "ä",
+            "a\n",
+        ] {
+            assert!(!is_object_name(bad), "{bad}");
+        }
+        assert!(!is_object_name(&"a".repeat(254)));
+    }
+}

@@ -1,0 +1,111 @@
+//! What may be used with an identity: instance profiles, regions, subnets. Absent lists allow everything.
+//!
+//! They are asked before something is used anew. What runs already goes on.
+
+use super::reasons;
+use foo_api::FooClusterIdentitySpec;
+use foo_planner::desired::Blocked;
+use std::collections::BTreeSet;
+
+/// What may be used with one identity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Its name, for messages.
+    identity: String,
+    profiles: Option<Vec<String>>,
+    regions: Option<BTreeSet<String>>,
+    subnets: Option<BTreeSet<String>>,
+}
+
+impl Limits {
+    /// Those of an identity.
+    pub(super) fn of(name: &str, spec: &FooClusterIdentitySpec) -> Self {
+        let set = |list: &Option<Vec<String>>| list.as_ref().map(|list| list.iter().cloned().collect());
+        Self {
+            identity: name.to_owned(),
+            profiles: spec.allowed_instance_profiles.clone(),
+            regions: set(&spec.allowed_regions),
+            subnets: set(&spec.allowed_subnets),
+        }
+    }
+
+    /// Whether a FooCluster in this region may use it.
+    pub(super) fn region(&self, region: &str) -> Result<(), Blocked> {
+        let allowed = self.regions.as_ref().is_none_or(|regions| regions.contains(region));
+        self.check(allowed, reasons::NOT_ALLOWED, || format!("region {region:?}"))
+    }
+
+    /// Whether instances may get this instance profile.
+    pub(crate) fn profile(&self, profile: &str) -> Result<(), Blocked> {
+        let fits = |rule: &String| match rule.strip_suffix('*') {
+            Some(prefix) => profile.starts_with(prefix),
+            None => rule == profile,
+        };
+        let allowed = self.profiles.as_ref().is_none_or(|profiles| profiles.iter().any(fits));
+        self.check(allowed, "InstanceProfileNotAllowed", || format!("instance profile {profile:?}"))
+    }
+
+    /// Whether pools may launch into all of these subnets.
+    pub(crate) fn subnets<'a>(&self, mut subnets: impl Iterator<Item = &'a str>) -> Result<(), Blocked> {
+        let Some(allowed) = &self.subnets else { return Ok(()) };
+        match subnets.find(|subnet| !allowed.contains(*subnet)) {
+            None => Ok(()),
+            Some(other) => self.check(false, "SubnetNotAllowed", || format!("subnet {other:?}")),
+        }
+    }
+
+    fn check(&self, allowed: bool, reason: &str, what: impl Fn() -> String) -> Result<(), Blocked> {
+        if allowed {
+            return Ok(());
+        }
+        let message = format!("FooClusterIdentity {} does not allow {}", self.identity, what());
+        Err(Blocked::new(reason, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn limits(fields: Value) -> Limits {
+        let mut spec = json!({"controller": {}});
+        spec.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        Limits::of("team", &serde_json::from_value(spec).unwrap())
+    }
+
+    #[test]
+    fn absent_lists_allow_everything() {
+        let all = limits(json!({}));
+        assert!(all.profile("admin").is_ok() && all.region("eu-central-1").is_ok());
+        assert!(all.subnets(["subnet-1"].into_iter()).is_ok());
+    }
+
+    #[test]
+    fn an_instance_profile_is_allowed_by_its_name_or_by_how_it_begins() {
+        let some = limits(json!({"allowedInstanceProfiles": ["workers", "team-a-*"]}));
+        for good in ["workers", "team-a-", "team-a-gpu"] {
+            assert_eq!(some.profile(good), Ok(()), "{good}");
+        }
+        for bad in ["workers2", "team-b", "team-a", "admin", "*"] {
+            let blocked = some.profile(bad).unwrap_err();
+            assert_eq!(blocked.reason, "InstanceProfileNotAllowed");
+            assert!(
+                blocked
+                    .message
+                    .contains(&format!("FooClusterIdentity team does not allow instance profile {bad:?}"))
+            );
+        }
+        assert!(limits(json!({"allowedInstanceProfiles": []})).profile("any").is_err());
+        assert!(limits(json!({"allowedInstanceProfiles": ["*"]})).profile("any").is_ok());
+    }
+
+    #[test]
+    fn every_subnet_must_be_allowed() {
+        let some = limits(json!({"allowedSubnets": ["subnet-1", "subnet-2"]}));
+        assert_eq!(some.subnets(["subnet-2", "subnet-1"].into_iter()), Ok(()));
+        let blocked = some.subnets(["subnet-1", "subnet-3"].into_iter()).unwrap_err();
+        assert_eq!(blocked.reason, "SubnetNotAllowed");
+        assert!(blocked.message.contains("\"subnet-3\""), "{}", blocked.message);
+    }
+}
