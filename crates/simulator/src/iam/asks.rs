@@ -79,6 +79,11 @@ fn of_auto_scaling(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
             asked.on_resource(Service::AutoScaling, group.tags.iter().map(|(key, tag)| (key, &tag.value)))
         })
         .map(|ask| if action == "DeleteTags" { ask } else { ask.with_tags("aws:RequestTag", &tags) })
+        .map(|ask| match params.text("ForceDelete") {
+            // Service Authorization Reference, "Condition keys for Amazon EC2 Auto Scaling".
+            Some(force) => ask.with("autoscaling:ForceDelete", force),
+            None => ask,
+        })
         .collect();
     if asks.is_empty() {
         asks.push(ask(full, "*"));

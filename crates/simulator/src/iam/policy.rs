@@ -54,6 +54,8 @@ pub enum Operator {
     StringEquals,
     /// One of the values, with wildcards.
     StringLike,
+    /// `true` or `false`.
+    Bool,
     /// One of the ARNs, with wildcards within each of the six parts.
     ArnLike,
 }
@@ -143,6 +145,9 @@ impl Operator {
             }
             (_, None) => false,
             (Self::StringEquals, Some(value)) => patterns.values().iter().any(|pattern| pattern == value),
+            (Self::Bool, Some(value)) => {
+                patterns.values().iter().any(|pattern| pattern.eq_ignore_ascii_case(value))
+            }
             (Self::StringLike, Some(value)) => patterns.values().iter().any(|pattern| like(pattern, value)),
             (Self::ArnLike, Some(value)) => patterns.values().iter().any(|pattern| arn_like(pattern, value)),
         }

@@ -115,10 +115,6 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
             ),
             (
                 "autoscaling",
-                format!("Action=DeleteTags&Tags.member.1.Key=x&Tags.member.1.ResourceId={group}"),
-            ),
-            (
-                "autoscaling",
                 format!(
                     "Action=PutLifecycleHook&AutoScalingGroupName={group}&LifecycleHookName=foo-drain\
                      &LifecycleTransition=autoscaling:EC2_INSTANCE_TERMINATING&HeartbeatTimeout=3600"
@@ -146,10 +142,6 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
                 ),
             ),
             (
-                "autoscaling",
-                format!("Action=DeleteAutoScalingGroup&AutoScalingGroupName={group}&ForceDelete=true"),
-            ),
-            (
                 "ec2",
                 format!(
                     "Action=CreateLaunchTemplateVersion&LaunchTemplateName={group}\
@@ -173,10 +165,17 @@ async fn the_documented_policy_is_enough_for_own_groups_and_refuses_others() {
         let expected = if service == "ec2" { "UnauthorizedOperation" } else { "AccessDenied" };
         assert_eq!((status, code.as_str()), (403, expected), "{form}: {body}");
     }
+    let delete = |group: &str| format!("Action=DeleteAutoScalingGroup&AutoScalingGroupName={group}");
+    assert_eq!(manager("autoscaling", &delete("other")).await.1, "AccessDenied");
+    let by_force = manager("autoscaling", &format!("{}&ForceDelete=true", delete("own"))).await;
+    assert!(by_force.2.contains("with an explicit deny"), "{}", by_force.2);
+    // Its instances are still going.
+    assert_eq!(manager("autoscaling", &delete("own")).await.1, "ResourceInUse");
     // Nothing may be made without the ownership tag, and what the provider never calls stays closed.
     for (service, form) in [
         ("autoscaling", create_group("untagged", "")),
         ("autoscaling", "Action=SetDesiredCapacity&AutoScalingGroupName=own&DesiredCapacity=0".to_owned()),
+        ("autoscaling", "Action=DeleteTags&Tags.member.1.Key=x&Tags.member.1.ResourceId=own".to_owned()),
         ("ec2", format!("{CREATE_TEMPLATE}&LaunchTemplateName=untagged")),
         ("ec2", format!("Action=TerminateInstances&InstanceId.1={own_member}")),
         ("ec2", format!("Action=CreateTags&ResourceId.1={own_member}&Tag.1.Key=a&Tag.1.Value=b")),

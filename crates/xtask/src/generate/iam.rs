@@ -1,4 +1,5 @@
-//! docs/reference/iam-policy.json: the least an AWS account has to allow, and iam-policy.md: why.
+//! docs/reference/iam-policy.json: the least an AWS account has to allow; iam-policy.md: why; deploy/aws/iam.yaml: the same as a
+//! CloudFormation stack, narrowed by parameters.
 //!
 //! The policy follows from [`Operation`]: an operation the provider learns must be given a [`Guard`] here before
 //! anything compiles. Facts about resources and condition keys: Service Authorization Reference, "Actions, resources,
@@ -28,6 +29,8 @@ enum Guard {
     OwnTemplate,
     /// Reads and empties a queue that carries our tag.
     TaggedQueue,
+    /// Nothing calls it, so it is not allowed.
+    NotCalled,
 }
 
 fn guard(operation: Operation) -> Guard {
@@ -46,7 +49,6 @@ fn guard(operation: Operation) -> Guard {
         Operation::CreateAutoScalingGroup => Guard::GroupWithOurTag,
         Operation::UpdateAutoScalingGroup
         | Operation::CreateOrUpdateTags
-        | Operation::DeleteTags
         | Operation::SuspendProcesses
         | Operation::ResumeProcesses
         | Operation::SetInstanceProtection
@@ -55,6 +57,7 @@ fn guard(operation: Operation) -> Guard {
         | Operation::RecordLifecycleActionHeartbeat
         | Operation::CompleteLifecycleAction
         | Operation::DeleteAutoScalingGroup => Guard::OwnGroup,
+        Operation::DeleteTags => Guard::NotCalled,
         Operation::CreateLaunchTemplate => Guard::TemplateWithOurTag,
         Operation::CreateLaunchTemplateVersion
         | Operation::DeleteLaunchTemplateVersions
@@ -67,6 +70,9 @@ fn guard(operation: Operation) -> Guard {
 
 const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*";
 const QUEUES: &str = "arn:*:sqs:*:*:*";
+/// Roles that nodes may get. Whoever may make pools chooses both the instance profile and what runs at the start of an instance,
+/// so every role that fits this is theirs.
+const NODE_ROLES: &str = "arn:*:iam::*:role/*.nodes.infrastructure.foo.com";
 const TEMPLATES: &str = "arn:*:ec2:*:*:launch-template/*";
 
 /// What a launch touches besides the template.
@@ -81,9 +87,17 @@ const LAUNCHED: &[&str] = &[
     "arn:*:ec2:*::snapshot/*",
 ];
 
+/// What a statement does with what it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+enum Effect {
+    Allow,
+    Deny,
+}
+
 /// One statement of the policy and the sentence that goes with it.
 struct Statement {
     sid: &'static str,
+    effect: Effect,
     actions: Vec<String>,
     resources: Vec<&'static str>,
     condition: Option<Value>,
@@ -101,11 +115,13 @@ pub(super) fn files() -> Result<Vec<Generated>> {
     Ok(vec![
         Generated { path: "docs/reference/iam-policy.json".to_owned(), text },
         Generated { path: "docs/reference/iam-policy.md".to_owned(), text: page(&statements)? },
+        Generated { path: "deploy/aws/iam.yaml".to_owned(), text: stack(&policy)? },
     ])
 }
 
 fn statements() -> Vec<Statement> {
-    let mut statements: Vec<Statement> = Guard::iter().map(Guard::statement).collect();
+    let granted = Guard::iter().filter(|guard| *guard != Guard::NotCalled);
+    let mut statements: Vec<Statement> = granted.map(Guard::statement).collect();
     statements.extend(indirect());
     statements
 }
@@ -147,8 +163,10 @@ impl Guard {
                 "ChangeOwnGroups",
                 vec![GROUPS],
                 Some(exists("aws:ResourceTag")),
-                "Groups without the ownership tag cannot be changed, whatever the manager believes. Instances end only \
-                 through their group (TerminateInstanceInAutoScalingGroup): ec2:TerminateInstances is not granted.",
+                "Groups without the ownership tag cannot be changed. Instances end only through their group \
+                 (TerminateInstanceInAutoScalingGroup): ec2:TerminateInstances is not granted. This binds the manager's mistakes, \
+                 not somebody who has its credentials: the statement before lets them put the tag on any group first. Names of \
+                 groups and values of the tag (below) bind them, too.",
             ),
             Self::TemplateWithOurTag => (
                 "MakeTemplates",
@@ -169,8 +187,80 @@ impl Guard {
                 "The queue of events, which deploy/aws/events.yaml makes with this tag. Remove the statement if there is \
                  none, or narrow the resource to the queue's ARN.",
             ),
+            Self::NotCalled => ("NotCalled", Vec::new(), None, ""),
         };
-        Statement { sid, actions, resources, condition, why }
+        Statement { sid, effect: Effect::Allow, actions, resources, condition, why }
+    }
+}
+
+/// deploy/aws/iam.yaml.
+fn stack(policy: &Value) -> Result<String> {
+    let document = serde_json::to_string_pretty(&narrowed(policy.clone())).context("writing the stack")?;
+    let document: String = document.lines().flat_map(|line| ["        ", line, "\n"]).collect();
+    Ok(format!("{STACK}{document}"))
+}
+
+/// What stands before the document; CloudFormation reads JSON in YAML.
+const STACK: &str = r#"# Generated by `cargo xtask generate` from crates/xtask/src/generate/iam.rs: the policy that the manager needs, narrowed by
+# parameters. What each statement is for: docs/reference/iam-policy.md. Attach the policy to the manager's role or user, or to
+# the role of an identity.
+#
+#   aws cloudformation deploy --stack-name foo-manager-policy --template-file iam.yaml --capabilities CAPABILITY_NAMED_IAM \
+#       --parameter-overrides NodeRoles='*.nodes.infrastructure.foo.com' Clusters='team-a/*' Groups='team-a-*'
+AWSTemplateFormatVersion: "2010-09-09"
+Description: IAM policy of cluster-api-provider-foo
+
+Parameters:
+  PolicyName:
+    Type: String
+    Default: foo-manager
+    Description: Name of the policy.
+  NodeRoles:
+    Type: String
+    Default: "*.nodes.infrastructure.foo.com"
+    AllowedPattern: ".*[^*].*"
+    Description: Names of the roles that instances may get. Whoever may make a pool can run programs with each of them.
+  Clusters:
+    Type: String
+    Default: "*"
+    Description: Values of the ownership tag, <namespace>/<cluster>, on what may be made and changed.
+  Groups:
+    Type: String
+    Default: "*"
+    Description: Names of groups that may be made and changed.
+
+Outputs:
+  PolicyArn:
+    Description: To be attached to the manager's role or user
+    Value: !Ref Policy
+
+Resources:
+  Policy:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      ManagedPolicyName: !Ref PolicyName
+      PolicyDocument:
+"#;
+
+/// The policy with parameters instead of what is to be narrowed.
+fn narrowed(value: Value) -> Value {
+    let parameter = |text: &str| json!({"Fn::Sub": text});
+    match value {
+        Value::String(text) if text == NODE_ROLES => parameter("arn:*:iam::*:role/${NodeRoles}"),
+        Value::String(text) if text == GROUPS => {
+            parameter("arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/${Groups}")
+        }
+        Value::Array(items) => items.into_iter().map(narrowed).collect(),
+        Value::Object(mut fields) => {
+            for key in ["aws:RequestTag", "aws:ResourceTag"].map(|key| format!("{key}/{TAG_CLUSTER}")) {
+                if fields.get("Null") == Some(&json!({&key: "false"})) {
+                    fields.remove("Null");
+                    fields.insert("StringLike".to_owned(), json!({key: parameter("${Clusters}")}));
+                }
+            }
+            fields.into_iter().map(|(name, value)| (name, narrowed(value))).collect()
+        }
+        other => other,
     }
 }
 
@@ -179,6 +269,7 @@ fn indirect() -> Vec<Statement> {
     vec![
         Statement {
             sid: "TagNewTemplates",
+            effect: Effect::Allow,
             actions: vec!["ec2:CreateTags".to_owned()],
             resources: vec![TEMPLATES],
             condition: Some(json!({"StringEquals": {"ec2:CreateAction": "CreateLaunchTemplate"}})),
@@ -186,6 +277,7 @@ fn indirect() -> Vec<Statement> {
         },
         Statement {
             sid: "LaunchFromOwnTemplates",
+            effect: Effect::Allow,
             actions: vec!["ec2:RunInstances".to_owned()],
             resources: vec![TEMPLATES],
             condition: Some(exists("aws:ResourceTag")),
@@ -195,6 +287,7 @@ fn indirect() -> Vec<Statement> {
         },
         Statement {
             sid: "LaunchOnlyFromTemplates",
+            effect: Effect::Allow,
             actions: vec!["ec2:RunInstances".to_owned()],
             resources: LAUNCHED.to_vec(),
             condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES}})),
@@ -202,6 +295,7 @@ fn indirect() -> Vec<Statement> {
         },
         Statement {
             sid: "TagNewInstances",
+            effect: Effect::Allow,
             actions: vec!["ec2:CreateTags".to_owned()],
             resources: vec![
                 "arn:*:ec2:*:*:instance/*",
@@ -213,14 +307,26 @@ fn indirect() -> Vec<Statement> {
         },
         Statement {
             sid: "GiveNodesTheirRole",
+            effect: Effect::Allow,
             actions: vec!["iam:PassRole".to_owned()],
-            resources: vec!["arn:*:iam::*:role/*"],
+            resources: vec![NODE_ROLES],
             condition: Some(json!({"StringLike": {"iam:PassedToService": "ec2.amazonaws.com*"}})),
-            why: "Nodes get the role of `iamInstanceProfile`. **Narrow this one**: replace the resource by the ARNs of \
-                  your node roles. As it stands, the manager could start an instance with any role that trusts EC2.",
+            why: "Nodes get the role of `iamInstanceProfile`: one whose name ends in `.nodes.infrastructure.foo.com`. Name your node \
+                  roles so, or replace the resource by their ARNs. Never widen it to all roles: whoever may make a \
+                  FooMachinePool chooses the profile and the programs that run with it.",
+        },
+        Statement {
+            sid: "NeverByForce",
+            effect: Effect::Deny,
+            actions: vec![Operation::DeleteAutoScalingGroup.iam_action()],
+            resources: vec![GROUPS],
+            condition: Some(json!({"Bool": {"autoscaling:ForceDelete": "true"}})),
+            why: "A group is deleted when it is empty. By force its instances would end undrained, without lifecycle hooks; the \
+                  manager never asks for that.",
         },
         Statement {
             sid: "FirstUseOfAutoScaling",
+            effect: Effect::Allow,
             actions: vec!["iam:CreateServiceLinkedRole".to_owned()],
             resources: vec![
                 "arn:*:iam::*:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling",
@@ -238,7 +344,7 @@ fn indirect() -> Vec<Statement> {
 impl Statement {
     fn json(&self) -> Value {
         let mut statement = json!({
-            "Sid": self.sid, "Effect": "Allow", "Action": self.actions, "Resource": self.resources,
+            "Sid": self.sid, "Effect": <&str>::from(self.effect), "Action": self.actions, "Resource": self.resources,
         });
         if let (Some(condition), Some(map)) = (&self.condition, statement.as_object_mut()) {
             map.insert("Condition".to_owned(), condition.clone());
@@ -252,8 +358,15 @@ fn page(statements: &[Statement]) -> Result<String> {
         "# IAM policy of the manager\n\n\
          Generated by `cargo xtask generate` from the list of operations the provider can call. The policy itself is\n\
          [iam-policy.json](iam-policy.json): attach it to the role or user whose credentials the manager has.\n\n\
-         Everything the provider makes carries the tag `{TAG_CLUSTER}`, and the policy allows changes only to\n\
-         what carries it. ARNs begin with `arn:*` so that the policy works in every partition.\n\n\
+         Everything the provider makes carries the tag `{TAG_CLUSTER}`, with the value `<namespace>/<cluster>`, and\n\
+         the policy allows changes only to what carries it. ARNs begin with `arn:*` so that the policy works in every partition.\n\n\
+         [deploy/aws/iam.yaml](../../deploy/aws/iam.yaml) is the same as a CloudFormation stack, with parameters that narrow it:\n\n\
+         | Parameter | Default | Narrows |\n|---|---|---|\n\
+         | `NodeRoles` | `*.nodes.infrastructure.foo.com` | which roles instances may get |\n\
+         | `Clusters` | `*` | values of the ownership tag, such as `team-a/*`: one installation, or one tenant's role, cannot change what \
+         is another's |\n\
+         | `Groups` | `*` | names of groups, such as `prod-*`. By default a group is called `<namespace>-<cluster>-<pool>`, so namespaces \
+         that begin alike can be told from all others |\n\n\
          | Statement | Actions | Why |\n|---|---|---|\n"
     );
     for statement in statements {
@@ -268,6 +381,8 @@ fn page(statements: &[Statement]) -> Result<String> {
          * **`sts:AssumeRole`**: whoever assumes a role of a FooClusterIdentity needs it, for that role's ARN; the role itself\n  \
          needs the policy above. See [identities](../operations/identities.md#in-aws).\n\
          * **Images shared by another account**: launch permission is given on the image, not here.\n\
+         * **A permissions boundary** on the role or user, and for roles of identities a boundary as well: whatever is attached \
+         later by\n  mistake, these credentials never become more than this policy.\n\
          * **Tags of instances that run already**: a change of `tags` reaches new instances only.\n",
     );
     Ok(page)
@@ -277,12 +392,63 @@ fn page(statements: &[Statement]) -> Result<String> {
 mod tests {
     use super::*;
 
+    fn allowing() -> Vec<Statement> {
+        statements().into_iter().filter(|statement| statement.effect == Effect::Allow).collect()
+    }
+
+    #[test]
+    fn instances_get_no_role_but_those_of_nodes() {
+        let passing = |statement: &Statement| statement.actions.contains(&"iam:PassRole".to_owned());
+        let resources: Vec<&str> =
+            allowing().iter().filter(|it| passing(it)).flat_map(|it| it.resources.clone()).collect();
+        assert_eq!(resources, ["arn:*:iam::*:role/*.nodes.infrastructure.foo.com"]);
+    }
+
+    #[test]
+    fn a_group_is_never_deleted_by_force() {
+        let denied = statements().into_iter().find(|it| it.effect == Effect::Deny).unwrap();
+        assert_eq!(denied.actions, ["autoscaling:DeleteAutoScalingGroup"]);
+        assert_eq!(denied.condition, Some(json!({"Bool": {"autoscaling:ForceDelete": "true"}})));
+    }
+
+    /// With its defaults the stack says what the policy says; `StringLike *` asks for the tag as `Null` does.
+    #[test]
+    fn the_stack_is_the_policy_with_parameters() {
+        let files = files().unwrap();
+        let text = |path: &str| files.iter().find(|it| it.path == path).unwrap().text.clone();
+        let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
+        let parameters = stack["Parameters"].as_object().unwrap();
+        let mut document = stack["Resources"]["Policy"]["Properties"]["PolicyDocument"].to_string();
+        for (name, parameter) in parameters.iter().filter(|(name, _)| *name != "PolicyName") {
+            assert!(document.contains(&format!("${{{name}}}")), "{name} is not used");
+            document = document.replace(&format!("${{{name}}}"), parameter["Default"].as_str().unwrap());
+        }
+        assert!(!document.contains("${"), "{document}");
+        let same = text("docs/reference/iam-policy.json");
+        let actions = |value: Value| -> Vec<Value> {
+            let of = |statement: &Value| json!([statement["Sid"], statement["Effect"], statement["Action"]]);
+            value["Statement"].as_array().unwrap().iter().map(of).collect()
+        };
+        let document: Value = serde_json::from_str(&document).unwrap();
+        assert_eq!(actions(document.clone()), actions(serde_json::from_str(&same).unwrap()));
+        let document = document.to_string();
+        assert!(
+            document.contains(NODE_ROLES)
+                && document.contains(GROUPS)
+                && !document.contains("/cluster\":\"false")
+        );
+    }
+
     #[test]
     fn every_operation_is_allowed_by_its_guard_and_by_nothing_else() {
         for operation in Operation::iter() {
             let action = operation.iam_action();
             let allowed: Vec<&str> =
-                statements().iter().filter(|s| s.actions.contains(&action)).map(|s| s.sid).collect();
+                allowing().iter().filter(|s| s.actions.contains(&action)).map(|s| s.sid).collect();
+            if guard(operation) == Guard::NotCalled {
+                assert_eq!(allowed, Vec::<&str>::new(), "{action}");
+                continue;
+            }
             let mut expected = vec![guard(operation).statement().sid];
             if operation == Operation::CreateOrUpdateTags {
                 // Of a group that is made: by the tag in the request; of one that is there: by its own tag.
