@@ -34,7 +34,8 @@ impl Controllers {
                 "--leader-elect=false",
                 &format!("--service-account-private-key-file={}", pki.join("tokens.key").display()),
                 &format!("--root-ca-file={}", pki.join("ca.crt").display()),
-                "--use-service-account-credentials=false",
+                // As kubeadm starts it: policies tell the garbage collector from a person.
+                "--use-service-account-credentials=true",
                 &format!("--controllers={CONTROLLERS}"),
                 "--secure-port=0",
             ],

@@ -56,7 +56,13 @@ const ENTRIES: [Entry; 2] = [
         prefix: "foo-",
         lease: "controller-leader-election-foo",
         for_others: &["cluster_autoscaler_role.yaml"],
-        policies: &["cluster_templates.yaml", "protection.yaml"],
+        policies: &[
+            "cluster_templates.yaml",
+            "crds.yaml",
+            "machines.yaml",
+            "manager_machines.yaml",
+            "protection.yaml",
+        ],
         templates: TEMPLATES,
     },
     Entry {
@@ -68,7 +74,7 @@ const ENTRIES: [Entry; 2] = [
         prefix: "foo-control-plane-",
         lease: "controller-leader-election-foo-control-plane",
         for_others: &["kubeadm_bootstrap_role.yaml", "kubeadm_bootstrap_role_binding.yaml"],
-        policies: &["control_plane_templates.yaml"],
+        policies: &["control_plane_templates.yaml", "control_plane_secrets.yaml"],
         templates: &[],
     },
 ];
@@ -252,7 +258,9 @@ fn adapt(object: &mut Value, entry: &Entry, image: &str) {
             container.insert("imagePullPolicy".to_owned(), json!("IfNotPresent"));
             if entry.provider == Provider::ControlPlane {
                 // It talks to Kubernetes only.
-                container.remove("envFrom");
+                if let Some(env) = container.get_mut("env").and_then(Value::as_array_mut) {
+                    env.retain(|variable| variable.pointer("/valueFrom/secretKeyRef").is_none());
+                }
             } else if let Some(env) = container.get_mut("env").and_then(Value::as_array_mut) {
                 // As above, empty means none.
                 env.push(json!({"name": "FOO_EVENTS_QUEUE_URL", "value": "${FOO_EVENTS_QUEUE_URL:=''}"}));
@@ -435,7 +443,10 @@ mod tests {
             }
             policies.extend(of_entry);
         }
-        assert_eq!(policies, ["foo-cluster-templates", "foo-protection", "foo-control-plane-templates"]);
+        let file =
+            crate::yaml::parse(&read(&crate::root(), "deploy/policy/kustomization.yaml").unwrap()).unwrap();
+        let all = file[0]["resources"].as_array().unwrap().len();
+        assert_eq!(policies.len(), all, "each policy belongs to one provider: {policies:?}");
     }
 
     #[test]
@@ -443,6 +454,11 @@ mod tests {
         let policy = read(&crate::root(), "deploy/policy/protection.yaml").unwrap();
         let quoted = format!("\"{}\" in oldObject", foo_api::names::PROTECTED_ANNOTATION);
         assert!(policy.contains(&quoted), "{quoted}");
+        for path in ["deploy/policy/crds.yaml", "deploy/policy/machines.yaml"] {
+            let policy = read(&crate::root(), path).unwrap();
+            let quoted = format!("\"{}\" in oldObject", foo_api::names::DELETION_ALLOWED_ANNOTATION);
+            assert!(policy.contains(&quoted), "{path}: {quoted}");
+        }
     }
 
     #[test]

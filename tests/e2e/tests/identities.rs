@@ -106,8 +106,10 @@ async fn nothing_is_left_that_needs_a_manager(world: &World) -> Result<()> {
     tokio::try_join!(world.manager().terminate(), world.control_plane_manager().terminate())?;
     for provider in ["control-plane", "infrastructure"] {
         let flag = format!("--{provider}");
-        world.rig().clusterctl(["delete", &flag, "foo", "--include-crd", "--include-namespace"]).await?;
         let selector = format!("cluster.x-k8s.io/provider={provider}-foo");
+        let allow = "infrastructure.foo.com/deletion-allowed=";
+        world.rig().api().kubectl(["annotate", "crd", "--selector", &selector, allow]).await?;
+        world.rig().clusterctl(["delete", &flag, "foo", "--include-crd", "--include-namespace"]).await?;
         let gone = ["wait", "--for=delete", "crd", "--selector", &selector, "--timeout", "60s"];
         world.rig().api().kubectl(gone).await?;
     }

@@ -10,6 +10,10 @@ use foo_api::names::{CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
 use std::fmt::Write as _;
 
 pub(crate) const FOLDER: &str = "deploy/rbac";
+/// The flavour for one namespace (`--namespace`).
+const NAMESPACED: &str = "deploy/namespaced";
+/// The namespace it is written for; a user replaces it.
+const SAMPLE_NAMESPACE: &str = "team-a";
 
 /// A part of the manager that can run alone (`--controllers`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +39,22 @@ impl Controller {
 }
 
 /// One right: verbs on resources of one group, the controllers that need it, and what for.
+#[derive(Clone, Copy)]
 pub(crate) struct Right {
     group: &'static str,
     resources: &'static [&'static str],
     verbs: &'static [&'static str],
     controllers: &'static [Controller],
+    /// The only objects; all if empty.
+    names: &'static [&'static str],
     reason: &'static str,
+}
+
+impl Right {
+    /// The same right on these objects only.
+    const fn on(self, names: &'static [&'static str]) -> Self {
+        Self { names, ..self }
+    }
 }
 
 const CAPI: &str = "cluster.x-k8s.io";
@@ -53,7 +67,7 @@ const fn right(
     controllers: &'static [Controller],
     reason: &'static str,
 ) -> Right {
-    Right { group, resources, verbs, controllers, reason }
+    Right { group, resources, verbs, controllers, names: &[], reason }
 }
 
 /// Control planes of the providers that publish under Cluster API's group. Of one that is not here the version is not
@@ -179,13 +193,26 @@ const RIGHTS: &[Right] = &[
 ];
 
 /// What the manager may do in its own namespace.
-const LEADER_ELECTION: &[Right] = &[right(
-    "coordination.k8s.io",
-    &["leases"],
-    &["get", "create", "update"],
-    ALL,
-    "leader election: every write carries the resourceVersion that was read",
-)];
+const LEADER_ELECTION: &[Right] = &[
+    right(
+        "coordination.k8s.io",
+        &["leases"],
+        &["get", "update"],
+        ALL,
+        "leader election: every write carries the resourceVersion that was read; the names are those of --leader-election-id",
+    )
+    .on(LEASES),
+    right(
+        "coordination.k8s.io",
+        &["leases"],
+        &["create"],
+        ALL,
+        "the first manager makes the Lease (RBAC cannot narrow a creation to a name)",
+    ),
+];
+
+/// Leases of the managers of both providers.
+const LEASES: &[&str] = &["controller-leader-election-foo", "controller-leader-election-foo-control-plane"];
 
 /// What a manager that calls AWS may do in its own namespace besides.
 const IDENTITY_SECRETS: &[Right] = &[right(
@@ -271,6 +298,7 @@ pub(super) fn files() -> Result<Vec<Generated>> {
             "identity_secrets_role.yaml",
             role("Role", "foo-identity-secrets", "  namespace: foo-system\n", IDENTITY_SECRETS.iter()),
         ),
+        Generated { path: format!("{NAMESPACED}/role.yaml"), text: namespaced_roles() },
         file(
             "aggregated_role.yaml",
             [core_role(Provider::Infrastructure), core_role(Provider::ControlPlane)].concat(),
@@ -300,6 +328,33 @@ pub(crate) fn manager_role(controllers: &[Controller]) -> String {
     role("ClusterRole", "foo-manager", "", needed)
 }
 
+/// Resources that are in no namespace, or are looked at in all: identities are for the whole cluster, and stay while any
+/// FooCluster uses them.
+const CLUSTER_WIDE: &[&str] =
+    &["fooclusteridentities", "fooclusteridentities/status", "namespaces", "fooclusters"];
+
+/// The rights of a manager that looks after one namespace: a Role there, and a ClusterRole for what is in none.
+fn namespaced_roles() -> String {
+    let is_wide = |right: &&Right| right.resources.iter().all(|name| CLUSTER_WIDE.contains(name));
+    let of_namespace = |right: &&Right| !is_wide(right) || right.resources == ["fooclusters"];
+    let (role_name, metadata) = ("foo-manager-of-namespace", format!("  namespace: {SAMPLE_NAMESPACE}\n"));
+    let wide = RIGHTS.iter().filter(is_wide).filter(|right| !of_namespace(right)).chain([&ALL_CLUSTERS]);
+    [
+        role("Role", role_name, &metadata, RIGHTS.iter().filter(of_namespace)),
+        role("ClusterRole", role_name, "", wide),
+    ]
+    .concat()
+}
+
+/// Of the clusters in other namespaces.
+const ALL_CLUSTERS: Right = right(
+    INFRASTRUCTURE_GROUP,
+    &["fooclusters"],
+    READ,
+    &[Pool, Cluster],
+    "who uses an identity, wherever it is",
+);
+
 /// ClusterRole that gives Cluster API's core its rights on one provider's kinds.
 pub(crate) fn core_role(provider: Provider) -> String {
     let (name, rights) = match provider {
@@ -314,10 +369,15 @@ fn role<'a>(kind: &str, name: &str, metadata: &str, rights: impl Iterator<Item =
     let rules: Vec<String> = rights
         .map(|right| {
             format!(
-                "# {}\n- apiGroups: [\"{}\"]\n  resources: [{}]\n  verbs: [{}]\n",
+                "# {}\n- apiGroups: [\"{}\"]\n  resources: [{}]\n{}  verbs: [{}]\n",
                 right.reason,
                 right.group,
                 right.resources.join(", "),
+                if right.names.is_empty() {
+                    String::new()
+                } else {
+                    format!("  resourceNames: [{}]\n", right.names.join(", "))
+                },
                 right.verbs.join(", "),
             )
         })
@@ -352,7 +412,11 @@ fn page() -> Result<String> {
         row(&mut page, right, Some("pool, cluster".to_owned()))?;
     }
     page.push_str(
-        "\nThe manager may not touch CRDs and webhooks. In workload clusters it has no rights of its own; where a pool says \
+        "\nWhat RBAC cannot say, admission policies do (`deploy/policy`): the manager's ServiceAccount writes no Secret but\n\
+         `<cluster>-kubeconfig` of the type `cluster.x-k8s.io/secret`, of others nothing but ownerReferences, deletes no Secret, and\n\
+         deletes no Machine but those of its pools. With [one namespace](../operations/install.md#one-namespace-only) it can read\n\
+         Secrets there and in its own only.\n\n\
+         The manager may not touch CRDs and webhooks. In workload clusters it has no rights of its own; where a pool says \
          `interruption.rebalance: Cordon` it patches Nodes as the user of `<cluster>-kubeconfig`.\n\n\
          ## Cluster API's core\n\n\
          Granted by label `cluster.x-k8s.io/aggregate-to-manager`.\n\n\
@@ -436,6 +500,40 @@ mod tests {
             let granted =
                 rights.iter().any(|right| right.group == crd.spec.group && right.resources.contains(&plural));
             assert!(granted, "{plural}");
+        }
+    }
+
+    #[test]
+    fn a_manager_of_one_namespace_has_all_its_rights_there_and_secrets_nowhere_else() {
+        let roles = crate::yaml::parse(&namespaced_roles()).unwrap();
+        let [of_namespace, wide] = roles.as_slice() else { panic!("{roles:?}") };
+        assert_eq!(
+            (&of_namespace["kind"], &of_namespace["metadata"]["namespace"]),
+            (&"Role".into(), &SAMPLE_NAMESPACE.into())
+        );
+        let granted = |resource: &str, verb: &str| {
+            [of_namespace, wide].into_iter().flat_map(|role| role["rules"].as_array().unwrap()).any(|rule| {
+                let has = |key: &str, what: &str| rule[key].as_array().unwrap().iter().any(|it| it == what);
+                has("resources", resource) && has("verbs", verb)
+            })
+        };
+        for right in RIGHTS {
+            for (resource, verb) in
+                right.resources.iter().flat_map(|it| right.verbs.iter().map(move |verb| (it, verb)))
+            {
+                assert!(granted(resource, verb), "{verb} {resource}");
+            }
+        }
+        let wide = wide["rules"].to_string();
+        for absent in ["secrets", "machines", "machinepools", "\"clusters\"", "events", "delete", "create"] {
+            assert!(!wide.contains(absent), "{absent}: {wide}");
+        }
+    }
+
+    #[test]
+    fn leases_are_narrowed_to_those_of_the_managers() {
+        for right in LEADER_ELECTION {
+            assert_eq!(right.names.is_empty(), right.verbs == ["create"]);
         }
     }
 

@@ -80,6 +80,8 @@ fn a_removal_that_hangs_because_the_manager_went_first_comes_to_its_end() {
         let reader = Reader::of(&rig).await?;
         reader.follow(PAGE, "With kubectl").await?;
         rig.api().apply(POOL).await?;
+        let allowed = "kubectl annotate crd --selector cluster.x-k8s.io/provider infrastructure.foo.com/deletion-allowed=";
+        reader.run(allowed).await?;
         reader.run("kubectl delete -k deploy/default --wait=false").await?;
         let namespace = async || {
             rig.api().kubectl(["get", "namespace/foo-system", "--ignore-not-found", "-o=name"]).await
