@@ -62,7 +62,9 @@ use std::collections::BTreeMap;
     validation = Rule::new("has(self.groupName) == has(oldSelf.groupName) && (!has(self.groupName) || self.groupName == oldSelf.groupName)")
         .message("groupName is immutable"),
     validation = Rule::new("!has(self.autoscaling) || !has(self.maxSize) || self.autoscaling.maxSize <= self.maxSize")
-        .message("autoscaling.maxSize is above maxSize")
+        .message("autoscaling.maxSize is above maxSize"),
+    validation = Rule::new("!has(self.rootVolume) || !(self.rootVolume.type in ['st1', 'sc1'])")
+        .message("st1 and sc1 cannot be root volumes")
 )]
 pub struct FooMachinePoolSpec {
     /// ARN of the group. Written by the provider once.
@@ -147,9 +149,13 @@ pub struct FooMachinePoolSpec {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(
         validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
-            .message("tags must not begin with aws: or infrastructure.foo.com/")
+            .message("tags must not begin with aws: or infrastructure.foo.com/"),
+        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
+            .message("keys of tags have 1 to 128 characters"),
+        validation = Rule::new("self.all(key, !key.matches('[\\\\x00-\\\\x1f\\\\x7f]') && !self[key].matches('[\\\\x00-\\\\x1f\\\\x7f]'))")
+            .message("tags must not contain control characters")
     )]
-    #[schemars(extend("maxProperties" = 40))]
+    #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,
 }
 
@@ -228,9 +234,34 @@ pub struct Ami {
     pub id: String,
 }
 
-/// An EBS volume.
+/// An EBS volume. What EC2 would refuse only when it launches an instance is refused here (EBS User Guide, "Amazon EBS volume
+/// types").
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!(self.type in ['io1', 'io2']) || has(self.iops)")
+        .message("io1 and io2 need iops"),
+    validation = Rule::new("!has(self.iops) || self.type in ['gp3', 'io1', 'io2']")
+        .message("iops can be given for gp3, io1 and io2 only"),
+    validation = Rule::new("!has(self.throughput) || self.type == 'gp3'")
+        .message("throughput can be given for gp3 only"),
+    validation = Rule::new("self.type != 'gp3' || !has(self.iops) || (self.iops >= 3000 && self.iops <= 80000 && (self.iops == 3000 || self.iops <= self.sizeGiB * 500))")
+        .message("gp3 has 3000 to 80000 iops, above 3000 at most 500 for each GiB"),
+    validation = Rule::new("self.type != 'io1' || !has(self.iops) || (self.iops <= 64000 && self.iops <= self.sizeGiB * 50)")
+        .message("io1 has at most 64000 iops and at most 50 for each GiB"),
+    validation = Rule::new("self.type != 'io2' || !has(self.iops) || self.iops <= self.sizeGiB * 1000")
+        .message("io2 has at most 1000 iops for each GiB"),
+    validation = Rule::new("self.type != 'gp3' || !has(self.throughput) || self.throughput * 4 <= (has(self.iops) ? self.iops : 3000)")
+        .message("gp3 has at most 0.25 MiB/s of throughput for each of its iops, which are 3000 if absent"),
+    validation = Rule::new("!(self.type in ['st1', 'sc1']) || self.sizeGiB >= 125")
+        .message("st1 and sc1 have at least 125 GiB"),
+    validation = Rule::new("!(self.type in ['io1', 'io2']) || self.sizeGiB >= 4")
+        .message("io1 and io2 have at least 4 GiB"),
+    validation = Rule::new("self.type in ['gp3', 'io2'] || self.sizeGiB <= 16384")
+        .message("gp2, io1, st1 and sc1 have at most 16384 GiB"),
+    validation = Rule::new("!has(self.kmsKeyID) || (has(self.encrypted) && self.encrypted)")
+        .message("kmsKeyID needs encrypted: true")
+)]
 pub struct Volume {
     /// Size in GiB.
     #[serde(rename = "sizeGiB")]
@@ -239,7 +270,7 @@ pub struct Volume {
     /// Kind of volume.
     #[serde(default, rename = "type")]
     pub kind: VolumeType,
-    /// Provisioned I/O operations per second.
+    /// Provisioned I/O operations per second; gp3, io1 and io2 only, and needed for the last two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 100, max = 256_000))]
     pub iops: Option<i32>,

@@ -25,7 +25,7 @@ fn full_pool() -> Value {
         "sshKeyName": "operators",
         "securityGroups": [{"id": "sg-1"}, {"tags": {"role": "node"}}],
         "rootVolume": {
-            "sizeGiB": 100, "type": "io2", "iops": 3000, "throughput": 250, "encrypted": true,
+            "sizeGiB": 100, "type": "gp3", "iops": 4000, "throughput": 250, "encrypted": true,
             "kmsKeyID": "alias/nodes",
         },
         "volumes": [{"deviceName": "/dev/xvdb", "volume": {"sizeGiB": 500, "type": "st1"}}],
@@ -346,5 +346,72 @@ fn capacities_are_strings() {
         let refused: Result<()> = status(json!({"capacity": {"cpu": 4}})).await;
         is_refusal(refused, "must be of type string")?;
         status(json!({"capacity": {"cpu": "4", "nvidia.com/gpu": "1"}})).await
+    });
+}
+
+#[test]
+fn a_volume_that_ec2_would_not_launch_is_refused_at_once() {
+    on_server(async |server| {
+        let data = |volume: Value| {
+            let volume = with(json!({"sizeGiB": 100}), volume);
+            with(pool(), json!({"volumes": [{"deviceName": "/dev/xvdb", "volume": volume}]}))
+        };
+        for right in [
+            json!({}),
+            json!({"iops": 3000, "sizeGiB": 1}),
+            json!({"iops": 50_000, "throughput": 2000}),
+            json!({"throughput": 750}),
+            json!({"type": "io1", "iops": 5000}),
+            json!({"type": "io2", "iops": 100_000}),
+            json!({"type": "st1", "sizeGiB": 125}),
+            json!({"type": "gp2", "sizeGiB": 16_384}),
+            json!({"encrypted": true, "kmsKeyID": "alias/nodes"}),
+        ] {
+            server.accepts(Kind::MachinePool, &data(right)).await?;
+        }
+        for (wrong, message) in [
+            (json!({"type": "io1"}), "io1 and io2 need iops"),
+            (json!({"type": "io2"}), "io1 and io2 need iops"),
+            (json!({"type": "gp2", "iops": 3000}), "iops can be given for gp3, io1 and io2 only"),
+            (json!({"type": "gp2", "throughput": 125}), "throughput can be given for gp3 only"),
+            (json!({"iops": 2999}), "gp3 has 3000 to 80000 iops"),
+            (json!({"iops": 50_001}), "at most 500 for each GiB"),
+            (json!({"throughput": 751}), "at most 0.25 MiB/s"),
+            (json!({"type": "io1", "iops": 5001}), "at most 50 for each GiB"),
+            (json!({"type": "io2", "iops": 100_001}), "at most 1000 iops for each GiB"),
+            (json!({"type": "st1", "sizeGiB": 124}), "at least 125 GiB"),
+            (json!({"type": "io1", "iops": 100, "sizeGiB": 3}), "at least 4 GiB"),
+            (json!({"type": "gp2", "sizeGiB": 16_385}), "at most 16384 GiB"),
+            (json!({"kmsKeyID": "alias/nodes"}), "kmsKeyID needs encrypted: true"),
+            (json!({"kmsKeyID": "alias/nodes", "encrypted": false}), "kmsKeyID needs encrypted: true"),
+        ] {
+            server.refuses(Kind::MachinePool, data(wrong), message).await?;
+        }
+        let root = |volume: Value| with(pool(), json!({"rootVolume": volume}));
+        let slow = json!({"sizeGiB": 500, "type": "st1"});
+        server.refuses(Kind::MachinePool, root(slow), "st1 and sc1 cannot be root volumes").await
+    });
+}
+
+#[test]
+fn a_tag_that_aws_would_not_take_or_not_give_back_is_refused_at_once() {
+    on_server(async |server| {
+        let tagged = |key: &str, value: &str| with(pool(), json!({"tags": {key: value}}));
+        for (key, value) in [("k", ""), ("käse \u{200f}", "a b=c"), (&"k".repeat(128), &"v".repeat(256))] {
+            server.accepts(Kind::MachinePool, &tagged(key, value)).await?;
+        }
+        let control = "tags must not contain control characters";
+        let long = "keys of tags have 1 to 128 characters";
+        for (key, value, message) in [
+            ("a\u{1}", "v", control),
+            ("a", "line\nbreak", control),
+            ("a", "\u{7f}", control),
+            ("", "v", long),
+            (&"k".repeat(129), "v", long),
+            ("k", &"v".repeat(257), "256"),
+        ] {
+            server.refuses(Kind::MachinePool, tagged(key, value), message).await?;
+        }
+        Ok(())
     });
 }
