@@ -367,8 +367,9 @@ pub struct ScaleIn {
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 1000))]
     pub max_concurrent_drains: i32,
-    /// How long there must be too many before a Machine is taken that has a Node and no mark; 60 if the MachinePool
-    /// carries cluster-autoscaler's annotations, else 0.
+    /// How long replicas must have been as low as they are, and no launch have failed to come, before a Machine is taken
+    /// for it that has a Node and no mark; 2100 (35 minutes) if the MachinePool carries cluster-autoscaler's annotations,
+    /// else 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 3600))]
     pub stabilization_seconds: Option<i32>,

@@ -147,7 +147,8 @@ pub struct ScaleIn {
     pub policy: VictimPolicy,
     /// How many Machines may be draining at once by our own choice; at least 1. Marked Machines are not held back.
     pub max_concurrent_drains: u32,
-    /// How long an excess must last before an unmarked Machine with a registered Node is taken.
+    /// How long the wish must have been as low as it is, and no launch have failed to come, before unmarked Machines with
+    /// a registered Node are taken for it.
     pub stabilization: Seconds,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::action::{Action, GroupSettings};
 use crate::memory::Memory;
-use crate::model::{GroupName, MachineName, Timestamp};
+use crate::model::{GroupName, MachineName, Seconds, Timestamp};
 use crate::report::{About, Event, Severity};
 use std::collections::BTreeSet;
 
@@ -37,12 +37,35 @@ pub(crate) enum Stage {
     Last,
 }
 
+/// Unmarked Machines with a Node that are more than wished for and stay for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// How many.
+    pub(crate) machines: u32,
+    /// What was wished for before; `None`: nobody remembers.
+    pub(crate) from: Option<u32>,
+    pub(crate) until: Until,
+}
+
+/// When the first of those that are held back may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// At this moment, and all of them.
+    At(Timestamp),
+    /// At this moment, and others later.
+    AtLeast(Timestamp),
+    /// So long after launches come again.
+    Launches(Seconds),
+}
+
 /// A plan being written.
 pub(crate) struct Draft {
     pub(crate) memory: Memory,
     pub(crate) events: Vec<Event>,
     /// How many Machines this plan chose to go.
     pub(crate) victims: u32,
+    /// What this plan does not choose yet, though it is too many.
+    pub(crate) held: Option<Held>,
     /// How many launches in flight are not cancelled because marked Machines wait for them.
     pub(crate) reserved: u32,
     /// Machines that this plan deletes, so that two reasons make one deletion.
@@ -59,6 +82,7 @@ impl Draft {
             memory,
             events: Vec::new(),
             victims: 0,
+            held: None,
             reserved: 0,
             deleted: BTreeSet::new(),
             actions: Vec::new(),

@@ -22,6 +22,7 @@ mod situation;
 mod steps;
 mod summary;
 mod tally;
+pub mod wishes;
 
 pub use action::{Action, GroupSettings, NewGroup, OnlyIf};
 pub use check::{Violation, violations};

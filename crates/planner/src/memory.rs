@@ -8,6 +8,7 @@ use crate::model::hook::Hold;
 use crate::model::{Decrement, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use crate::observed::{Look, Observed};
 use crate::signals::ADVICE_HOLDS;
+use crate::wishes::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,6 +22,12 @@ pub struct Memory {
     pub excess_since: Option<Timestamp>,
     /// Since when the group has been short of the capacity it wants.
     pub short_since: Option<Timestamp>,
+    /// When launches last failed to come. Only while it matters: in pools that hold unmarked Machines back.
+    #[serde(default)]
+    pub starved_at: Option<Timestamp>,
+    /// How low the wish has been, and for how long. Only in such pools, too.
+    #[serde(default)]
+    pub wishes: Wishes,
     /// Since when a template version with the wanted content has been lacking.
     pub template_due_since: Option<Timestamp>,
     /// Machines we deleted and have not yet seen deleting.

@@ -13,17 +13,14 @@ pub(crate) use conditions::conditions;
 pub(crate) use replacing::rollout;
 
 use crate::desired::Wanted;
-use crate::draft::Draft;
+use crate::draft::{Draft, Held, Until};
 use crate::model::group::TemplateChoice;
 use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
 use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport, some_names};
 use crate::situation::{Generation, Situation, Standing, View};
+use crate::steps::size::SHORT_FOR;
 use std::collections::BTreeSet;
-use std::time::Duration;
-
-/// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
-const SHORT_FOR: Duration = Duration::from_mins(2);
 
 /// Whether the pool's infrastructure is there: the group is, and one of its instances if any is wanted.
 pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
@@ -169,6 +166,30 @@ fn cut(situation: &Situation<'_>) -> Option<String> {
             wish.size
         )
     })
+}
+
+/// What is more than wished for and stays for a while, and why.
+fn held(situation: &Situation<'_>, held: Held) -> String {
+    let wish = situation.wish.size;
+    let why = match held.from {
+        Some(from) if from > wish => {
+            format!("replicas lowered from {from} to {wish} without marking Machines")
+        }
+        Some(_) | None => format!("more Machines than the {wish} wished for, and none of them marked"),
+    };
+    let nodes = if held.machines == 1 {
+        "1 serving node is".to_owned()
+    } else {
+        format!("{} serving nodes are", held.machines)
+    };
+    let until = match held.until {
+        Until::At(at) => format!("until {}", at.time_of_day()),
+        Until::AtLeast(at) => format!("at least until {}", at.time_of_day()),
+        Until::Launches(window) => {
+            format!("until {} min after AWS launches again what is asked for", window.0.div_ceil(60))
+        }
+    };
+    format!("{why}; {nodes} kept {until} unless marked")
 }
 
 /// Names of the members of a standing.

@@ -104,6 +104,8 @@ fn remembered(memory: &Memory) -> String {
         ledger: Ledger { changed_at: _, created, base, desired: expected, leaving },
         excess_since,
         short_since,
+        starved_at,
+        wishes,
         template_due_since,
         deleted_machines,
         created_machines,
@@ -118,10 +120,11 @@ fn remembered(memory: &Memory) -> String {
     };
     let held = |Hold { since: _, beaten: _, completed }: &Hold| completed.is_some();
     let done = |Cordon { at: _, done }: &Cordon| *done;
-    let parts: [&dyn Debug; 9] = [
+    let parts: [&dyn Debug; 10] = [
         &(created.is_some(), base, expected.map(|(expected, _)| expected)),
         &leaving.keys(),
         &(excess_since.is_some(), short_since.is_some(), template_due_since.is_some()),
+        &(starved_at.is_some(), wishes.sizes()),
         &deleted_machines.keys(),
         &created_machines.keys(),
         &trial.as_ref().map(known),

@@ -19,9 +19,10 @@ use foo_planner::desired::{
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Stabilisation of unmarked shrinking when cluster-autoscaler owns the size: it takes back a whole scale-up, unmarked,
-/// while one of the new Nodes may already run pods, and asks again some seconds later.
-const AUTOSCALER_STABILIZATION: Seconds = Seconds(60);
+/// Stabilisation of unmarked shrinking when cluster-autoscaler owns the size. It marks every Machine that it means; when
+/// AWS has no capacity it takes back more than it asked for, unmarked, and asks again when its back-off is over: thirty
+/// minutes at most (`--max-node-group-backoff-duration`), and five more for it to notice and correct itself.
+const AUTOSCALER_STABILIZATION: Seconds = Seconds(35 * 60);
 
 /// The AWS cloud provider finds what belongs to a cluster by tags that begin so.
 const CLOUD_PROVIDER_TAG: &str = "kubernetes.io/cluster/";
@@ -254,7 +255,9 @@ fn scale_in(gathered: &Gathered) -> ScaleIn {
     let rules = &gathered.pool.spec.scale_in;
     let stabilization = match rules.stabilization_seconds {
         Some(seconds) => Seconds(content::unsigned(seconds)),
-        None if autoscaler_bounds(gathered).is_some() => AUTOSCALER_STABILIZATION,
+        None if autoscaler_bounds(gathered).is_some() && !managed_externally(gathered) => {
+            AUTOSCALER_STABILIZATION
+        }
         None => Seconds(0),
     };
     ScaleIn {

@@ -107,6 +107,39 @@ async fn annotations_that_the_autoscaler_cannot_read_are_told() {
     assert_eq!(pool.says("AutoscalerReady"), "False AutoscalerAnnotationsInvalid");
 }
 
+/// AWS has no room for an increase, and cluster-autoscaler takes back more than it asked for: 4 → 8 → 0, unmarked.
+#[tokio::test(start_paused = true)]
+async fn what_serves_outlives_an_autoscaler_that_takes_back_too_much_in_a_shortage() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(4).await;
+    pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, "0");
+    pool.annotates_machine_pool(AUTOSCALER_MAX_ANNOTATION, "10");
+    world.waits(Duration::from_mins(40)).await;
+    let before = pool.instances();
+    let instance_type = objects::pool_spec().instance_type.unwrap();
+    for zone in ["a", "b", "c"] {
+        let zone = format!("{DEFAULT_REGION}{zone}");
+        world.region.set_capacity_limit(&zone, &instance_type, Some(0)).unwrap();
+    }
+    for _ in 0..2 {
+        pool.scales_to(8);
+        world.waits(Duration::from_mins(15)).await;
+        assert_eq!(pool.says("CapacityAvailable"), "False InstancesNotLaunched");
+        pool.scales_to(0);
+        world.waits(Duration::from_mins(1)).await;
+        assert_eq!(pool.group().unwrap().sizes.desired, 4, "what never launched is cancelled at once");
+        let held = pool.condition("ScalingDown");
+        assert_eq!(held.reason, "ScaleInHeld");
+        let said = "replicas lowered from 8 to 0 without marking Machines; 4 serving nodes are kept until ";
+        assert!(held.message.starts_with(said), "{}", held.message);
+        world.waits(Duration::from_mins(30)).await;
+        assert_eq!(pool.instances(), before, "its longest back-off");
+    }
+    pool.edits(|spec| spec.scale_in.stabilization_seconds = Some(0));
+    world.settles().await;
+    pool.is_of(0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_autoscalers_mark_chooses_the_machine_that_goes() {
     let world = World::new().await;

@@ -19,6 +19,12 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// `10:35 UTC`.
+    pub fn time_of_day(self) -> String {
+        let minutes = self.0.div_euclid(60_000);
+        format!("{:02}:{:02} UTC", minutes.div_euclid(60).rem_euclid(24), minutes.rem_euclid(60))
+    }
+
     /// How long before `later` this moment lies; zero if it does not.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))

@@ -4,12 +4,15 @@
 //! Nothing here ends an instance.
 
 use crate::action::Action;
+use crate::desired::Size;
 use crate::draft::{Draft, Stage};
-use crate::model::Group;
+use crate::model::{Group, Timestamp};
 use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::holds_raise;
+use crate::wishes::Wishes;
+use std::time::Duration;
 
 /// Brings desired capacity and its bounds to where the wish wants them.
 pub(crate) fn adjust(situation: &Situation<'_>, draft: &mut Draft) {
@@ -126,16 +129,53 @@ fn publish(group: &Group, published: u32, draft: &mut Draft) {
     }
 }
 
-/// Remembers since when there have been too many Machines, and since when too little capacity.
+/// Remembers since when there have been too many Machines, and since when too little capacity, and how low the wish has
+/// been.
 ///
-/// Only a fresh view changes these: not knowing neither starts nor stops a clock.
+/// Only a fresh view changes what is seen in the group: not knowing neither starts nor stops a clock.
 pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
+    hear_wish(situation, draft);
     if !matches!(situation.view, View::Ours(_)) || !situation.is_fresh() {
         return;
     }
     let now = situation.observed.now;
-    let since = |holds: bool, since: Option<crate::model::Timestamp>| holds.then(|| since.unwrap_or(now));
+    let since = |holds: bool, since: Option<Timestamp>| holds.then(|| since.unwrap_or(now));
     let tally = situation.tally;
     draft.memory.excess_since = since(tally.kept > situation.target(), draft.memory.excess_since);
     draft.memory.short_since = since(situation.unlaunched() > 0, draft.memory.short_since);
+    draft.memory.starved_at = starved_at(situation, draft);
+}
+
+/// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
+pub(crate) const SHORT_FOR: Duration = Duration::from_mins(2);
+
+/// Whether what was asked for has not come for too long.
+pub(crate) fn is_starving(situation: &Situation<'_>, draft: &Draft) -> bool {
+    draft.memory.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= situation.observed.now)
+}
+
+/// When launches last failed to come, as long as that keeps registered Nodes (see [`super::victims`]).
+fn starved_at(situation: &Situation<'_>, draft: &Draft) -> Option<Timestamp> {
+    let now = situation.observed.now;
+    let window = Duration::from(situation.desired.scale_in.stabilization);
+    let last = if is_starving(situation, draft) { Some(now) } else { draft.memory.starved_at };
+    last.filter(|last| last.plus(window) > now)
+}
+
+/// Remembers how low the wish has been, and for how long, in pools where that matters.
+fn hear_wish(situation: &Situation<'_>, draft: &mut Draft) {
+    let window = Duration::from(situation.desired.scale_in.stabilization);
+    if window.is_zero() {
+        draft.memory.wishes = Wishes::default();
+        return;
+    }
+    let known = match situation.desired.size {
+        Size::Unknown => false,
+        Size::Replicas { .. } => true,
+        // The group says it.
+        Size::External { .. } => matches!(situation.view, View::Ours(_)) && situation.is_fresh(),
+    };
+    if known {
+        draft.memory.wishes.hear(situation.wish.size, situation.observed.now, window);
+    }
 }

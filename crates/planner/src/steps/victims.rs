@@ -5,12 +5,13 @@
 
 use crate::action::{Action, OnlyIf};
 use crate::desired::VictimPolicy;
-use crate::draft::{Draft, Stage};
+use crate::draft::{Draft, Held, Stage, Until};
 use crate::model::{Health, Machine, MachineName, NodeState, RemovalMark, Zone};
 use crate::report::{About, Severity};
 use crate::rollout::is_available;
 use crate::situation::{Generation, Member, Situation, Standing};
 use crate::steps::replace::room_to_drain;
+use crate::steps::size::is_starving;
 use crate::tally::count;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -42,6 +43,16 @@ impl Rank {
         } else {
             Self::Ordinary
         }
+    }
+
+    /// Which of equals goes first. Of those whose Node never joined the one that has waited longest, whatever the policy:
+    /// one that was launched a moment ago may still join.
+    fn policy(self, policy: VictimPolicy) -> VictimPolicy {
+        if self.heeds_zones() { policy } else { VictimPolicy::Oldest }
+    }
+
+    fn heeds_zones(self) -> bool {
+        self != Self::NeverJoined
     }
 
     fn reason(self, policy: VictimPolicy) -> &'static str {
@@ -103,10 +114,8 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
         kept.saturating_sub(marked).saturating_sub(wish).saturating_sub(newcomers(situation, draft));
     let budget = room_to_drain(situation, draft).saturating_sub(marked);
     let rooms = unmarked_excess.min(budget);
-    if !registered_may_go(situation, draft, unmarked_excess) {
-        queue.spare_registered();
-    }
-    take_spare(situation, &mut queue, rooms, &mut chosen);
+    let registered = registered_may_go(situation, draft, &queue, unmarked_excess);
+    take_spare(situation, &mut queue, rooms, registered, &mut chosen);
     for candidate in &chosen {
         let excess = if candidate.rank == Rank::Marked { capacity_excess } else { launched_excess };
         delete(situation, candidate, excess, draft);
@@ -143,18 +152,48 @@ fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
     u32::try_from(unclaimed).unwrap_or(u32::MAX)
 }
 
-/// Whether unmarked Machines with a registered Node may be taken: the excess has lasted long enough.
+/// How many unmarked Machines with a registered Node may be taken: no more than a wish that has lasted justifies, and
+/// none while launches fail to come, nor for a while after.
 ///
 /// An autoscaler takes back a scale-up that timed out unmarked, and asks again seconds later; a Node that came in
-/// between already runs pods.
-fn registered_may_go(situation: &Situation<'_>, draft: &mut Draft, excess: u32) -> bool {
-    let since = draft.memory.excess_since.unwrap_or(situation.observed.now);
-    let until = since.plus(situation.desired.scale_in.stabilization.into());
-    let lasted = situation.observed.now >= until;
-    if !lasted && excess > 0 {
-        draft.wake_at(until);
+/// between already runs pods. When AWS has no capacity it even takes back what has served all the time, against a list
+/// that is out of date, corrects itself after minutes, and asks again when its back-off is over.
+fn registered_may_go(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    queue: &Queue<'_, '_>,
+    excess: u32,
+) -> u32 {
+    let now = situation.observed.now;
+    let stabilization = situation.desired.scale_in.stabilization;
+    let window = Duration::from(stabilization);
+    let surplus = excess.saturating_sub(queue.unmarked(|machine| machine.node == NodeState::None));
+    if window.is_zero() {
+        return excess;
     }
-    lasted
+    let steady = draft.memory.wishes.steady(now, window);
+    let starved = draft.memory.starved_at.map(|at| at.plus(window)).filter(|until| *until > now);
+    let lowered = steady.map_or(u32::MAX, |steady| steady.saturating_sub(situation.wish.size));
+    let free = if starved.is_some() { 0 } else { surplus.saturating_sub(lowered) };
+    let held = surplus - free;
+    if held == 0 {
+        return surplus;
+    }
+    let there = situation.wish.size.saturating_add(surplus);
+    let steps = draft.memory.wishes.steps(there, now, window);
+    let first = steps.map(|(first, _)| first).max(starved);
+    let last = steps.map(|(_, last)| last).max(starved);
+    let until = match (first, last) {
+        _ if is_starving(situation, draft) => Until::Launches(stabilization),
+        (Some(first), Some(last)) if first < last => Until::AtLeast(first),
+        (first, _) => Until::At(first.unwrap_or(now)),
+    };
+    if let Some(first) = first {
+        draft.wake_at(first);
+    }
+    let machines = held.min(queue.unmarked(|machine| machine.node != NodeState::None));
+    draft.held = (machines > 0).then_some(Held { machines, from: steady, until });
+    free
 }
 
 fn take<'s, 'a>(
@@ -171,18 +210,29 @@ fn take<'s, 'a>(
     }
 }
 
-/// Takes unmarked ones, of those that serve no more than are to spare: the surplus may be what does not serve yet.
+/// Takes unmarked ones, of those with a Node no more than `registered`, and of those that serve no more than are to
+/// spare: the surplus may be what does not serve yet.
 fn take_spare<'s, 'a>(
     situation: &Situation<'a>,
     queue: &mut Queue<'s, 'a>,
     limit: u32,
+    mut registered: u32,
     chosen: &mut Vec<Candidate<'s, 'a>>,
 ) {
     let marked = count(chosen.iter().filter(|candidate| is_available(situation, candidate.member)));
     let mut spare =
         situation.rollout.available.saturating_sub(marked).saturating_sub(situation.least_available());
+    if registered == 0 {
+        queue.spare_registered();
+    }
     for _ in 0..limit {
         let Some(candidate) = queue.next(&(Rank::Unhealthy..=Rank::Ordinary)) else { return };
+        if candidate.machine.node != NodeState::None {
+            registered = registered.saturating_sub(1);
+            if registered == 0 {
+                queue.spare_registered();
+            }
+        }
         if is_available(situation, candidate.member) {
             if spare == 0 {
                 return;
@@ -241,7 +291,7 @@ impl<'s, 'a> Queue<'s, 'a> {
                 Some(Candidate { rank: Rank::of(member, machine), member, machine })
             })
             .collect();
-        candidates.sort_by(|a, b| by_policy(policy, a, b));
+        candidates.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| by_policy(a.rank.policy(policy), a, b)));
         let mut queue = Self { ranks: BTreeMap::new(), zones: BTreeMap::new(), policy };
         for candidate in candidates {
             let zone = candidate.member.zone();
@@ -277,6 +327,12 @@ impl<'s, 'a> Queue<'s, 'a> {
         }
     }
 
+    /// How many unmarked ones of a kind have not been taken.
+    fn unmarked(&self, is: impl Fn(&Machine) -> bool) -> u32 {
+        let left = self.ranks.range(Rank::Unhealthy..).flat_map(|(_, zones)| zones.values().flatten());
+        count(left.filter(|candidate| is(candidate.machine)))
+    }
+
     /// How many of a rank have not been taken.
     fn left(&self, rank: Rank) -> u32 {
         let left = self.ranks.get(&rank).map_or(0, |zones| zones.values().map(VecDeque::len).sum());
@@ -287,11 +343,13 @@ impl<'s, 'a> Queue<'s, 'a> {
     fn next(&mut self, ranks: &std::ops::RangeInclusive<Rank>) -> Option<Candidate<'s, 'a>> {
         let policy = self.policy;
         let zones = &mut self.zones;
-        self.ranks.range_mut(ranks.clone()).find_map(|(_, queues)| {
+        self.ranks.range_mut(ranks.clone()).find_map(|(rank, queues)| {
+            let policy = rank.policy(policy);
             let size = |zone: &Zone| zones.get(zone).copied().unwrap_or(0);
             let (zone, _) = queues.iter().filter_map(|(zone, queue)| Some((*zone, queue.front()?))).min_by(
                 |(a, first), (b, second)| {
-                    size(b).cmp(&size(a)).then_with(|| by_policy(policy, first, second))
+                    let by_zone = size(b).cmp(&size(a)).then_with(|| by_policy(policy, first, second));
+                    if rank.heeds_zones() { by_zone } else { by_policy(policy, first, second) }
                 },
             )?;
             let taken = queues.get_mut(zone)?.pop_front()?;

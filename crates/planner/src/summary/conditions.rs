@@ -1,6 +1,6 @@
 //! Each condition from the situation.
 
-use super::{SHORT_FOR, cut, many, named, ready, replacing};
+use super::{cut, many, named, ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
 use crate::model::group::GroupStatus;
@@ -9,6 +9,7 @@ use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{Situation, Standing, View};
 use crate::steps::group::{Difference, differences, obstacle, was_lost};
 use crate::steps::remove::group_is_gone;
+use crate::steps::size::is_starving;
 use crate::steps::template::{Stand, stand};
 
 /// Reasons of failed looks that a human must act on: the cloud's error kinds of that name, and the manager's own word for
@@ -30,7 +31,7 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
         group(situation),
         capacity(situation, draft),
         scaling_up(situation),
-        scaling_down(situation),
+        scaling_down(situation, draft),
         replacing::rolling_out(situation),
         replacing::remediating(situation),
         deleting(situation),
@@ -187,9 +188,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
     let View::Ours(group) = situation.view else {
         return condition(kind, Status::Unknown, "NoGroup", "");
     };
-    let now = situation.observed.now;
-    let short = draft.memory.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= now);
-    if !short {
+    if !is_starving(situation, draft) {
         return condition(kind, Status::True, "Available", "");
     }
     let (have, want) = (situation.tally.existing, group.sizes.desired);
@@ -226,12 +225,15 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
     condition(kind, Status::True, "InstancesLaunching", message)
 }
 
-fn scaling_down(situation: &Situation<'_>) -> Condition {
+fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
     let kind = ConditionKind::ScalingDown;
     let excess = situation.tally.kept.saturating_sub(situation.target());
     let excess = if situation.desired.goal == Goal::Run { excess } else { 0 };
     if let Some((reason, message)) = departures(situation) {
         return condition(kind, Status::True, reason, message);
+    }
+    if let Some(held) = draft.held {
+        return condition(kind, Status::True, "ScaleInHeld", super::held(situation, held));
     }
     match situation.view {
         View::Ours(_) if excess > 0 => condition(

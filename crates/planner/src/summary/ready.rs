@@ -41,7 +41,7 @@ fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Op
         .or_else(|| unmet(others, Status::Unknown).filter(|_| !only_just_started(situation, draft)))
         .or_else(|| replacing(others))
         .or_else(|| too_few(situation))
-        .or_else(|| too_many(situation))
+        .or_else(|| too_many(situation, draft))
 }
 
 fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(String, String)> {
@@ -99,7 +99,7 @@ fn too_few(situation: &Situation<'_>) -> Option<(String, String)> {
     })
 }
 
-fn too_many(situation: &Situation<'_>) -> Option<(String, String)> {
+fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(String, String)> {
     if let Some((reason, message)) = departures(situation) {
         return Some((reason.to_owned(), message));
     }
@@ -107,6 +107,9 @@ fn too_many(situation: &Situation<'_>) -> Option<(String, String)> {
         let waits = |member: &&Member<'_>| matches!(member.standing, Standing::Undercut | Standing::Doomed);
         let names = some_names(situation.members.iter().filter(waits).map(|member| member.name.as_str()));
         return Some(("Draining".to_owned(), format!("waiting for Machines to be deleted: {names}")));
+    }
+    if let Some(held) = draft.held {
+        return Some(("ScaleInHeld".to_owned(), super::held(situation, held)));
     }
     let View::Ours(group) = situation.view else { return None };
     let wish = situation.target();

@@ -295,6 +295,8 @@ impl Hash for Mind {
             ledger: Ledger { changed_at, created, base, desired, leaving },
             excess_since,
             short_since,
+            starved_at,
+            wishes,
             template_due_since,
             deleted_machines,
             created_machines,
@@ -305,7 +307,8 @@ impl Hash for Mind {
             cordons,
         } = &self.0;
         (changed_at, created, base, desired, leaving).hash(hasher);
-        (excess_since, short_since, template_due_since).hash(hasher);
+        (excess_since, short_since, starved_at, template_due_since).hash(hasher);
+        wishes.hash(hasher);
         (deleted_machines, created_machines, rebalanced_at).hash(hasher);
         round.as_ref().map(|round| &round.instances).hash(hasher);
         if let Some(Trial { hash, since, available, ready, relapses, waiting_since }) = trial {
@@ -329,6 +332,8 @@ impl Mind {
             ledger: Ledger { changed_at: _, created, base: _, desired, leaving },
             excess_since,
             short_since,
+            starved_at,
+            wishes,
             template_due_since,
             deleted_machines,
             created_machines,
@@ -338,8 +343,9 @@ impl Mind {
             holds,
             cordons: _,
         } = &mut self.0;
-        let due = [created, excess_since, template_due_since];
+        let due = [created, excess_since, starved_at, template_due_since];
         due.into_iter().flatten().for_each(older);
+        wishes.times_mut().for_each(older);
         short_since.iter_mut().filter(|_| ages.marks).for_each(older);
         desired.iter_mut().map(|(_, at)| at).for_each(older);
         leaving.values_mut().for_each(older);

@@ -10,9 +10,10 @@ mod rollouts;
 use crate::world::{Fault, Launches, World, pool};
 use foo_planner::Goal;
 use foo_planner::desired::Size;
-use foo_planner::model::{MachineName, SignalKind};
+use foo_planner::model::{MachineName, NodeState, SignalKind};
 use foo_planner::report::{ConditionKind, Pace, Status};
 use proptest::prelude::*;
+use std::time::Duration;
 
 /// One thing that happens.
 #[derive(Clone, Copy, Debug)]
@@ -330,6 +331,24 @@ fn cases() -> u32 {
     std::env::var("PLANNER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
 }
 
+/// What befalls a pool whose autoscaler never marks anything.
+#[derive(Clone, Copy, Debug)]
+enum Habit {
+    Scale(u32),
+    Rounds(usize),
+    Capacity(Launches),
+    Restart,
+}
+
+/// Machines with a Node that stay.
+fn registered(world: &World) -> u32 {
+    let stays = |name: &&MachineName| {
+        let machine = world.kube.machine(name);
+        machine.is_some_and(|machine| machine.node != NodeState::None && !machine.deletion.is_deleting())
+    };
+    u32::try_from(world.kube.alive().iter().filter(stays).count()).unwrap()
+}
+
 /// How worlds are played.
 fn config() -> ProptestConfig {
     ProptestConfig {
@@ -381,5 +400,56 @@ proptest! {
             prop_assert!(desired <= most + surge, "{desired} instances, at most {most} wished\n{}", world.story());
         }
         comes_to_rest(&mut world);
+    }
+
+    /// What an autoscaler takes back unmarked costs no Node before the wish has been that low for the whole time, and none
+    /// for that time after launches failed to come, whatever is lost or crashes meanwhile.
+    #[test]
+    fn unmarked_nodes_stay_until_the_wish_has_been_as_low_for_the_whole_time(
+        start in 1_u32..6,
+        steps in prop::collection::vec(
+            prop_oneof![
+                4 => (0_u32..8).prop_map(Habit::Scale),
+                3 => (1_usize..30).prop_map(Habit::Rounds),
+                2 => Just(Habit::Capacity(Launches::Fail)),
+                2 => Just(Habit::Capacity(Launches::Work)),
+                1 => Just(Habit::Restart),
+            ],
+            1..30,
+        ),
+    ) {
+        const WINDOW: u32 = 300;
+        let mut world = pool().of(start).draining_at_most(20).stabilized_for(WINDOW).running();
+        let mut wishes = vec![(world.now, start)];
+        for step in steps {
+            let rounds = match step {
+                Habit::Scale(wish) => {
+                    world.scale_to(wish);
+                    wishes.push((world.now, wish));
+                    1
+                }
+                Habit::Capacity(launches) => {
+                    world.cloud.launches = launches;
+                    1
+                }
+                Habit::Restart => {
+                    world.restart(0);
+                    1
+                }
+                Habit::Rounds(rounds) => rounds,
+            };
+            for _ in 0..rounds {
+                let before = registered(&world);
+                world.round();
+                let after = registered(&world);
+                let began = world.now.minus(Duration::from_secs(u64::from(WINDOW) + 5));
+                let last_before = wishes.iter().rev().find(|(at, _)| *at <= began);
+                let lately = wishes.iter().filter(|(at, _)| *at > began);
+                // Before the world began nobody knows of any wish.
+                let most = last_before.into_iter().chain(lately).map(|(_, wish)| *wish).max().unwrap_or(0);
+                let least = before.min(most);
+                prop_assert!(after >= least, "{before} → {after}, {most} were wished for\n{}", world.story());
+            }
+        }
     }
 }

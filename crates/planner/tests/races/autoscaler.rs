@@ -111,6 +111,121 @@ fn r21_instances_without_a_node_go_before_registered_nodes_and_at_once() {
     );
 }
 
+/// What the autoscaler does when AWS has no room for an increase: it takes back more than it asked for.
+fn takes_back_too_much() -> crate::world::World {
+    let mut world = pool().of(4).draining_at_most(10).stabilized_for(2_100).running();
+    world.wait(2_100);
+    world.cloud.launches = Launches::Fail;
+    world.scale_to(8);
+    for _ in 0..180 {
+        world.round();
+    }
+    world.scale_to(0);
+    world
+}
+
+#[test]
+fn r21_more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays() {
+    let mut world = takes_back_too_much();
+    let plan = world.look_and_pass();
+    assert_eq!(words(&plan), ["update group desired=4"], "only what never launched is cancelled");
+    for cycle in 0..4 {
+        // It notices after five minutes, and asks again when its back-off is over.
+        for _ in 0..60 {
+            world.round();
+        }
+        world.scale_to(4);
+        for _ in 0..(60 + cycle * 90) {
+            world.round();
+        }
+        world.scale_to(8);
+        for _ in 0..180 {
+            world.round();
+        }
+        world.scale_to(0);
+    }
+    world.round();
+    assert_eq!((world.kube.alive().len(), world.cloud.launched), (4, 4), "{}", world.story());
+}
+
+#[test]
+fn r21_what_is_held_goes_when_nobody_asks_again_and_when_it_is_marked() {
+    let mut world = takes_back_too_much();
+    world.look_and_pass();
+    let victim = world.kube.alive()[2].clone();
+    world.mark(&victim);
+    assert_eq!(deletions(&world.look_and_pass()), 1, "a mark is enough");
+    world.wait(2_000);
+    assert_eq!(deletions(&world.look_and_pass()), 0);
+    world.wait(100);
+    assert_eq!(deletions(&world.look_and_pass()), 3);
+}
+
+#[test]
+fn r21_a_lost_memory_holds_what_serves_for_the_whole_time() {
+    let mut world = takes_back_too_much();
+    world.look_and_pass();
+    world.wait(1_500);
+    world.restart(0);
+    world.wait(1_500);
+    assert_eq!(deletions(&world.look_and_pass()), 0, "nobody knows since when");
+    world.wait(2_100);
+    assert_eq!(deletions(&world.look_and_pass()), 4);
+}
+
+#[test]
+fn r21_an_excess_that_stood_for_long_does_not_speed_up_a_younger_one() {
+    let mut world = pool().of(8).draining_at_most(10).stabilized_for(2_100).running();
+    world.wait(2_100);
+    world.scale_to(7);
+    world.look_and_pass();
+    world.wait(2_000);
+    world.scale_to(0);
+    assert_eq!(deletions(&world.look_and_pass()), 0);
+    world.wait(100);
+    assert_eq!(deletions(&world.look_and_pass()), 1, "the first is due");
+    world.wait(1_900);
+    assert_eq!(deletions(&world.look_and_pass()), 0);
+    world.wait(100);
+    assert_eq!(deletions(&world.look_and_pass()), 7);
+}
+
+#[test]
+fn r21_what_nobody_wished_for_is_not_held() {
+    let mut world = pool().of(3).draining_at_most(10).stabilized_for(2_100).running();
+    world.wait(2_100);
+    world.set_desired_by_hand(4);
+    world.cloud.launch(world.now);
+    world.look_and_pass();
+    world.cloud.put_in_service(world.now);
+    world.kube.work(world.now, &world.cloud);
+    assert_eq!(world.kube.alive().len(), 4);
+    assert_eq!(deletions(&world.look_and_pass()), 1, "the wish has been three all the time");
+}
+
+#[test]
+fn r21_after_launches_that_did_not_come_even_that_waits() {
+    let mut world = pool().of(3).draining_at_most(10).stabilized_for(2_100).running();
+    world.wait(2_100);
+    world.cloud.launches = Launches::Fail;
+    world.scale_to(4);
+    for _ in 0..60 {
+        world.round();
+    }
+    world.scale_to(3);
+    world.cloud.launches = Launches::Work;
+    world.round();
+    world.set_desired_by_hand(4);
+    world.cloud.launch(world.now);
+    world.look_and_pass();
+    world.cloud.put_in_service(world.now);
+    world.kube.work(world.now, &world.cloud);
+    assert_eq!(world.kube.alive().len(), 4);
+    assert_eq!(deletions(&world.look_and_pass()), 0);
+    world.wait(2_100);
+    assert_eq!(deletions(&world.look_and_pass()), 1);
+}
+
 #[test]
 fn r22_marked_machines_are_deleted_at_once_drain_limit_and_stabilization_or_not() {
     let mut world = pool().of(6).stabilized().draining_at_most(1).running();

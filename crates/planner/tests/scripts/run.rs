@@ -44,7 +44,7 @@ fn described(words: &[&str]) -> crate::world::Pool {
             "on-failure" => described.rolling_back(),
             "strategy" => described.replaced_by_somebody_else(),
             "rebalance" => described.following_advice(),
-            "stabilization" => described.stabilized(),
+            "stabilization" => described.stabilized_for(number()),
             "policy" => described.taking_the_newest(),
             "external" => {
                 let (min, max) = value.split_once("..").expect("min..max");

@@ -56,6 +56,17 @@ fn the_fullest_zone_gives_first_and_the_policy_decides_among_equals() {
 }
 
 #[test]
+fn of_those_that_never_joined_the_one_that_waited_longest_goes_whatever_zone_and_policy() {
+    // Zones by number: 1 b, 2 c, 3 a, 4 b: zone b is the fullest, and 4 the newest in it.
+    let mut world = pool().of(4).draining_at_most(9).taking_the_newest().running();
+    for number in [2, 4] {
+        world.kube.machine_mut(&name(number)).unwrap().node = NodeState::None;
+    }
+    world.kube.machine_mut(&name(2)).unwrap().created.0 -= 900_000;
+    assert_eq!(order(&mut world)[..2], ["2", "4"], "4 may still join");
+}
+
+#[test]
 fn unmarked_victims_keep_to_the_limit_of_concurrent_drains() {
     let mut world = pool().of(6).draining_at_most(2).running();
     for number in [1, 2, 3] {

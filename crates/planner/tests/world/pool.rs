@@ -141,9 +141,14 @@ impl Pool {
         self
     }
 
-    /// As a pool with the autoscaler's annotations: an unmarked excess must last a minute.
-    pub(crate) fn stabilized(mut self) -> Self {
-        self.0.scale_in.stabilization = Seconds(60);
+    /// A lowered wish must last a minute before unmarked Machines with a Node go.
+    pub(crate) fn stabilized(self) -> Self {
+        self.stabilized_for(60)
+    }
+
+    /// The same for so many seconds.
+    pub(crate) fn stabilized_for(mut self, seconds: u32) -> Self {
+        self.0.scale_in.stabilization = Seconds(seconds);
         self
     }
 
