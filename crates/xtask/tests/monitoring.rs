@@ -1,5 +1,7 @@
 //! deploy/monitoring: alerts watch metrics that exist, and say where to read on.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 use serde_json::Value;
 
 fn read(path: &str) -> String {
