@@ -1,7 +1,8 @@
 //! The wall clock, as a parameter.
 
 use crate::model::Timestamp;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Tells the time. Sleeping is tokio's business, so that tests can pause it.
 pub trait Clock: Send + Sync {
@@ -9,19 +10,134 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
+/// A wall clock that is so far ahead of ours was wrong before, or the machine slept: it is believed at once. Catching up
+/// would take as long again.
+const BELIEVED_AT_ONCE: Duration = Duration::from_hours(24);
+
+/// The machine's clock, made steady: it never goes back and never jumps by less than a day.
+///
+/// What was before and what was after is decided by comparing times of this clock, and how long something has lasted by
+/// their difference. A wall clock that is set back would make everything look older than it is for as long as the step,
+/// one that is set forward would end every deadline at once. So this clock runs with the monotonic one and follows the
+/// wall clock like a slewed one does: at half the pace while the wall clock is behind, at double the pace while it is
+/// ahead. A step of a minute is made good in one minute or two. Only where the wall clock is ahead by more than a day does
+/// it jump there.
+///
+/// Clones are the same clock.
+#[derive(Clone, Debug)]
+pub struct SystemClock(Arc<Mutex<Steady>>);
+
+impl SystemClock {
+    /// A clock that begins at the machine's time.
+    pub fn start() -> Self {
+        Self(Arc::new(Mutex::new(Steady { told: wall(), at: Instant::now() })))
+    }
+}
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+        let mut steady = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = steady.follow(wall(), Instant::now());
+        Timestamp(i64::try_from(told.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+fn wall() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// What was told last, as time since the epoch, and when that was.
+#[derive(Debug)]
+struct Steady {
+    told: Duration,
+    at: Instant,
+}
+
+impl Steady {
+    fn follow(&mut self, wall: Duration, now: Instant) -> Duration {
+        let passed = now.saturating_duration_since(self.at);
+        let slowest = self.told.saturating_add(passed / 2);
+        let fastest = self.told.saturating_add(passed.saturating_mul(2));
+        let far_ahead = wall > fastest.saturating_add(BELIEVED_AT_ONCE);
+        self.told = if far_ahead { wall } else { wall.clamp(slowest, fastest) };
+        self.at = self.at.max(now);
+        self.told
     }
 }
 
 impl<F: Fn() -> Timestamp + Send + Sync> Clock for F {
     fn now(&self) -> Timestamp {
         self()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+    const NOON: Duration = Duration::from_secs(1_700_000_000);
+
+    /// A clock that has told noon, and the moment it did.
+    fn steady() -> (Steady, Instant) {
+        let at = Instant::now();
+        (Steady { told: NOON, at }, at)
+    }
+
+    #[test]
+    fn with_a_wall_clock_that_runs_it_tells_the_wall_clocks_time() {
+        let (mut clock, start) = steady();
+        for passed in [0, 1, 5, 5, 60_000, 3_600_000].map(Duration::from_millis) {
+            assert_eq!(clock.follow(NOON + passed, start + passed), NOON + passed);
+        }
+    }
+
+    #[test]
+    fn set_back_it_goes_on_more_slowly_until_the_wall_clock_has_caught_up() {
+        let (mut clock, start) = steady();
+        let mut last = NOON;
+        for second in 1..=200 {
+            let passed = Duration::from_secs(second);
+            let told = clock.follow(NOON + passed - MINUTE, start + passed);
+            assert!(told > last, "after {second} s");
+            last = told;
+            if second >= 120 {
+                assert_eq!(told, NOON + passed - MINUTE);
+            }
+        }
+    }
+
+    #[test]
+    fn set_forward_by_an_hour_it_makes_no_deadline_end_more_than_twice_as_fast() {
+        let (mut clock, start) = steady();
+        let hour = MINUTE * 60;
+        for second in 1..=3_700 {
+            let passed = Duration::from_secs(second);
+            let told = clock.follow(NOON + hour + passed, start + passed);
+            assert!(told <= NOON + passed * 2, "after {second} s");
+            if second >= 3_600 {
+                assert_eq!(told, NOON + hour + passed);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wall_clock_that_was_days_behind_is_believed_when_it_is_right() {
+        let (mut clock, start) = steady();
+        let right = NOON + MINUTE * 60 * 24 * 365;
+        assert_eq!(clock.follow(right, start + MINUTE), right);
+    }
+
+    #[test]
+    fn whatever_the_wall_clock_does_time_never_goes_back() {
+        let (mut clock, start) = steady();
+        let (mut last, mut seed) = (NOON, 7_u64);
+        for step in 0..10_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let wall = Duration::from_millis(NOON.as_secs() * 1_000 - 200_000_000 + (seed >> 36));
+            let told = clock.follow(wall, start + Duration::from_millis(step));
+            assert!(told >= last);
+            last = told;
+        }
     }
 }

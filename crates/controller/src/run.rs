@@ -41,7 +41,7 @@ pub enum End {
 /// Runs the manager until it is told to stop or loses the lead.
 pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Result<End> {
     let stop = stop_signal()?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let pools = DebugPools::default();
     let metrics = Metrics::new(pools.clone());
     let readiness = Readiness::default();
@@ -197,6 +197,6 @@ fn identity() -> String {
     let host = std::env::var("POD_NAME")
         .or_else(|_| std::env::var("HOSTNAME"))
         .unwrap_or_else(|_| "foo-manager".into());
-    let started = SystemClock.now().0;
+    let started = SystemClock::start().now().0;
     format!("{host}_{}-{started}", std::process::id())
 }

@@ -8,6 +8,7 @@ use governor::middleware::StateInformationMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -35,7 +36,10 @@ const RECOVERY_STEP: Duration = Duration::from_secs(5);
 pub(super) struct Tokens {
     limiter: RateLimiter<NotKeyed, InMemoryState, TokioClock, StateInformationMiddleware>,
     burst_units: u32,
+    per_second: u32,
     pace: Mutex<Pace>,
+    /// How many wait for a token.
+    waiting: AtomicU32,
     /// Whoever holds it is the next to get a token: first come, first served.
     turn: tokio::sync::Mutex<()>,
 }
@@ -57,13 +61,16 @@ impl Tokens {
         Self {
             limiter: RateLimiter::direct_with_clock(quota, TokioClock).with_middleware(),
             burst_units: burst.get(),
+            per_second: rate.per_second.max(1),
             pace: Mutex::new(Pace::full()),
+            waiting: AtomicU32::new(0),
             turn: tokio::sync::Mutex::new(()),
         }
     }
 
     /// Waits for a token, in the order of asking.
     pub(super) async fn take(&self) -> Taken {
+        let _waits = Waits::begins(&self.waiting);
         let _turn = self.turn.lock().await;
         loop {
             let share = self.pace().share(Instant::now());
@@ -88,6 +95,13 @@ impl Tokens {
         }
     }
 
+    /// How long it takes until those that wait have their tokens, at the present rate.
+    pub(super) fn backlog(&self) -> Duration {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        let price = FULL.checked_div(self.pace().share(Instant::now())).unwrap_or(FULL);
+        Duration::from_secs(1).saturating_mul(waiting.saturating_mul(price)) / self.per_second
+    }
+
     /// Halves the rate; it comes back by itself.
     pub(super) fn slow_down(&self) {
         self.pace().halve(Instant::now());
@@ -95,6 +109,22 @@ impl Tokens {
 
     fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One that waits, however its wait ends.
+struct Waits<'a>(&'a AtomicU32);
+
+impl<'a> Waits<'a> {
+    fn begins(waiting: &'a AtomicU32) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -169,6 +199,20 @@ mod tests {
         assert!((1_700..=2_200).contains(&took.as_millis()), "{took:?}");
         tokio::time::sleep(Duration::from_mins(1)).await;
         assert_eq!(tokens.take().await, Taken { left: 9, rate_percent: 100 });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_backlog_is_what_those_who_wait_will_take() {
+        let tokens = Tokens::new(Rate { per_second: 2, burst: 1 });
+        assert_eq!(tokens.backlog(), Duration::ZERO);
+        tokens.take().await;
+        let mut waits: Vec<_> = (0..6).map(|_| Box::pin(tokens.take())).collect();
+        for wait in &mut waits {
+            assert!(futures::poll!(wait).is_pending());
+        }
+        assert_eq!(tokens.backlog(), Duration::from_secs(3));
+        drop(waits);
+        assert_eq!(tokens.backlog(), Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,8 +6,10 @@
 //!
 //! A method that needs several API calls (paging, a batch with unknown ids) takes one token and counts once.
 
+mod allowance;
 mod bucket;
 
+pub use allowance::{Accounts, Allowance};
 pub use bucket::Rate;
 
 use crate::error::{CloudError, ErrorKind};
@@ -17,14 +19,13 @@ use crate::model::{
     Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
-use crate::operation::{Bucket, Operation};
+use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
     Compute, Described, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, NetworkQuery, Result,
     SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
-use bucket::Tokens;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -35,15 +36,12 @@ use tokio::time::Instant;
 /// Whether this process may change anything at this moment: it leads.
 pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// A cloud whose calls are limited and measured. One per (credentials, region): AWS counts per account and region.
+/// A cloud whose calls are limited and measured. One per (credentials, region); those of one account share their limits.
 pub struct Metered<C> {
     inner: C,
     permit: Option<Permit>,
     metrics: Metrics,
-    auto_scaling: Tokens,
-    ec2_describe: Tokens,
-    ec2_mutate: Tokens,
-    sqs: Tokens,
+    allowance: Arc<Allowance>,
 }
 
 /// Client-side limits, one per bucket.
@@ -77,15 +75,15 @@ impl Default for Limits {
 impl<C> Metered<C> {
     /// Puts limits and metrics around `inner`.
     pub fn new(inner: C, limits: Limits, metrics: Metrics) -> Self {
-        Self {
-            inner,
-            permit: None,
-            metrics,
-            auto_scaling: Tokens::new(limits.auto_scaling),
-            ec2_describe: Tokens::new(limits.ec2_describe),
-            ec2_mutate: Tokens::new(limits.ec2_mutate),
-            sqs: Tokens::new(limits.sqs),
-        }
+        let allowance = Arc::new(Allowance::new(limits, Accounts::default(), ""));
+        Self { inner, permit: None, metrics, allowance }
+    }
+
+    /// The same cloud, drawing from this.
+    #[must_use]
+    pub fn drawing_from(mut self, allowance: Arc<Allowance>) -> Self {
+        self.allowance = allowance;
+        self
     }
 
     /// The same cloud, changing things only while `permit` holds. Asked after the wait for a token: whoever had to wait,
@@ -96,22 +94,14 @@ impl<C> Metered<C> {
         self
     }
 
-    fn tokens(&self, bucket: Bucket) -> &Tokens {
-        match bucket {
-            Bucket::AutoScaling => &self.auto_scaling,
-            Bucket::Ec2Describe => &self.ec2_describe,
-            Bucket::Ec2Mutate => &self.ec2_mutate,
-            Bucket::Sqs => &self.sqs,
-        }
-    }
-
     /// Waits for a token, makes the call, counts it.
     async fn around<T>(
         &self,
         operation: Operation,
         call: impl Future<Output = Result<T>> + Send,
     ) -> Result<T> {
-        let tokens = self.tokens(operation.bucket());
+        let buckets = self.allowance.buckets();
+        let tokens = buckets.tokens(operation.bucket());
         let asked = Instant::now();
         let taken = tokens.take().await;
         self.metrics.token_taken(operation.bucket(), asked.elapsed(), taken.left, taken.rate_percent);
@@ -151,10 +141,18 @@ impl<C: Queue> Queue for Metered<C> {
 #[async_trait]
 impl<C: Groups> Groups for Metered<C> {
     async fn account(&self) -> Result<String> {
-        self.around(Operation::GetCallerIdentity, self.inner.account()).await
+        let account = self.around(Operation::GetCallerIdentity, self.inner.account()).await?;
+        self.allowance.belongs_to(&account);
+        Ok(account)
     }
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
-        self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups(names)).await
+        let call = self.inner.describe_groups(names);
+        let groups = self.around(Operation::DescribeAutoScalingGroups, call).await?;
+        // Every ARN tells the account (`arn:aws:autoscaling:<region>:<account>:…`); asking for it would cost a call.
+        if let Some(account) = groups.first().and_then(|group| group.arn.split(':').nth(4)) {
+            self.allowance.belongs_to(account);
+        }
+        Ok(groups)
     }
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
         self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups_tagged(tag_key)).await

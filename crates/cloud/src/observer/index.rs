@@ -45,20 +45,25 @@ struct Entry {
     pace: Pace,
     /// When it last changed, or was said to have: the period of an active group doubles from there.
     changed: Instant,
-    /// A look somebody waits for.
-    wanted: Option<Wanted>,
+    /// A look somebody waits for: one sent at this moment or later. Not by wall clock: that may be set back.
+    wanted: Option<Instant>,
     /// When the next look is due; `None` while one is in flight.
     due: Option<Instant>,
     /// When the newest look was sent; before the first, when the group was watched.
     looked: Instant,
+    /// The same moment by the wall clock.
+    since: Timestamp,
+    /// Whether it was named because nobody has seen it for too long.
+    blind: Blind,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Wanted {
-    /// Views that are not newer than this are stale.
-    newer_than: Timestamp,
-    /// A look sent at this moment or later is the wanted one. Not by wall clock: that may be set back.
-    from: Instant,
+/// Whether those who wait for a group know that it is not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blind {
+    /// It is seen, as far as they know.
+    No,
+    /// They were told that it is not.
+    Told,
 }
 
 /// One call.
@@ -71,13 +76,22 @@ pub(super) struct Page {
     pub(super) sent: Instant,
 }
 
+/// Groups that nobody has seen for longer than two periods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// How many.
+    pub groups: usize,
+    /// For how many of them no look has failed: nobody looks, and nobody knows why.
+    pub unexplained: usize,
+}
+
 /// What an answer brought.
 #[derive(Debug, Default)]
 pub(super) struct News {
     /// Groups for which something is new.
     pub(super) wakes: Vec<GroupName>,
-    /// When the views were taken that this answer replaces, or, if it is a failure, would have replaced.
-    pub(super) replaced: Vec<Timestamp>,
+    /// The ages of the views that this answer replaces, or, if it is a failure, would have replaced.
+    pub(super) replaced: Vec<Duration>,
 }
 
 impl Index {
@@ -103,7 +117,7 @@ impl Index {
         self.entries.keys().cloned().collect()
     }
 
-    pub(super) fn watch(&mut self, group: &GroupName, now: Instant) {
+    pub(super) fn watch(&mut self, group: &GroupName, wall: Timestamp, now: Instant) {
         if self.entries.contains_key(group) {
             return;
         }
@@ -116,6 +130,8 @@ impl Index {
             wanted: None,
             due: None,
             looked: now,
+            since: wall,
+            blind: Blind::No,
         };
         self.entries.insert(group.clone(), entry);
         // Not at once: a manager that starts watches all its groups within a moment.
@@ -136,12 +152,49 @@ impl Index {
         self.entries.get(group)?.view.clone()
     }
 
+    /// When the newest look at the group was taken, or, before the first, since when it is watched; only if that is longer
+    /// ago than two periods.
+    pub(super) fn unseen_since(&self, group: &GroupName, now: Instant) -> Option<Timestamp> {
+        let entry = self.entries.get(group)?;
+        (entry.age(now) > self.two_periods(entry)).then_some(entry.since)
+    }
+
+    /// The age of the oldest look, groups without one included.
+    pub(super) fn oldest(&self, now: Instant) -> Option<Duration> {
+        self.entries.values().map(|entry| entry.age(now)).max()
+    }
+
+    /// How many groups nobody has seen for longer than two periods, and for how many of them it is not even known why.
+    pub(super) fn unseen(&self, now: Instant) -> Unseen {
+        let mut unseen = Unseen::default();
+        for entry in self.entries.values().filter(|entry| entry.age(now) > self.two_periods(entry)) {
+            unseen.groups += 1;
+            unseen.unexplained += usize::from(entry.trouble.is_none());
+        }
+        unseen
+    }
+
+    /// The groups that have not been seen for longer than two periods and were not named for that yet.
+    pub(super) fn newly_unseen(&mut self, now: Instant) -> Vec<GroupName> {
+        let unseen = |(name, entry): (&GroupName, &Entry)| {
+            let new = entry.blind == Blind::No && entry.age(now) > self.two_periods(entry);
+            new.then(|| name.clone())
+        };
+        let names: Vec<GroupName> = self.entries.iter().filter_map(unseen).collect();
+        for name in &names {
+            if let Some(entry) = self.entries.get_mut(name) {
+                entry.blind = Blind::Told;
+            }
+        }
+        names
+    }
+
+    fn two_periods(&self, entry: &Entry) -> Duration {
+        self.longest_period(entry).saturating_mul(2)
+    }
+
     pub(super) fn is_stale(&self, group: &GroupName) -> bool {
-        self.entries.get(group).is_some_and(|entry| match (&entry.wanted, &entry.view) {
-            (Some(wanted), Some(view)) => view.at <= wanted.newer_than,
-            (Some(_), None) => true,
-            (None, _) => false,
-        })
+        self.entries.get(group).is_some_and(|entry| entry.wanted.is_some())
     }
 
     pub(super) fn trouble(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
@@ -174,24 +227,12 @@ impl Index {
         }
     }
 
-    /// Asks for a look sent at `from` or later, because of a change at `newer_than`.
-    pub(super) fn look_after(
-        &mut self,
-        group: &GroupName,
-        newer_than: Timestamp,
-        from: Instant,
-        now: Instant,
-    ) {
+    /// Asks for a look sent at `from` or later, because something was changed.
+    pub(super) fn look_after(&mut self, group: &GroupName, from: Instant, now: Instant) {
         let from = self.on_grid(from);
         let Some(entry) = self.entries.get_mut(group) else { return };
         entry.changed = now;
-        let wanted = Wanted { newer_than, from };
-        entry.wanted = Some(match entry.wanted {
-            None => wanted,
-            Some(before) => {
-                Wanted { newer_than: before.newer_than.max(newer_than), from: before.from.max(from) }
-            }
-        });
+        entry.wanted = entry.wanted.max(Some(from));
         self.due_by(group, from);
     }
 
@@ -239,10 +280,13 @@ impl Index {
         let mut news = News::default();
         for name in &page.names {
             let Some(entry) = self.entries.get_mut(name) else { continue };
-            if entry.view.as_ref().is_some_and(|view| view.at > page.at) {
-                continue; // Forgotten and watched again in the meantime, and looked at since.
+            // Forgotten and watched again in the meantime, and perhaps looked at since. By the monotonic clock: the other
+            // one may have been set back.
+            if entry.looked > page.sent {
+                self.due_again(name, now);
+                continue;
             }
-            news.replaced.extend(entry.view.as_ref().map(|view| view.at));
+            news.replaced.extend(entry.view.as_ref().map(|_| entry.age(now)));
             let seen = match found.remove(name) {
                 Some(group) => Seen::Present(Arc::new(in_order(group))),
                 None => Seen::Absent,
@@ -252,10 +296,11 @@ impl Index {
                 entry.changed = now;
                 self.members.seen(name, entry.ids(), now);
             }
-            let recovered = entry.trouble.take().is_some();
+            let recovered = entry.trouble.take().is_some() || entry.blind == Blind::Told;
+            entry.blind = Blind::No;
             entry.failures = 0;
-            entry.looked = page.sent;
-            let wanted = entry.wanted.take_if(|wanted| wanted.from <= page.sent).is_some();
+            (entry.looked, entry.since) = (page.sent, page.at);
+            let wanted = entry.wanted.take_if(|from| *from <= page.sent).is_some();
             if changed || recovered || wanted {
                 news.wakes.push(name.clone());
             }
@@ -272,7 +317,11 @@ impl Index {
         let mut news = News::default();
         for name in &page.names {
             let Some(entry) = self.entries.get_mut(name) else { continue };
-            news.replaced.extend(entry.view.as_ref().map(|view| view.at));
+            if entry.looked > page.sent {
+                self.due_again(name, now);
+                continue;
+            }
+            news.replaced.extend(entry.view.as_ref().map(|_| entry.age(now)));
             entry.failures = failures;
             let known = entry.trouble.replace((page.at, error.clone()));
             if known.is_none_or(|(_, known)| known != *error) {
@@ -284,12 +333,18 @@ impl Index {
         news
     }
 
+    /// An answer that is of no use leaves the group with a next look all the same.
+    fn due_again(&mut self, group: &GroupName, now: Instant) {
+        if self.entries.get(group).is_some_and(|entry| entry.due.is_none()) {
+            self.set_due(group, Some(now));
+        }
+    }
+
     /// When to look again at a group that was just looked at.
     fn schedule(&mut self, group: &GroupName, sent: Instant, now: Instant) {
         let Some(entry) = self.entries.get(group) else { return };
         let period = match entry.pace {
-            Pace::Quiet if entry.is_absent() => self.quiet_period().saturating_mul(ABSENT),
-            Pace::Quiet => self.quiet_period(),
+            Pace::Quiet => self.longest_period(entry),
             // As long again as it has been calm: 2, 4, 8, … seconds, however many looks there were in between.
             Pace::Active => now.saturating_duration_since(entry.changed).clamp(
                 self.settings.active_shortest,
@@ -297,8 +352,13 @@ impl Index {
             ),
         };
         let regular = later(sent, period).max(later(now, REST));
-        let due = entry.wanted.map_or(regular, |wanted| regular.min(wanted.from.max(now)));
+        let due = entry.wanted.map_or(regular, |from| regular.min(from.max(now)));
         self.set_due(group, Some(due));
+    }
+
+    /// The longest time between two looks at a group, if AWS answers.
+    fn longest_period(&self, entry: &Entry) -> Duration {
+        if entry.is_absent() { self.quiet_period().saturating_mul(ABSENT) } else { self.quiet_period() }
     }
 
     fn quiet_period(&self) -> Duration {
@@ -339,6 +399,10 @@ impl Index {
 }
 
 impl Entry {
+    fn age(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.looked)
+    }
+
     /// Ids of the members in the newest view.
     fn ids(&self) -> HashSet<InstanceId> {
         match self.view.as_ref().map(|view| &view.seen) {

@@ -20,12 +20,14 @@ mod templates;
 mod wakes;
 
 pub use details::Word;
+pub use index::Unseen;
 pub use wakes::Wakes;
 
 use crate::clock::Clock;
-use crate::error::CloudError;
+use crate::error::{CloudError, ErrorKind};
 use crate::metrics::{Code, Metrics};
 use crate::model::{Group, GroupName, InstanceId, Timestamp};
+use crate::operation::Operation;
 use crate::{Cloud, TemplateSummary};
 use details::Details;
 use futures::StreamExt;
@@ -37,7 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use templates::Templates;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use wakes::WakeSet;
 
 /// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few would
@@ -45,6 +47,10 @@ use wakes::WakeSet;
 const PAGES_IN_FLIGHT: usize = 3;
 /// Ids per DescribeInstances call. AWS documents no maximum; others have asked for 500 at a time for years.
 const IDS_PER_CALL: usize = 500;
+
+/// A look that takes longer than this is given up: longer than the SDK's own limits, the wait for a token of a throttled
+/// account included. Without this one lost answer would leave 100 groups unseen for ever.
+const LONGEST_LOOK: Duration = Duration::from_mins(2);
 
 /// How often to look. All periods are lower bounds of the time between two looks at the same group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,10 +188,11 @@ impl Observer {
 
     /// Starts to watch a group; no effect if it is watched.
     pub fn watch(&self, group: &GroupName) {
+        let wall = self.clock.now();
         let first = {
             let mut state = self.state();
             let first = state.index.is_empty();
-            state.index.watch(group, Instant::now());
+            state.index.watch(group, wall, Instant::now());
             first
         };
         self.groups_changed.notify_one();
@@ -217,6 +224,36 @@ impl Observer {
         self.state().index.group_of(id)
     }
 
+    /// Since when nobody has seen a watched group, if that is longer than two periods; a period is the longest time between
+    /// two looks while AWS answers. By the monotonic clock: no step of the other one hides it or makes it up.
+    pub fn unseen_since(&self, group: &GroupName) -> Option<Timestamp> {
+        self.state().index.unseen_since(group, Instant::now())
+    }
+
+    /// How many groups nobody has seen for longer than two periods.
+    pub fn unseen(&self) -> Unseen {
+        self.state().index.unseen(Instant::now())
+    }
+
+    /// How old the oldest of the newest looks at all watched groups is; a group without one counts from when it is watched.
+    pub fn oldest(&self) -> Option<Duration> {
+        self.state().index.oldest(Instant::now())
+    }
+
+    /// Names groups that have not been seen for longer than two periods, for ever: whoever waits for news of them learns that
+    /// there are none. To be polled apart from [`Observer::run`], whose end or standstill it is to notice.
+    pub async fn guard(&self) {
+        loop {
+            sleep(self.settings.quiet_period.max(Duration::from_secs(2)) / 4).await;
+            let mut state = self.state();
+            let unseen = state.index.newly_unseen(Instant::now());
+            if !unseen.is_empty() {
+                tracing::error!(groups = unseen.len(), "groups have not been seen for two periods");
+            }
+            self.wakes.add(unseen);
+        }
+    }
+
     /// Whether a look that was asked for ([`Observer::look_after`]) is still to come.
     pub fn is_stale(&self, group: &GroupName) -> bool {
         self.state().index.is_stale(group)
@@ -246,7 +283,7 @@ impl Observer {
         let changed_at = changed_at.min(wall);
         let wait = wall.until(changed_at.plus(self.settings.settle));
         let now = Instant::now();
-        self.state().index.look_after(group, changed_at, now.checked_add(wait).unwrap_or(now), now);
+        self.state().index.look_after(group, now.checked_add(wait).unwrap_or(now), now);
         self.groups_changed.notify_one();
     }
 
@@ -310,19 +347,23 @@ impl Observer {
 
     async fn look_at(&self, names: Vec<GroupName>) {
         let page = Page { names, at: self.clock.now(), sent: Instant::now() };
-        let answer = self.cloud.describe_groups(&page.names).await;
+        let no_answer = |_| {
+            let why = format!("no answer in {} s", LONGEST_LOOK.as_secs());
+            Err(CloudError::new(Operation::DescribeAutoScalingGroups, ErrorKind::Unreachable, None, &why))
+        };
+        let looked = timeout(LONGEST_LOOK, self.cloud.describe_groups(&page.names)).await;
+        let answer = looked.unwrap_or_else(no_answer);
         if let Err(error) = &answer {
             tracing::warn!(%error, groups = page.names.len(), "could not look at groups");
         }
         self.metrics.sweep_ended(Code::of(&answer));
-        let wall = self.clock.now();
         // Wakes are added under the same lock: a group that is forgotten meanwhile must not be named afterwards.
         let mut state = self.state();
         let news = state.index.arrived(&page, answer, Instant::now());
         self.wakes.add(news.wakes);
         drop(state);
-        for taken in news.replaced {
-            self.metrics.observation_aged(taken.until(wall));
+        for age in news.replaced {
+            self.metrics.observation_aged(age);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The limits and the counts around every call.
 
-use crate::support::Scripted;
-use foo_cloud::metered::Rate;
+use crate::support::{Scripted, group};
+use foo_cloud::metered::{Accounts, Allowance, Rate};
 use foo_cloud::{Cloud, ErrorKind, Groups, Limits, Metered, Metrics};
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
@@ -42,4 +42,34 @@ async fn calls_are_counted_by_outcome_and_limited() {
     ] {
         assert!(text.contains(&line), "{line} is missing in\n{text}");
     }
+}
+
+/// AWS counts per account and region: more identities are no more calls.
+#[tokio::test(start_paused = true)]
+async fn two_identities_of_one_account_share_its_limits_and_another_account_has_its_own() {
+    let limits = Limits { auto_scaling: Rate { per_second: 2, burst: 4 }, ..Limits::default() };
+    let accounts = Accounts::default();
+    let cloud_of = |account: &str| {
+        let cloud = Scripted::default();
+        let mut group = group("g", 1, &[]);
+        group.arn = format!("arn:aws:autoscaling:r-1:{account}:autoScalingGroup:u:autoScalingGroupName/g");
+        cloud.edit(|world| world.groups.insert("g".into(), group));
+        let shared: Arc<dyn Cloud> = Arc::new(cloud);
+        let allowance = Arc::new(Allowance::new(limits, accounts.clone(), "r-1"));
+        Metered::new(shared, limits, Metrics::unregistered()).drawing_from(allowance)
+    };
+    let (one, two, other) = (cloud_of("1"), cloud_of("1"), cloud_of("2"));
+    for cloud in [&one, &two, &other] {
+        cloud.describe_groups(&["g".into()]).await.unwrap();
+    }
+    let start = Instant::now();
+    for _ in 0..3 {
+        one.describe_groups(&["g".into()]).await.unwrap();
+        other.describe_groups(&["g".into()]).await.unwrap();
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO, "what is left of the burst");
+    for _ in 0..4 {
+        two.describe_groups(&["g".into()]).await.unwrap();
+    }
+    assert!((1_900..=2_100).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 }

@@ -1,12 +1,13 @@
 //! The observer against a scripted cloud, in paused time: what it costs, what it sees, whom it wakes.
 
-use crate::support::{Scripted, clock, details, group};
+use crate::support::{Scripted, Wall, details, group};
 use foo_cloud::model::{GroupName, InstanceId, TemplateVersion, Timestamp};
 use foo_cloud::observer::{Settings, Wakes};
 use foo_cloud::{
     Clock, ErrorKind, InstanceDetails, InstanceState, Observer, Pace, Seen, TemplateSummary, Word,
 };
 use futures::{FutureExt, StreamExt};
+use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,7 @@ struct Bench {
     observer: Arc<Observer>,
     wakes: Wakes,
     clock: Arc<dyn Clock>,
+    wall: Wall,
     driver: JoinHandle<()>,
 }
 
@@ -29,7 +31,8 @@ impl Bench {
             let name = format!("g{at}");
             cloud.edit(|world| world.groups.insert(name.as_str().into(), group(&name, 3, &["i-1", "i-2"])));
         }
-        let clock: Arc<dyn Clock> = Arc::new(clock());
+        let wall = Wall::default();
+        let clock: Arc<dyn Clock> = Arc::new(wall.clock());
         let observer =
             Arc::new(Observer::new(Arc::new(cloud.clone()), Settings::default(), Arc::clone(&clock)));
         let wakes = observer.wakes();
@@ -37,7 +40,7 @@ impl Bench {
         for at in 0..groups {
             observer.watch(&format!("g{at}").as_str().into());
         }
-        let mut bench = Self { cloud, observer, wakes, clock, driver };
+        let mut bench = Self { cloud, observer, wakes, clock, wall, driver };
         seconds(1).await;
         assert_eq!(bench.woken().len(), groups, "the first look at a group is news");
         bench.cloud.edit(|world| {
@@ -431,4 +434,176 @@ async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_
     seconds(40).await;
     assert_eq!(bench.observer.details(&id).unwrap().1, Word::Known(details("i-1")));
     assert_eq!(bench.woken(), only("g0"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wall_clock_that_is_set_back_hides_nothing() {
+    let mut bench = Bench::of(2).await;
+    bench.observer.pace(&g("g0"), Pace::Active);
+    for step in [-60, -3_600, 7_200, -1, -86_400] {
+        bench.wall.steps_by(step);
+        let before = bench.group_calls();
+        bench.resize("g1", 4 + u32::try_from(step.abs()).unwrap());
+        seconds(31).await;
+        assert!(bench.woken().contains(&g("g1")), "after a step of {step} s");
+        assert!(bench.group_calls() > before);
+        let view = bench.observer.view(&g("g1")).unwrap();
+        assert!(view.at <= bench.clock.now(), "the view tells its time by the clock as it is");
+        assert_eq!(bench.observer.unseen_since(&g("g1")), None);
+    }
+    bench.observer.look_after(&g("g1"), bench.clock.now());
+    seconds(3).await;
+    assert_eq!(bench.woken(), only("g1"));
+    assert!(!bench.observer.is_stale(&g("g1")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_nobody_has_seen_for_two_periods_is_named_once_and_says_since_when() {
+    let mut bench = Bench::of(2).await;
+    let guard = {
+        let observer = Arc::clone(&bench.observer);
+        tokio::spawn(async move { observer.guard().await })
+    };
+    let last = bench.clock.now();
+    bench.driver.abort(); // Whatever it is that stands still: nobody says so.
+    seconds(50).await;
+    assert_eq!((bench.woken().len(), bench.observer.unseen().groups), (0, 0));
+    seconds(20).await;
+    assert_eq!(bench.woken().len(), 2);
+    let since = bench.observer.unseen_since(&g("g0")).unwrap();
+    assert!(since <= last && since.until(last) < Duration::from_secs(2), "{since:?}, not {last:?}");
+    let unseen = bench.observer.unseen();
+    assert_eq!((unseen.groups, unseen.unexplained), (2, 2));
+    seconds(600).await;
+    assert_eq!(bench.woken().len(), 0, "it is known");
+    assert!(bench.observer.oldest().unwrap() > Duration::from_mins(10));
+    bench.driver = start(&bench.observer);
+    seconds(1).await;
+    assert_eq!((bench.woken().len(), bench.observer.unseen().groups), (2, 0), "the end of it is news");
+    guard.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_without_an_answer_is_given_up() {
+    let mut bench = Bench::of(1).await;
+    bench.cloud.edit(|world| world.hanging = Some(g("g0")));
+    seconds(160).await;
+    assert_eq!(bench.observer.trouble(&g("g0")).unwrap().1.kind, ErrorKind::Unreachable);
+    bench.cloud.edit(|world| world.hanging = None);
+    bench.woken();
+    seconds(130).await;
+    assert_eq!(bench.woken(), only("g0"));
+    assert_eq!(bench.observer.trouble(&g("g0")), None);
+}
+
+/// What may happen to an observer.
+#[derive(Clone, Debug)]
+enum Step {
+    Watch(u8),
+    Forget(u8),
+    Pace(u8, bool),
+    LookAfter(u8),
+    /// The wall clock is set by so many seconds.
+    Clock(i64),
+    /// Every call fails from now on, or does not.
+    Fail(bool),
+    /// Calls with this group never come back.
+    Hang(Option<u8>),
+    /// Calls take so many seconds.
+    Latency(u64),
+    /// What drives the observer ends and is started again.
+    Restart,
+    /// So many seconds pass.
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0_u8..6).prop_map(Step::Watch),
+        1 => (0_u8..6).prop_map(Step::Forget),
+        1 => (0_u8..6, any::<bool>()).prop_map(|(at, active)| Step::Pace(at, active)),
+        1 => (0_u8..6).prop_map(Step::LookAfter),
+        2 => (-7_200_i64..7_200).prop_map(Step::Clock),
+        1 => any::<bool>().prop_map(Step::Fail),
+        1 => proptest::option::of(0_u8..6).prop_map(Step::Hang),
+        1 => (0_u64..20).prop_map(Step::Latency),
+        1 => Just(Step::Restart),
+        4 => (0_u64..90).prop_map(Step::Wait),
+    ]
+}
+
+/// The quiet period of these tests.
+const PERIOD: Duration = Duration::from_secs(30);
+
+async fn plays(steps: Vec<Step>) {
+    let mut bench = Bench::of(6).await;
+    let name = |at: u8| g(&format!("g{at}"));
+    let mut watched: BTreeMap<GroupName, Instant> = (0..6).map(|at| (name(at), Instant::now())).collect();
+    let check = |bench: &Bench, watched: &BTreeMap<GroupName, Instant>, aws_answers: bool| {
+        for (group, since) in watched {
+            let asked = bench.cloud.edit(|world| {
+                let calls = world.group_calls.iter().rev();
+                calls.clone().find(|(_, names)| names.contains(group)).map(|(at, _)| *at)
+            });
+            let age = asked.unwrap_or(*since).max(*since).elapsed();
+            assert!(!aws_answers || age <= PERIOD * 2, "{group}: looked at {age:?} ago");
+            if age > PERIOD * 2 {
+                assert!(
+                    bench.observer.unseen_since(group).is_some(),
+                    "{group}: nobody says that it is unseen"
+                );
+            }
+            if aws_answers {
+                assert_eq!(bench.observer.unseen_since(group), None, "{group}");
+            }
+        }
+    };
+    for step in steps {
+        match step {
+            Step::Watch(at) => {
+                bench.observer.watch(&name(at));
+                watched.entry(name(at)).or_insert_with(Instant::now);
+            }
+            Step::Forget(at) => {
+                bench.observer.forget(&name(at));
+                watched.remove(&name(at));
+            }
+            Step::Pace(at, active) => {
+                bench.observer.pace(&name(at), if active { Pace::Active } else { Pace::Quiet });
+            }
+            Step::LookAfter(at) => bench.observer.look_after(&name(at), bench.clock.now()),
+            Step::Clock(seconds) => bench.wall.steps_by(seconds),
+            Step::Fail(fails) => bench.fail(fails.then_some(ErrorKind::Throttled)),
+            Step::Hang(at) => bench.cloud.edit(|world| world.hanging = at.map(name)),
+            Step::Latency(seconds) => bench.cloud.edit(|world| world.latency = Duration::from_secs(seconds)),
+            Step::Restart => {
+                bench.driver.abort();
+                bench.driver = start(&bench.observer);
+            }
+            Step::Wait(time) => seconds(time).await,
+        }
+        check(&bench, &watched, false);
+    }
+    bench.fail(None);
+    bench.cloud.edit(|world| (world.hanging, world.latency) = (None, Duration::ZERO));
+    // A look that hangs is given up after two minutes, and the pause after that is at most one.
+    seconds(190).await;
+    for _ in 0..10 {
+        check(&bench, &watched, true);
+        seconds(17).await;
+    }
+    bench.driver.abort();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_every_watched_group_is_looked_at_within_two_periods_while_aws_answers(
+        steps in proptest::collection::vec(step(), 0..40)
+    ) {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(plays(steps));
+    }
 }

@@ -5,6 +5,7 @@ use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::*;
 use foo_cloud::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -88,10 +89,24 @@ pub(crate) fn details(id: &str) -> InstanceDetails {
     }
 }
 
-/// Milliseconds of tokio's clock since the first call in this process.
-pub(crate) fn clock() -> impl Clock + 'static {
-    let start = Instant::now();
-    move || Timestamp(1_000_000 + i64::try_from(start.elapsed().as_millis()).unwrap())
+/// A wall clock that somebody sets.
+#[derive(Clone, Default)]
+pub(crate) struct Wall(Arc<AtomicI64>);
+
+impl Wall {
+    /// Sets it forward by so many seconds, or back.
+    pub(crate) fn steps_by(&self, seconds: i64) {
+        self.0.fetch_add(seconds * 1_000, Ordering::SeqCst);
+    }
+
+    /// Milliseconds of tokio's clock, and what it was set by.
+    pub(crate) fn clock(&self) -> impl Clock + use<> {
+        let (start, shift) = (Instant::now(), Arc::clone(&self.0));
+        move || {
+            let passed = i64::try_from(start.elapsed().as_millis()).unwrap();
+            Timestamp(1_000_000_000 + passed + shift.load(Ordering::SeqCst))
+        }
+    }
 }
 
 #[async_trait]

@@ -125,7 +125,7 @@ fn candidate(server: &Server, identity: &str) -> Candidate {
             retry_period: Duration::from_secs(2),
         },
     };
-    Candidate::start(server.client(), settings, Arc::new(SystemClock))
+    Candidate::start(server.client(), settings, Arc::new(SystemClock::start()))
 }
 
 /// Waits for the candidate to lead, but not for ever.

@@ -1,0 +1,111 @@
+//! Which buckets the calls of a cloud draw from.
+//!
+//! AWS counts calls per account and region, whoever makes them. Which account credentials belong to is known only when AWS
+//! has said it; until then a cloud has buckets of its own.
+
+use super::Limits;
+use super::bucket::Tokens;
+use crate::operation::Bucket;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// The buckets of one account in one region.
+pub(super) struct Buckets {
+    auto_scaling: Tokens,
+    ec2_describe: Tokens,
+    ec2_mutate: Tokens,
+    sqs: Tokens,
+}
+
+/// The buckets of all accounts that some cloud draws from. Clones share them.
+#[derive(Clone, Default)]
+pub struct Accounts(Arc<Mutex<HashMap<Place, Weak<Buckets>>>>);
+
+/// An account and a region.
+type Place = (String, String);
+
+/// What one cloud may draw from: its own buckets, then those of its account.
+pub struct Allowance {
+    accounts: Accounts,
+    region: String,
+    state: Mutex<State>,
+}
+
+struct State {
+    account: Option<String>,
+    buckets: Arc<Buckets>,
+}
+
+impl Buckets {
+    fn new(limits: Limits) -> Self {
+        Self {
+            auto_scaling: Tokens::new(limits.auto_scaling),
+            ec2_describe: Tokens::new(limits.ec2_describe),
+            ec2_mutate: Tokens::new(limits.ec2_mutate),
+            sqs: Tokens::new(limits.sqs),
+        }
+    }
+
+    pub(super) fn tokens(&self, bucket: Bucket) -> &Tokens {
+        match bucket {
+            Bucket::AutoScaling => &self.auto_scaling,
+            Bucket::Ec2Describe => &self.ec2_describe,
+            Bucket::Ec2Mutate => &self.ec2_mutate,
+            Bucket::Sqs => &self.sqs,
+        }
+    }
+}
+
+impl Allowance {
+    /// Full buckets, for a cloud in that region whose account will be one of these.
+    pub fn new(limits: Limits, accounts: Accounts, region: impl Into<String>) -> Self {
+        let state = State { account: None, buckets: Arc::new(Buckets::new(limits)) };
+        Self { accounts, region: region.into(), state: Mutex::new(state) }
+    }
+
+    /// How long a call that is asked for now waits for its token, if others wait already; of the bucket where that is
+    /// longest.
+    pub fn backlog(&self) -> Duration {
+        let buckets = self.buckets();
+        let all = [&buckets.auto_scaling, &buckets.ec2_describe, &buckets.ec2_mutate];
+        all.map(Tokens::backlog).into_iter().max().unwrap_or_default()
+    }
+
+    pub(super) fn buckets(&self) -> Arc<Buckets> {
+        Arc::clone(&self.state().buckets)
+    }
+
+    /// AWS said which account it is. The first cloud of an account brings its buckets along.
+    pub(super) fn belongs_to(&self, account: &str) {
+        let mut state = self.state();
+        if account.is_empty() || state.account.as_deref() == Some(account) {
+            return;
+        }
+        let mut known = self.accounts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, buckets| buckets.strong_count() > 0);
+        let place = (account.to_owned(), self.region.clone());
+        match known.get(&place).and_then(Weak::upgrade) {
+            Some(buckets) => state.buckets = buckets,
+            None => drop(known.insert(place, Arc::downgrade(&state.buckets))),
+        }
+        state.account = Some(account.to_owned());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Accounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Accounts").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allowance").field("region", &self.region).finish_non_exhaustive()
+    }
+}
