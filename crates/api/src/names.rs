@@ -63,6 +63,10 @@ pub const SECRET_VALUE_KEY: &str = "value";
 /// made in AWS: from then on credentials of another account find nothing and make nothing.
 pub const ACCOUNT_ANNOTATION: &str = "infrastructure.foo.com/account";
 
+/// On a FooMachinePool: the default name of its group and launch template, as chosen when it was begun. Written with our
+/// finalizer. A pool that an earlier version began has none: its name may be one of another scheme.
+pub const GROUP_NAME_ANNOTATION: &str = "infrastructure.foo.com/group-name";
+
 /// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each other.
 pub mod managers {
     /// `spec.unschedulable` of Nodes.

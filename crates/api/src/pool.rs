@@ -77,7 +77,7 @@ pub struct FooMachinePoolSpec {
     #[schemars(length(max = 10000), inner(length(max = 512)))]
     #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub provider_id_list: Option<Vec<String>>,
-    /// Name of the group and of its launch template; `<namespace>-<cluster>-<pool>` if absent. Immutable.
+    /// Name of the group and of its launch template; if absent made from namespace, Cluster and name. Immutable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_./()-]{2,127}$"))]
     pub group_name: Option<String>,

@@ -16,6 +16,8 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Who adds and removes finalizers, in managedFields. They are written by merge patches with a precondition, not applied:
 /// an applied list would be a claim that can be lost, and taking the last finalizer off must not depend on who owns it.
@@ -50,7 +52,35 @@ where
 #[derive(Debug)]
 pub struct StatusWriter {
     manager: &'static str,
-    last: Mutex<HashMap<String, u64>>,
+    last: Mutex<LastWrites>,
+}
+
+/// What was written last, by uid. An entry matters while the cache may be older than the write; that is seconds. Objects that
+/// are passed over now and then keep theirs, those that are gone lose it.
+#[derive(Debug, Default)]
+struct LastWrites {
+    entries: HashMap<String, (u64, Instant)>,
+    swept: Option<Instant>,
+}
+
+/// Longer than a cache can lag behind.
+const REMEMBERED: Duration = Duration::from_hours(1);
+
+impl LastWrites {
+    /// Whether the newest write to the object said something else.
+    fn differs(&mut self, uid: &str, digest: u64, now: Instant) -> bool {
+        let Some((last, asked)) = self.entries.get_mut(uid) else { return false };
+        *asked = now;
+        *last != digest
+    }
+
+    fn note(&mut self, uid: String, digest: u64, now: Instant) {
+        if self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= REMEMBERED) {
+            self.entries.retain(|_, (_, asked)| now.saturating_duration_since(*asked) < REMEMBERED);
+            self.swept = Some(now);
+        }
+        self.entries.insert(uid, (digest, now));
+    }
 }
 
 impl StatusWriter {
@@ -80,24 +110,24 @@ impl StatusWriter {
         let meaning = without_times(status.clone());
         let cached = cached.map(serde_json::to_value).transpose()?.map(without_times);
         let digest = digest(&meaning);
-        let written_since = self.lock().get(&uid).is_some_and(|last| *last != digest);
+        let written_since = self.lock().differs(&uid, digest, Instant::now());
         if cached.as_ref() == Some(&meaning) && !written_since {
             return Ok(Written::Unchanged);
         }
         let mut patch = json!({ "metadata": { "uid": uid }, "status": status });
         complete::<K>(&mut patch, &name);
         // Noted before the write: an answer that is lost may still have been carried out.
-        self.lock().insert(uid, digest);
+        self.lock().note(uid, digest, Instant::now());
         api.patch_status(&name, &PatchParams::apply(self.manager).force(), &Patch::Apply(&patch)).await?;
         Ok(Written::Yes)
     }
 
     /// The object is gone.
     pub fn forget(&self, uid: &str) {
-        self.lock().remove(uid);
+        self.lock().entries.remove(uid);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+    fn lock(&self) -> MutexGuard<'_, LastWrites> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -188,4 +218,20 @@ fn digest(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.to_string().hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_to_objects_that_are_gone_is_forgotten() {
+        let (mut last, start) = (LastWrites::default(), Instant::now());
+        last.note("gone".to_owned(), 1, start);
+        last.note("here".to_owned(), 1, start);
+        assert!(last.differs("here", 2, start + REMEMBERED / 2), "that the cache may not show yet");
+        last.note("new".to_owned(), 1, start + REMEMBERED);
+        let left: std::collections::BTreeSet<&str> = last.entries.keys().map(String::as_str).collect();
+        assert_eq!(left, ["here", "new"].into());
+    }
 }

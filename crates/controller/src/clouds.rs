@@ -11,6 +11,7 @@ use crate::credentials::Credentials;
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
 use async_trait::async_trait;
+use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::model::GroupName;
 use foo_cloud::observer::Settings;
 use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer, Queue};
@@ -118,6 +119,8 @@ pub struct Metering {
     pub metrics: foo_cloud::Metrics,
     /// Changes are sent only while this holds.
     pub leadership: Leadership,
+    /// What calls draw from; for a cloud of its own.
+    pub allowance: Option<Arc<Allowance>>,
 }
 
 impl Metering {
@@ -134,7 +137,11 @@ impl Metering {
     fn metered<C>(&self, inner: C) -> Metered<C> {
         let leadership = self.leadership.clone();
         let metered = Metered::new(inner, self.limits, self.metrics.clone());
-        metered.permitted_by(Arc::new(move || leadership.holds()))
+        let metered = metered.permitted_by(Arc::new(move || leadership.holds()));
+        match &self.allowance {
+            Some(allowance) => metered.drawing_from(Arc::clone(allowance)),
+            None => metered,
+        }
     }
 }
 
@@ -149,10 +156,16 @@ pub struct CloudRegion {
     /// Facts that hardly ever change.
     pub lookups: Lookups,
     account: OnceCell<String>,
-    _tasks: [AbortOnDropHandle<()>; 2],
+    allowance: Arc<Allowance>,
+    _tasks: [AbortOnDropHandle<()>; 3],
 }
 
 impl CloudRegion {
+    /// How long a call that is asked for now waits because of others that wait for the account's limits already.
+    pub fn backlog(&self) -> Duration {
+        self.allowance.backlog()
+    }
+
     /// The account all calls go to; asked once, and not before somebody needs to know.
     pub async fn account(&self) -> foo_cloud::Result<&str> {
         self.account.get_or_try_init(|| self.cloud.account()).await.map(String::as_str)
@@ -177,6 +190,7 @@ pub struct Clouds {
     metering: Metering,
     settings: Settings,
     clock: Arc<dyn Clock>,
+    accounts: Accounts,
     regions: Mutex<HashMap<CloudKey, Weak<CloudRegion>>>,
     wakes: mpsc::Sender<Wake>,
     woken: Arc<Mutex<mpsc::Receiver<Wake>>>,
@@ -195,7 +209,8 @@ impl Clouds {
         let (wakes, woken) = mpsc::channel(WAKES_IN_TRANSIT);
         Self {
             factory,
-            metering: Metering { limits, metrics: metrics.cloud(), leadership },
+            metering: Metering { limits, metrics: metrics.cloud(), leadership, allowance: None },
+            accounts: Accounts::default(),
             settings,
             clock,
             regions: Mutex::default(),
@@ -215,16 +230,23 @@ impl Clouds {
         if let Some(there) = self.regions().get(&key).and_then(Weak::upgrade) {
             return Ok(there);
         }
-        let cloud = self.factory.connect(credentials, region, &self.metering).await?;
+        let allowance = Arc::new(Allowance::new(self.metering.limits, self.accounts.clone(), region));
+        let metering = Metering { allowance: Some(Arc::clone(&allowance)), ..self.metering.clone() };
+        let cloud = self.factory.connect(credentials, region, &metering).await?;
         let mut regions = self.regions();
         // Somebody else may have been faster; then this connection, over which nothing was sent, is dropped.
         if let Some(there) = regions.get(&key).and_then(Weak::upgrade) {
             return Ok(there);
         }
         regions.retain(|_, region| region.strong_count() > 0);
-        let made = self.observed(key.clone(), cloud);
+        let made = self.observed(key.clone(), cloud, allowance);
         regions.insert(key, Arc::downgrade(&made));
         Ok(made)
+    }
+
+    /// How many clouds are in use.
+    pub fn in_use(&self) -> usize {
+        self.regions().values().filter(|region| region.strong_count() > 0).count()
     }
 
     /// The clouds of a region that are in use.
@@ -252,11 +274,16 @@ impl Clouds {
         Wakes(Arc::clone(&self.woken))
     }
 
-    fn observed(&self, key: CloudKey, cloud: Arc<dyn Cloud>) -> Arc<CloudRegion> {
+    fn observed(&self, key: CloudKey, cloud: Arc<dyn Cloud>, allowance: Arc<Allowance>) -> Arc<CloudRegion> {
         let observer = Observer::new(Arc::clone(&cloud), self.settings.clone(), Arc::clone(&self.clock))
             .with_metrics(self.metering.metrics.clone());
         let observer = Arc::new(observer);
         let driver = tokio::spawn(drive(Arc::clone(&observer), key.clone()));
+        self.metering.metrics.asks(&observer);
+        let guard = {
+            let observer = Arc::clone(&observer);
+            tokio::spawn(async move { observer.guard().await })
+        };
         let forwarder = tokio::spawn(forward(observer.wakes(), key.clone(), self.wakes.clone()));
         tracing::info!(cloud = %key, "connected");
         Arc::new(CloudRegion {
@@ -265,7 +292,8 @@ impl Clouds {
             cloud,
             observer,
             account: OnceCell::new(),
-            _tasks: [AbortOnDropHandle::new(driver), AbortOnDropHandle::new(forwarder)],
+            allowance,
+            _tasks: [driver, guard, forwarder].map(AbortOnDropHandle::new),
         })
     }
 

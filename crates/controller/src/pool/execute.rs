@@ -228,10 +228,12 @@ impl Hands<'_> {
         let mut patch = json!({"metadata": {
             "resourceVersion": self.pool.resource_version(), "uid": self.pool.uid(), "finalizers": finalizers
         }});
-        if let (true, Some(account)) = (wanted, self.account)
-            && let Some(metadata) = patch.get_mut("metadata").and_then(Value::as_object_mut)
-        {
-            metadata.insert("annotations".to_owned(), json!({ names::ACCOUNT_ANNOTATION: account }));
+        if wanted && let Some(metadata) = patch.get_mut("metadata").and_then(Value::as_object_mut) {
+            let mut annotations = json!({ names::GROUP_NAME_ANNOTATION: self.identity.group.as_str() });
+            if let (Some(account), Some(annotations)) = (self.account, annotations.as_object_mut()) {
+                annotations.insert(names::ACCOUNT_ANNOTATION.to_owned(), json!(account));
+            }
+            metadata.insert("annotations".to_owned(), annotations);
         }
         match pools.patch(&self.identity.pool, &PatchParams::default(), &Patch::Merge(patch)).await {
             Err(error) if !wanted && is_not_found(&error) => Ok(()),

@@ -10,6 +10,7 @@ use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_cloud::model::InstanceId;
 use foo_planner::names::machine_name;
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -96,12 +97,14 @@ impl Caches {
             .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
         let foo_cluster = cluster.as_deref().and_then(|cluster| self.infrastructure_of(cluster));
         let name = pool.name_any();
-        let mut foo_machines = self.foo_machines.state_filter(|machine| {
-            machine.namespace().as_deref() == Some(&namespace) && belongs_to(machine, &name)
-        });
+        // All FooMachines and Machines there are pass by here: nothing is allocated for those of other namespaces.
+        let is_here = |meta: &ObjectMeta| meta.namespace.as_deref() == Some(namespace.as_str());
+        let mut foo_machines = self
+            .foo_machines
+            .state_filter(|machine| is_here(&machine.metadata) && belongs_to(machine, &name));
         foo_machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         let mut machines = self.machines.state_filter(|machine| {
-            machine.namespace().as_deref() == Some(&namespace)
+            is_here(&machine.metadata)
                 && machine.spec.infrastructure_ref.kind == "FooMachine"
                 && (foo_machines
                     .binary_search_by(|foo| foo.metadata.name.cmp(&machine.metadata.name))
@@ -132,7 +135,7 @@ impl Gathered {
 }
 
 /// The label that core puts on the pool; before that, what the MachinePool says.
-fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachinePool>) -> Option<String> {
+pub(super) fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachinePool>) -> Option<String> {
     pool.labels()
         .get(names::CLUSTER_NAME_LABEL)
         .cloned()

@@ -3,6 +3,7 @@
 //! No call is made here: the observer's views, the template as last read, and the caches are put together.
 
 use super::gather::Gathered;
+use crate::clock::to_kube;
 use foo_api::{capi, names};
 use foo_cloud::model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
@@ -17,20 +18,21 @@ use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::ResourceExt;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-/// How old a look at the group may be before failing to look again counts as not knowing it: a single failed sweep, or
-/// a storm of throttling, must not turn every condition over.
-const GOOD_FOR: Duration = Duration::from_mins(2);
-
-/// The group as the observer knows it.
-pub(super) fn group(observer: &Observer, name: &GroupName, now: Timestamp) -> Look<Option<Group>> {
+/// The group as the observer knows it. A single failed sweep must not turn every condition over; two periods without a look
+/// do, with or without an error.
+pub(super) fn group(observer: &Observer, name: &GroupName) -> Look<Option<Group>> {
     let view = observer.view(name);
-    if let Some((_, error)) = observer.trouble(name) {
-        let recent = view.as_ref().is_some_and(|view| view.at.until(now) < GOOD_FOR);
-        if !recent || needs_a_human(&error) {
-            return failed(&error);
+    let unseen = observer.unseen_since(name);
+    match (observer.trouble(name), unseen) {
+        (Some((_, error)), Some(since)) if view.is_some() => return failed_since(&error, since),
+        (Some((_, error)), _) if view.is_none() || needs_a_human(&error) => return failed(&error),
+        (None, Some(since)) => {
+            let message =
+                format!("Auto Scaling group {name} has not been looked at since {}", to_the_second(since));
+            return Look::Failed { reason: "NotObserved".to_owned(), message };
         }
+        (Some(_), _) | (None, None) => {}
     }
     match view {
         None => Look::Unknown,
@@ -53,6 +55,17 @@ pub(super) fn doubted<T>(doubt: &Blocked) -> Look<T> {
 pub(super) fn failed<T>(error: &CloudError) -> Look<T> {
     let reason: &'static str = error.kind.into();
     Look::Failed { reason: reason.to_owned(), message: error.to_string() }
+}
+
+/// A failed look after others that did not fail, in the planner's words.
+fn failed_since<T>(error: &CloudError, since: Timestamp) -> Look<T> {
+    let reason: &'static str = error.kind.into();
+    let message = format!("{error}; the last look was taken at {}", to_the_second(since));
+    Look::Failed { reason: reason.to_owned(), message }
+}
+
+fn to_the_second(moment: Timestamp) -> String {
+    to_kube(moment).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 fn needs_a_human(error: &CloudError) -> bool {

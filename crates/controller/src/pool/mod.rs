@@ -9,7 +9,7 @@
 //! * [`execute`]: the actions, one by one; [`overlay`]: what a refusal adds to the report;
 //! * [`publish`] (with [`capacity`]): status, ids, events.
 //!
-//! [`reconcile`] (with [`rounds`]) ties them together, [`state`] is what is remembered between passes, [`rest`] watches that nothing
+//! [`reconcile`] (with [`rounds`]) ties them together, [`lanes`] keeps one slow account from holding up all others, [`tenure`] says which of several pools a group belongs to, [`state`] is what is remembered between passes, [`rest`] watches that nothing
 //! is done for ever. There is no decision about
 //! instances or Machines in this folder.
 
@@ -21,6 +21,7 @@ mod details;
 mod execute;
 mod gather;
 mod holdup;
+mod lanes;
 mod look;
 mod names;
 mod overlay;
@@ -33,6 +34,7 @@ mod secret;
 mod shortage;
 mod skew;
 mod state;
+mod tenure;
 mod wish;
 
 use crate::Context;
@@ -100,12 +102,20 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         ],
     };
     let concurrency = context.settings.concurrency;
+    let views = context.metrics.cloud();
+    context
+        .readiness
+        .wait_for("looks at Auto Scaling groups: none for two periods, and no error", move || {
+            views.unseen().unexplained == 0
+        });
     let wakes = context.clouds.wakes();
     let identities = context.identities.changes();
     let controller = Arc::new(Pools::new(context, caches.clone()));
+    let freed = controller.lanes.freed();
     let woken = {
         let controller = Arc::clone(&controller);
-        wakes.filter_map(move |wake| std::future::ready(controller.states.pool_of(&wake.cloud, &wake.group)))
+        wakes
+            .flat_map(move |wake| futures::stream::iter(controller.states.pools_of(&wake.cloud, &wake.group)))
     };
     let with_identity = caches.clone();
     let identified =
@@ -142,7 +152,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .watches_stream(secrets.changes, move |secret: PartialObjectMeta<Secret>| {
             pools_with_secret(&with_secret, &secret)
         })
-        .reconcile_on(futures::stream::select(woken, identified))
+        .reconcile_on(futures::stream::select(futures::stream::select(woken, freed), identified))
         .graceful_shutdown_on(shutdown)
         .run(
             |pool, controller: Arc<Pools>| controller.reconcile(pool),

@@ -1,28 +1,60 @@
 //! Names of what a pool owns in AWS, in one place.
 
+use foo_api::FooMachinePool;
+use foo_api::names::{GROUP_NAME_ANNOTATION, POOL_FINALIZER};
 use foo_cloud::model::GroupName;
+use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 
 /// Longest name of a launch template (EC2 API Reference, CreateLaunchTemplate); a group's may be longer, and both are
 /// called the same.
 const LONGEST: usize = 128;
 
-/// Name of a pool's group and launch template: what the user said, else `<namespace>-<cluster>-<pool>`, cut and
-/// hashed when it would be too long.
+/// Name of a pool's group and launch template: what the user said; else what it is called already; else
+/// `<namespace>-<cluster>-<pool>`, with `_` for the separators when namespace or cluster have a `-` in them. No name of
+/// Kubernetes has a `_`, so that no two pools ever share a default name.
 ///
-/// The separator may occur in the parts as well, so two pools can collide by name; the ownership tags tell them
-/// apart, and the second one is refused with a condition.
-pub(super) fn group_name(spec_name: Option<&str>, namespace: &str, cluster: &str, pool: &str) -> GroupName {
-    if let Some(name) = spec_name {
+/// Up to version 0.1 the separator always was `-`, and `a-b`/`c` and `a`/`b-c` were called the same. A group is never
+/// renamed: a pool that has begun keeps its name, which its ARN tells, or before that is recorded the annotation that
+/// comes with our finalizer. One with our finalizer and without the annotation was begun by such a version.
+pub(super) fn group_name(pool: &FooMachinePool, cluster: &str) -> GroupName {
+    if let Some(name) = &pool.spec.group_name {
+        return GroupName::new(name.as_str());
+    }
+    if let Some(name) = pool.spec.provider_id.as_deref().and_then(group_of_arn) {
         return GroupName::new(name);
     }
-    let full = format!("{namespace}-{cluster}-{pool}");
+    let (namespace, name) = (pool.metadata.namespace.as_deref().unwrap_or_default(), pool.name_any());
+    let familiar = joined('-', namespace, cluster, &name);
+    if !namespace.contains('-') && !cluster.contains('-') {
+        return familiar;
+    }
+    let unambiguous = joined('_', namespace, cluster, &name);
+    let begun_as = pool.annotations().get(GROUP_NAME_ANNOTATION).map(String::as_str);
+    let begun = pool.finalizers().iter().any(|finalizer| finalizer == POOL_FINALIZER);
+    match begun_as {
+        Some(name) if name == familiar.as_str() => familiar,
+        Some(name) if name == unambiguous.as_str() => unambiguous,
+        Some(_) | None if begun => familiar,
+        Some(_) | None => unambiguous,
+    }
+}
+
+/// The parts in one, cut and hashed when that would be too long.
+fn joined(separator: char, namespace: &str, cluster: &str, pool: &str) -> GroupName {
+    let full = format!("{namespace}{separator}{cluster}{separator}{pool}");
     if full.len() <= LONGEST {
         return GroupName::new(full);
     }
     let hash = hex(&Sha256::digest(full.as_bytes()), 10);
     let kept: String = full.chars().take(LONGEST - hash.len() - 1).collect();
     GroupName::new(format!("{kept}-{hash}"))
+}
+
+/// The group's name in its ARN (`…:autoScalingGroupName/<name>`).
+pub(super) fn group_of_arn(arn: &str) -> Option<&str> {
+    let (_, name) = arn.split_once(":autoScalingGroupName/")?;
+    (!name.is_empty()).then_some(name)
 }
 
 /// The first `digits` hexadecimal digits of some bytes.
@@ -48,21 +80,62 @@ pub(super) fn region_of_arn(arn: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_users_name_wins() {
-        assert_eq!(group_name(Some("mine"), "ns", "c", "p").as_str(), "mine");
+    fn pool(namespace: &str, name: &str) -> FooMachinePool {
+        let mut pool = FooMachinePool::new(name, foo_api::FooMachinePoolSpec::default());
+        pool.metadata.namespace = Some(namespace.to_owned());
+        pool
+    }
+
+    fn named(namespace: &str, cluster: &str, name: &str) -> String {
+        group_name(&pool(namespace, name), cluster).as_str().to_owned()
     }
 
     #[test]
-    fn two_namespaces_give_two_names() {
-        assert_ne!(group_name(None, "a", "c", "p"), group_name(None, "b", "c", "p"));
+    fn the_users_name_wins() {
+        let mut pool = pool("ns", "p");
+        pool.spec.group_name = Some("mine".to_owned());
+        assert_eq!(group_name(&pool, "c").as_str(), "mine");
+    }
+
+    #[test]
+    fn no_two_pools_share_a_default_name() {
+        let parts = ["a", "b", "a-b", "b-a", "a-b-a", "a.b", "x-", "-x"];
+        let mut seen = std::collections::BTreeMap::new();
+        for namespace in parts {
+            for cluster in parts {
+                for name in parts {
+                    let before = seen.insert(named(namespace, cluster, name), (namespace, cluster, name));
+                    assert_eq!(before, None, "{namespace}/{cluster}/{name}");
+                }
+            }
+        }
+        assert_eq!(named("a", "b", "c-d"), "a-b-c-d");
+        assert_eq!(named("a", "b-c", "d"), "a_b-c_d");
+    }
+
+    #[test]
+    fn a_pool_that_has_begun_keeps_its_name() {
+        let begun = |annotation: Option<&str>, arn: Option<&str>| {
+            let mut pool = pool("a-b", "p");
+            pool.finalizers_mut().push(POOL_FINALIZER.to_owned());
+            let annotation = annotation.map(|name| (GROUP_NAME_ANNOTATION.to_owned(), name.to_owned()));
+            pool.annotations_mut().extend(annotation);
+            pool.spec.provider_id = arn.map(str::to_owned);
+            group_name(&pool, "c").as_str().to_owned()
+        };
+        let arn = "arn:aws:autoscaling:r:1:autoScalingGroup:u:autoScalingGroupName/what/it-is";
+        assert_eq!(begun(Some("a-b_c_p"), Some(arn)), "what/it-is");
+        assert_eq!(begun(None, None), "a-b-c-p", "begun by a version that wrote no annotation");
+        assert_eq!(begun(Some("a-b_c_p"), None), "a-b_c_p");
+        assert_eq!(begun(Some("a-b-c-p"), None), "a-b-c-p");
+        assert_eq!(begun(Some("somebody-elses"), None), "a-b-c-p");
     }
 
     #[test]
     fn a_long_name_is_cut_and_stays_unique() {
-        let one = group_name(None, "ns", "c", &format!("{}1", "p".repeat(200)));
-        let two = group_name(None, "ns", "c", &format!("{}2", "p".repeat(200)));
-        assert_eq!(one.as_str().len(), LONGEST);
+        let one = named("ns", "c", &format!("{}1", "p".repeat(200)));
+        let two = named("ns", "c", &format!("{}2", "p".repeat(200)));
+        assert_eq!(one.len(), LONGEST);
         assert_ne!(one, two);
     }
 

@@ -4,9 +4,11 @@
 //! does not move.
 
 use super::gather::{Caches, Gathered};
+use super::lanes::{Lanes, Urgency};
 use super::publish::{self, Extra};
 use super::rounds::{Pass, Sight, asking};
-use super::state::{PoolState, States};
+use super::state::{PoolState, States, Tenure};
+use super::tenure;
 use super::{capacity, content, details, look, names, secret, skew, wish};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
@@ -19,7 +21,7 @@ use crate::debug::PoolName;
 use crate::metrics::{Controller, Invariant, PassResult};
 use crate::passes;
 use foo_api::names::managers;
-use foo_api::{FooMachine, FooMachinePool};
+use foo_api::{FooCluster, FooMachine, FooMachinePool};
 use foo_cloud::model::{InstanceId, Timestamp};
 use foo_planner::Action;
 use foo_planner::desired::Blocked;
@@ -36,6 +38,12 @@ use tokio::time::Instant;
 
 /// Writes of FooMachine status at a time.
 const STATUS_WRITES: usize = 16;
+/// A pool in line for room is named when there is some; should that be missed, it asks itself.
+const IN_LINE: Duration = Duration::from_secs(30);
+/// With more calls of the account waiting than this, a pass does not begin, or go on to its next action.
+pub(super) const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
+/// A group that has not been looked at yet is asked after again.
+const AWAITED: Duration = Duration::from_secs(15);
 /// After losing a race with another writer: the cache needs a moment.
 const AFTER_RACE: Duration = Duration::from_millis(500);
 /// After giving up to wait for the caches.
@@ -49,6 +57,8 @@ pub(super) struct Pools {
     pub(super) caches: Caches,
     /// What is remembered of each pool.
     pub(super) states: States,
+    /// Passes under way, by cloud.
+    pub(super) lanes: Lanes,
     backoff: Backoff<ObjectRef<FooMachinePool>, WishPrint>,
     pool_status: StatusWriter,
     machine_status: StatusWriter,
@@ -71,9 +81,15 @@ struct WishPrint {
 }
 
 /// Where AWS is called for a pool, and as whom.
-struct Access {
+pub(super) struct Access {
     credentials: Arc<Credentials>,
     region: String,
+}
+
+impl Access {
+    pub(super) fn key(&self) -> CloudKey {
+        CloudKey::of(&self.credentials, &self.region)
+    }
 }
 
 impl WishPrint {
@@ -83,7 +99,7 @@ impl WishPrint {
         access: &Result<Option<Access>, Blocked>,
     ) -> Self {
         let access = access.as_ref().ok().and_then(Option::as_ref);
-        let cloud = access.map(|to| CloudKey::of(&to.credentials, &to.region));
+        let cloud = access.map(Access::key);
         let group = wish::identify(gathered).map(|wish| wish.identity.group);
         let place = cloud.as_ref().zip(group).map(|(cloud, group)| Place::of(cloud, &group));
         let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
@@ -120,6 +136,7 @@ impl Pools {
             pool_status: StatusWriter::new(managers::POOL_STATUS),
             machine_status: StatusWriter::new(managers::MACHINE_STATUS),
             states: States::default(),
+            lanes: Lanes::new(context.settings.concurrency.into()),
             settled_from,
             context,
             caches,
@@ -168,7 +185,13 @@ impl Pools {
         if let Some(left) = self.backoff.held(key, wish, Instant::now()) {
             return Ok((Requeue::requeue(left), PassResult::Skipped));
         }
-        self.pass(key, gathered, access, wish).await
+        let urgency = urgency(&gathered, wish);
+        let clouds = self.context.clouds.in_use();
+        let room = wish.cloud.as_ref().map(|cloud| self.lanes.enter(cloud, key, urgency, clouds));
+        if matches!(room, Some(None)) {
+            return Ok((Requeue::requeue(IN_LINE), PassResult::Skipped));
+        }
+        self.pass(key, gathered, access, wish, urgency).await
     }
 
     async fn pass(
@@ -177,6 +200,7 @@ impl Pools {
         gathered: Gathered,
         access: Result<Option<Access>, Blocked>,
         wish: &WishPrint,
+        urgency: Urgency,
     ) -> Result<(Requeue, PassResult), Error> {
         if gathered.pool.metadata.deletion_timestamp.is_some()
             && look::finalizer(&gathered) == Finalizer::Absent
@@ -185,17 +209,22 @@ impl Pools {
             return Ok((Requeue::await_change(), PassResult::Settled));
         }
         for gone in self.states.vanished(&self.caches.pools) {
-            self.forget_group(&mut *self.states.of(&gone).lock().await);
+            self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
             self.states.forget(&gone);
             self.backoff.succeeded(&gone);
         }
         let state = self.states.of(key);
         let mut state = state.lock().await;
         if state.uid != gathered.pool.uid() {
-            self.forget_group(&mut state);
+            self.forget_group(key, &mut state);
             *state = PoolState { uid: gathered.pool.uid(), ..PoolState::default() };
         }
         let region = self.region(access).await;
+        let backlog = region.iter().flatten().next().map_or(Duration::ZERO, |region| region.backlog());
+        if backlog > LONGEST_BACKLOG && urgency == Urgency::Usual {
+            // Others of the account wait for its calls already. Whoever waits with them holds up the pools of others.
+            return Ok((Requeue::requeue(backlog), PassResult::Skipped));
+        }
         let types = match &region {
             Ok(Some(region)) => {
                 wish::instance_types(&gathered.pool.spec, &region.lookups, asking(&state, &gathered)).await
@@ -204,19 +233,27 @@ impl Pools {
                 Err(Blocked::new("WaitingForClusterInfrastructure", "the region is not known yet"))
             }
         };
+        let taken = region.as_ref().ok().and_then(Option::as_ref);
+        let taken = taken.and_then(|region| self.taken(&gathered, region));
+        state.tenure = if taken.is_some() { Tenure::Anothers } else { Tenure::Own };
         let pass = match &region {
-            Ok(Some(region)) => self.rounds(key, &gathered, region, &types, &mut state).await,
-            Ok(None) => self.without_cloud(&gathered, Look::Unknown, &mut state).await,
+            Ok(Some(region)) => match taken {
+                Some(taken) if gathered.pool.metadata.deletion_timestamp.is_none() => {
+                    self.refused(key, &gathered, region, &taken, &mut state).await
+                }
+                Some(_) | None => self.rounds(key, &gathered, region, &types, &mut state).await,
+            },
+            Ok(None) => self.without_cloud(&gathered, Look::Unknown, None, &mut state).await,
             Err(blocked) => {
                 // Nobody may look in the meantime, either. What AWS announced stays true.
-                if let Some(place) = self.stop_watching(&mut state) {
+                if let Some(place) = self.stop_watching(key, &mut state) {
                     state.left = Some(place);
                 }
-                self.without_cloud(&gathered, look::doubted(blocked), &mut state).await
+                self.without_cloud(&gathered, look::doubted(blocked), None, &mut state).await
             }
         };
         state.asked_for = gathered.pool.metadata.generation;
-        let region = region.ok().flatten();
+        let region = region.ok().flatten().filter(|_| state.tenure == Tenure::Own);
         let extra = Extra {
             capacity: types.as_ref().ok().and_then(|types| capacity::capacity(types)),
             version: gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.version.clone()),
@@ -228,7 +265,7 @@ impl Pools {
         let removed = is_removed(&pass);
         let mut written = Written::Unchanged;
         if removed {
-            self.forget_group(&mut state);
+            self.forget_group(key, &mut state);
         } else if pass.sight == Sight::Had || gathered.pool.status.is_none() {
             // Else the status stays as an earlier manager left it: that this one has only just started says nothing
             // about the pool.
@@ -246,20 +283,31 @@ impl Pools {
         let unknown = region
             .as_deref()
             .and_then(|region| details::next_try(&region.observer, &gathered, &pass.plan.report, now));
-        let unwatched = [secret::next_try(&state), skew::next_try(&state), unknown];
+        let taken = (state.tenure == Tenure::Anothers).then_some(tenure::ASK_AGAIN);
+        let unwatched = [secret::next_try(&state), skew::next_try(&state), unknown, taken];
         Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
     }
 
     /// Where the pool lives and as whom it is looked after: as its FooCluster says. When that is gone, where its group
     /// is, as anybody who names no identity.
     fn access(&self, gathered: &Gathered) -> Result<Option<Access>, Blocked> {
-        let recorded = gathered.pool.spec.provider_id.as_deref().and_then(names::region_of_arn);
-        let cluster = gathered.foo_cluster.as_ref();
+        self.access_of(&gathered.pool, gathered.foo_cluster.as_deref())
+    }
+
+    /// The same for any pool and its FooCluster.
+    pub(super) fn access_of(
+        &self,
+        pool: &FooMachinePool,
+        cluster: Option<&FooCluster>,
+    ) -> Result<Option<Access>, Blocked> {
+        let recorded = pool.spec.provider_id.as_deref().and_then(names::region_of_arn);
         let Some(region) = cluster.map(|cluster| cluster.spec.region.as_str()).or(recorded) else {
             return Ok(None);
         };
-        let name = gathered.identity();
-        let credentials = self.context.identities.credentials(name, &gathered.namespace(), region)?;
+        let identity = cluster.and_then(|cluster| cluster.spec.identity_ref.as_ref());
+        let name = identity.map(|reference| reference.name.as_str());
+        let namespace = pool.namespace().unwrap_or_default();
+        let credentials = self.context.identities.credentials(name, &namespace, region)?;
         Ok(Some(Access { credentials, region: region.to_owned() }))
     }
 
@@ -406,7 +454,9 @@ impl Pools {
             self.backoff.succeeded(key);
         }
         let sync = jittered(self.context.settings.sync_period, key);
-        let timers = [pass.plan.report.next.after, unwatched];
+        // The observer names the group when it has been seen, and when it has not been for too long. Should it do neither:
+        let awaited = (pass.sight == Sight::Awaited).then_some(AWAITED);
+        let timers = [pass.plan.report.next.after, unwatched, awaited];
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
         if pass.raced {
             return (Requeue::requeue(after.min(AFTER_RACE)), PassResult::Worked);
@@ -415,15 +465,18 @@ impl Pools {
         (Requeue::requeue(after), result)
     }
 
-    fn forget_group(&self, state: &mut PoolState) {
-        let watched = self.stop_watching(state);
+    fn forget_group(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
+        let watched = self.stop_watching(key, state);
+        if state.tenure == Tenure::Anothers {
+            return;
+        }
         for (cloud, group) in watched.into_iter().chain(state.left.take()) {
             self.context.announcements.forget(&Place::of(&cloud, &group));
         }
     }
 
     async fn forget(&self, key: &ObjectRef<FooMachinePool>, gathered: &Gathered) {
-        self.forget_group(&mut *self.states.of(key).lock().await);
+        self.forget_group(key, &mut *self.states.of(key).lock().await);
         self.states.forget(key);
         self.backoff.succeeded(key);
         if let Some(uid) = gathered.pool.uid() {
@@ -432,6 +485,17 @@ impl Pools {
         self.context
             .debug
             .forget(&PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() });
+    }
+}
+
+/// An instance that AWS takes back has two minutes, and one that waits in its hook is kept by heartbeats.
+fn urgency(gathered: &Gathered, wish: &WishPrint) -> Urgency {
+    let waits =
+        |machine: &Arc<FooMachine>| machine.status.as_ref().is_some_and(|status| status.drain_hook.is_some());
+    if wish.taken.is_empty() && !gathered.foo_machines.iter().any(waits) {
+        Urgency::Usual
+    } else {
+        Urgency::Urgent
     }
 }
 

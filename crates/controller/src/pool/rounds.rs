@@ -5,8 +5,8 @@
 use super::execute::{Done, Failure, Hands};
 use super::gather::Gathered;
 use super::holdup::HoldUps;
-use super::reconcile::Pools;
-use super::state::PoolState;
+use super::reconcile::{LONGEST_BACKLOG, Pools};
+use super::state::{PoolState, Tenure};
 use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, wish};
 use crate::announcements::Place;
 use crate::apply;
@@ -78,7 +78,7 @@ impl Pools {
         state: &mut PoolState,
     ) -> Pass {
         let Some(identified) = wish::identify(gathered) else {
-            return self.without_cloud(gathered, Look::Unknown, state).await;
+            return self.without_cloud(gathered, Look::Unknown, None, state).await;
         };
         let now = self.context.clock.now();
         let data = match identified.goal {
@@ -100,7 +100,10 @@ impl Pools {
         let limits = self.context.identities.limits(gathered.identity());
         let mut desired =
             wish::desired(identified, gathered, data, types, &limits, &region.lookups, asking).await;
-        self.watch_group(key, &desired, gathered, region, state);
+        // As soon as anything of it can exist.
+        if look::finalizer(gathered) == Finalizer::Present || desired.missing.is_empty() {
+            self.watch_group(key, &desired.identity.group, region, state);
+        }
         let stranger = stranger(gathered, region, &desired.identity.group).await;
         let shortage = shortage::words(region, &desired.identity.group, state, now).await;
         let causes = causes::of_ends(region, &desired.identity.group, gathered, state).await;
@@ -147,46 +150,65 @@ impl Pools {
                 if let Some(error) = look::denied_details(&region.observer, &pass.plan.report) {
                     overlay::blind(&mut pass.plan.report, &error);
                 }
-                let place = Place::of(&region.key, &desired.identity.group);
-                let heeds = &pass.plan.report.heeds;
-                self.context.announcements.passed(&place, observed.group.seen_at(), heeds);
-                let elsewhere = stranger.as_ref().is_some_and(|doubt| doubt.reason == WRONG_ACCOUNT);
-                let pace = if elsewhere { foo_cloud::observer::Pace::Quiet } else { pace(&pass) };
-                region.observer.pace(&desired.identity.group, pace);
+                if state.tenure == Tenure::Own {
+                    let place = Place::of(&region.key, &desired.identity.group);
+                    let heeds = &pass.plan.report.heeds;
+                    self.context.announcements.passed(&place, observed.group.seen_at(), heeds);
+                    let elsewhere = stranger.as_ref().is_some_and(|doubt| doubt.reason == WRONG_ACCOUNT);
+                    let pace = if elsewhere { foo_cloud::observer::Pace::Quiet } else { pace(&pass) };
+                    region.observer.pace(&desired.identity.group, pace);
+                }
                 return pass.after(events, acted);
             }
             events.append(&mut pass.plan.report.events);
         }
     }
 
-    /// Starts watching the group as soon as anything of it can exist.
+    /// A pass for a pool whose group is another pool's: nothing but a report. The group is watched for it all the same, since
+    /// its tags tell whose it is; that costs no call.
+    pub(super) async fn refused(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        gathered: &Gathered,
+        region: &Arc<CloudRegion>,
+        taken: &Blocked,
+        state: &mut PoolState,
+    ) -> Pass {
+        if let Some(wish) = wish::identify(gathered) {
+            self.watch_group(key, &wish.identity.group, region, state);
+        }
+        self.without_cloud(gathered, look::doubted(taken), Some(taken), state).await
+    }
+
+    /// Starts watching the group. Also one that should be watched: an observer that lost it would never say so.
     fn watch_group(
         &self,
         key: &ObjectRef<FooMachinePool>,
-        desired: &Desired,
-        gathered: &Gathered,
+        group: &GroupName,
         region: &Arc<CloudRegion>,
         state: &mut PoolState,
     ) {
-        let group = &desired.identity.group;
-        let exists = look::finalizer(gathered) == Finalizer::Present || desired.missing.is_empty();
-        if !exists || state.watches(region, group) {
+        if state.watches(region, group) {
             return;
         }
         // With other credentials everything is looked at anew. What AWS announced stays true.
-        if let Some((cloud, watched)) = self.stop_watching(state).or_else(|| state.left.take()) {
+        if let Some((cloud, watched)) = self.stop_watching(key, state).or_else(|| state.left.take())
+            && state.tenure == Tenure::Own
+        {
             self.context.announcements.moves(&Place::of(&cloud, &watched), &Place::of(&region.key, group));
         }
-        self.states.watches(key, &region.key, group);
-        region.observer.watch(group);
+        self.states.watch(key, region, group);
         state.watched = Some((Arc::clone(region), group.clone()));
     }
 
-    /// Nobody looks at the pool's group any more; where it was watched. Without others who use it, its cloud is gone.
-    pub(super) fn stop_watching(&self, state: &mut PoolState) -> Option<(CloudKey, GroupName)> {
+    /// The pool's group is not looked at for it any more; where it was watched. Without others who use it, its cloud is gone.
+    pub(super) fn stop_watching(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        state: &mut PoolState,
+    ) -> Option<(CloudKey, GroupName)> {
         let (region, group) = state.watched.take()?;
-        region.observer.forget(&group);
-        self.states.lets_go(&region.key, &group);
+        self.states.lets_go(key, &region, &group);
         state.forget_what_was_seen();
         Some((region.key.clone(), group))
     }
@@ -217,7 +239,7 @@ impl Pools {
         };
         let group = match stranger {
             Some(doubt) => look::doubted(doubt),
-            None => look::group(&region.observer, &desired.identity.group, now),
+            None => look::group(&region.observer, &desired.identity.group),
         };
         let foo_machines = look::foo_machines(gathered);
         // What is looked at with a stranger's eyes is not ours: neither believed nor added to. Until the group of a pool
@@ -244,7 +266,12 @@ impl Pools {
             hook,
             template,
             strays: look::strays(&region.observer, &group, &foo_machines),
-            signals: self.context.announcements.signals(&Place::of(&region.key, &desired.identity.group)),
+            signals: match state.tenure {
+                Tenure::Own => {
+                    self.context.announcements.signals(&Place::of(&region.key, &desired.identity.group))
+                }
+                Tenure::Anothers => std::collections::BTreeMap::new(),
+            },
             machines: look::machines(gathered),
             finalizer,
             moves,
@@ -258,14 +285,16 @@ impl Pools {
         }
     }
 
-    /// A pass for a pool whose cloud is not known: nothing but a report, and the end of a pool that never began.
+    /// A pass for a pool whose cloud is not known, or is no use to it for this reason: nothing but a report, and the end of a
+    /// pool that never began.
     pub(super) async fn without_cloud(
         &self,
         gathered: &Gathered,
         group: Look<Option<foo_cloud::model::Group>>,
+        because: Option<&Blocked>,
         state: &mut PoolState,
     ) -> Pass {
-        let desired = wishless(gathered);
+        let desired = wishless(gathered, because);
         let now = self.context.clock.now();
         let never_began = gathered.pool.spec.provider_id.is_none() && gathered.foo_cluster.is_none();
         let group = match (desired.goal, group) {
@@ -349,6 +378,12 @@ impl Pools {
             }
             if Instant::now() >= until {
                 tracing::warn!(pool = %desired.identity.pool, "the pass takes long; the rest is planned anew");
+                pass.raced = true;
+                break;
+            }
+            // One action in each pass: a pool that always gave way would never get anything done.
+            if pass.acted && region.backlog() > LONGEST_BACKLOG {
+                tracing::debug!(pool = %desired.identity.pool, "the account's calls are used up; the rest is planned anew");
                 pass.raced = true;
                 break;
             }
@@ -485,10 +520,11 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
     }
 }
 
-/// A wish for a pool whose cloud is not known.
-fn wishless(gathered: &Gathered) -> Desired {
-    let waiting =
-        Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
+/// A wish for a pool whose cloud is not known, or of no use for another reason.
+fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
+    let unknown =
+        || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
+    let waiting = because.cloned().unwrap_or_else(unknown);
     let identified = wish::identify(gathered).unwrap_or_else(|| wish::unidentified(gathered));
     let mut missing = wish::missing(gathered);
     if missing.is_empty() {

@@ -37,6 +37,8 @@ pub(super) struct PoolState {
     pub(super) asked_for: Option<i64>,
     /// Where the pool's group is watched; the cloud is kept in being by this.
     pub(super) watched: Option<(Arc<CloudRegion>, GroupName)>,
+    /// The group belongs to another pool, as far as is known: what was seen of it is nothing to this one.
+    pub(super) tenure: Tenure,
     /// Where it was watched last, while there are no credentials to watch it with.
     pub(super) left: Option<(CloudKey, GroupName)>,
     /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
@@ -51,6 +53,16 @@ pub(super) struct PoolState {
     pub(super) rest: Rest,
 }
 
+/// Whose group it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Tenure {
+    /// The pool's own, or nobody's yet.
+    #[default]
+    Own,
+    /// Another pool's of this manager.
+    Anothers,
+}
+
 /// A bootstrap Secret that was read.
 pub(super) struct ReadSecret {
     /// Its name.
@@ -63,11 +75,11 @@ pub(super) struct ReadSecret {
     pub(super) at: Timestamp,
 }
 
-/// Memory of all pools, and which pool a group belongs to.
+/// Memory of all pools, and which pools wait for news of a group: one, unless several name the same.
 #[derive(Default)]
 pub(super) struct States {
     pools: Mutex<HashMap<ObjectRef<FooMachinePool>, Arc<tokio::sync::Mutex<PoolState>>>>,
-    groups: Mutex<HashMap<(CloudKey, GroupName), ObjectRef<FooMachinePool>>>,
+    groups: Mutex<HashMap<(CloudKey, GroupName), Vec<ObjectRef<FooMachinePool>>>>,
 }
 
 impl States {
@@ -86,35 +98,54 @@ impl States {
         states.keys().filter(|pool| pools.get(pool).is_none()).cloned().collect()
     }
 
-    /// The pool a group belongs to.
-    pub(super) fn pool_of(&self, cloud: &CloudKey, group: &GroupName) -> Option<ObjectRef<FooMachinePool>> {
+    /// The pools that wait for news of a group.
+    pub(super) fn pools_of(&self, cloud: &CloudKey, group: &GroupName) -> Vec<ObjectRef<FooMachinePool>> {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.get(&(cloud.clone(), group.clone())).cloned()
+        groups.get(&(cloud.clone(), group.clone())).cloned().unwrap_or_default()
     }
 
-    /// Notes that a pool watches this group.
-    pub(super) fn watches(&self, pool: &ObjectRef<FooMachinePool>, cloud: &CloudKey, group: &GroupName) {
+    /// From now on the group is watched for this pool, too.
+    pub(super) fn watch(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.insert((cloud.clone(), group.clone()), pool.clone());
+        let pools = groups.entry((region.key.clone(), group.clone())).or_default();
+        if !pools.contains(pool) {
+            pools.push(pool.clone());
+        }
+        // Before anybody else may let go of it: that the last one did would be known too late.
+        region.observer.watch(group);
     }
 
-    /// The group is not watched there any more.
-    pub(super) fn lets_go(&self, cloud: &CloudKey, group: &GroupName) {
+    /// The group is not watched for this pool any more, and with the last pool not at all.
+    pub(super) fn lets_go(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.remove(&(cloud.clone(), group.clone()));
+        let place = (region.key.clone(), group.clone());
+        if let Some(pools) = groups.get_mut(&place) {
+            pools.retain(|of| of != pool);
+            if !pools.is_empty() {
+                return;
+            }
+            groups.remove(&place);
+        }
+        region.observer.forget(group);
     }
 
     /// The pool is gone.
     pub(super) fn forget(&self, pool: &ObjectRef<FooMachinePool>) {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).remove(pool);
-        self.groups.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, of| of != pool);
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        for pools in groups.values_mut() {
+            pools.retain(|of| of != pool);
+        }
+        groups.retain(|_, pools| !pools.is_empty());
     }
 }
 
 impl PoolState {
-    /// Whether the group is watched in that cloud.
+    /// Whether the group is watched in that cloud, and the cloud's observer knows of it.
     pub(super) fn watches(&self, cloud: &CloudRegion, group: &GroupName) -> bool {
-        self.watched.as_ref().is_some_and(|(at, watched)| at.key == cloud.key && watched == group)
+        let noted =
+            self.watched.as_ref().is_some_and(|(at, watched)| at.key == cloud.key && watched == group);
+        noted && cloud.observer.is_watched(group)
     }
 
     /// What was seen in AWS was seen by somebody else, perhaps in another account.

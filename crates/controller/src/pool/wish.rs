@@ -50,7 +50,7 @@ pub(super) fn identify(gathered: &Gathered) -> Option<Wish> {
     let pool = &gathered.pool;
     let cluster = gathered.cluster_name()?;
     let (namespace, name) = (gathered.namespace(), pool.name_any());
-    let group = group_name(pool.spec.group_name.as_deref(), &namespace, &cluster, &name);
+    let group = group_name(pool, &cluster);
     Some(Wish {
         identity: Identity { namespace, pool: name, cluster, group },
         goal: goal(pool),

@@ -12,6 +12,9 @@ use crate::steps::remove::group_is_gone;
 use crate::steps::size::is_starving;
 use crate::steps::template::{Stand, stand};
 
+/// The reason of a pool whose group is another pool's: AWS is not asked anything for it.
+const NAME_TAKEN: &str = "GroupNameTaken";
+
 /// Reasons of failed looks that a human must act on: the cloud's error kinds of that name, and the manager's own word for
 /// credentials of another account than the group's.
 const CREDENTIAL_REASONS: [&str; 3] = ["Denied", "Credentials", "WrongAccount"];
@@ -75,7 +78,7 @@ fn credentials(situation: &Situation<'_>) -> Condition {
     if observed.group.seen().is_some() || observed.template.seen().is_some() {
         return condition(kind, Status::True, "Accepted", "");
     }
-    match failures.into_iter().flatten().next() {
+    match failures.into_iter().flatten().find(|(reason, _)| *reason != NAME_TAKEN) {
         Some((reason, message)) => condition(kind, Status::Unknown, reason, message),
         None => condition(kind, Status::Unknown, "NotYetUsed", "AWS has not been asked yet"),
     }
@@ -139,7 +142,9 @@ fn group(situation: &Situation<'_>) -> Condition {
         return condition;
     }
     if let View::Failed { reason, message } = situation.view {
-        return condition(kind, Status::Unknown, reason, message);
+        // That another pool has the group is certain; whatever else keeps us from looking leaves open what there is.
+        let status = if reason == NAME_TAKEN { Status::False } else { Status::Unknown };
+        return condition(kind, status, reason, message);
     }
     if let Some(obstacle) = obstacle(situation) {
         return condition(kind, Status::False, obstacle.reason, obstacle.message);

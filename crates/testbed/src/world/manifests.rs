@@ -24,7 +24,8 @@ impl PoolName {
     /// Name of its Auto Scaling group and launch template, as documented for names below 128 characters.
     pub fn group(&self) -> String {
         let Self { namespace, cluster, pool, .. } = self;
-        format!("{namespace}-{cluster}-{pool}")
+        let separator = if namespace.contains('-') || cluster.contains('-') { '_' } else { '-' };
+        format!("{namespace}{separator}{cluster}{separator}{pool}")
     }
 
     /// Name of the Secret with its bootstrap data.

@@ -13,12 +13,20 @@ use kube::ResourceExt;
 pub(crate) struct Pool<'w> {
     world: &'w World,
     name: String,
+    cluster: String,
     spec: FooMachinePoolSpec,
 }
 
 impl<'w> Pool<'w> {
     pub(super) fn new(world: &'w World, name: &str) -> Self {
-        Self { world, name: name.to_owned(), spec: objects::pool_spec() }
+        let cluster = super::CLUSTER.to_owned();
+        Self { world, name: name.to_owned(), cluster, spec: objects::pool_spec() }
+    }
+
+    /// In another Cluster than the ordinary one.
+    pub(crate) fn in_cluster(mut self, cluster: &str) -> Self {
+        cluster.clone_into(&mut self.cluster);
+        self
     }
 
     /// With another spec than the ordinary one.
@@ -43,7 +51,9 @@ impl<'w> Pool<'w> {
     /// The user makes it, without its Secret.
     pub(crate) fn without_secret(self, replicas: i32) -> Self {
         self.world.has(&objects::foo_machine_pool(&self.name, self.spec.clone()));
-        self.world.has(&objects::machine_pool(&self.name, replicas));
+        let mut machine_pool = objects::machine_pool(&self.name, replicas);
+        machine_pool.spec.cluster_name.clone_from(&self.cluster);
+        self.world.has(&machine_pool);
         self
     }
 
@@ -123,7 +133,9 @@ impl<'w> Pool<'w> {
 
     /// Name of its group and template.
     pub(crate) fn group_name(&self) -> String {
-        self.spec.group_name.clone().unwrap_or_else(|| format!("{NS}-{}-{}", super::CLUSTER, self.name))
+        let separator = if self.cluster.contains('-') { '_' } else { '-' };
+        let default = || [NS, &self.cluster, &self.name].join(&separator.to_string());
+        self.spec.group_name.clone().unwrap_or_else(default)
     }
 
     /// Its group, if there is one.

@@ -1,0 +1,114 @@
+//! Which of several pools that name the same group it belongs to. Decided anew in each pass, before anything is done.
+//!
+//! Only pools of this manager are compared, and only where they call AWS with the same credentials. For all others there
+//! are the group's ownership tags, which the planner judges.
+
+use super::gather::{Caches, Gathered, cluster_name};
+use super::names::{group_name, group_of_arn};
+use super::reconcile::Pools;
+use super::wish;
+use crate::clouds::{CloudKey, CloudRegion};
+use foo_api::FooMachinePool;
+use foo_cloud::model::GroupName;
+use foo_cloud::observer::Seen;
+use foo_planner::desired::{Blocked, Identity};
+use kube::ResourceExt;
+use kube_runtime::reflector::ObjectRef;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// When a pool whose name is taken asks again: the other one may be gone, and nobody says so.
+pub(super) const ASK_AGAIN: Duration = Duration::from_secs(30);
+
+/// What a pool has to say for itself; the smallest has the group.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Claim {
+    /// The group's tags name it.
+    tagged: Reverse<bool>,
+    /// It has recorded the group's ARN.
+    recorded: Reverse<bool>,
+    /// It was made first.
+    made: Option<k8s_openapi::jiff::Timestamp>,
+    uid: Option<String>,
+}
+
+impl Pools {
+    /// Why the pool's group is another pool's, if it is.
+    pub(super) fn taken(&self, gathered: &Gathered, region: &CloudRegion) -> Option<Blocked> {
+        let identity = wish::identify(gathered)?.identity;
+        let others = self.caches.pools_that_name(&identity.group, &gathered.pool);
+        if others.is_empty() {
+            return None;
+        }
+        let tags = match region.observer.view(&identity.group).map(|view| view.seen) {
+            Some(Seen::Present(group)) => group.tags.clone(),
+            Some(Seen::Absent) | None => BTreeMap::new(),
+        };
+        let ours = claim(&gathered.pool, &identity, &tags);
+        let competing = others.into_iter().filter(|(pool, _)| self.calls(pool, &identity.group, &region.key));
+        let (first, other, cluster) = competing
+            .map(|(pool, cluster)| {
+                let theirs = Identity {
+                    namespace: pool.namespace().unwrap_or_default(),
+                    pool: pool.name_any(),
+                    cluster: cluster.clone(),
+                    group: identity.group.clone(),
+                };
+                (claim(&pool, &theirs, &tags), pool, cluster)
+            })
+            .min_by(|(a, ..), (b, ..)| a.cmp(b))?;
+        (first < ours).then(|| {
+            Blocked::new(
+                "GroupNameTaken",
+                format!(
+                    "Auto Scaling group {} belongs to FooMachinePool {}/{} of Cluster {cluster}; delete this pool and \
+                     create it again with a spec.groupName of its own",
+                    identity.group,
+                    other.namespace().unwrap_or_default(),
+                    other.name_any(),
+                ),
+            )
+        })
+    }
+
+    /// Whether AWS is called for that pool in that cloud, or was when its group was last looked at.
+    fn calls(&self, pool: &FooMachinePool, group: &GroupName, cloud: &CloudKey) -> bool {
+        let to = self.access_of(pool, self.caches.foo_cluster_of(pool).as_deref());
+        match to {
+            Ok(Some(to)) => to.key() == *cloud,
+            Ok(None) | Err(_) => self.states.pools_of(cloud, group).contains(&ObjectRef::from_obj(pool)),
+        }
+    }
+}
+
+fn claim(pool: &FooMachinePool, identity: &Identity, tags: &BTreeMap<String, String>) -> Claim {
+    let recorded = pool.spec.provider_id.as_deref().and_then(group_of_arn);
+    Claim {
+        tagged: Reverse(identity.owns(tags)),
+        recorded: Reverse(recorded == Some(identity.group.as_str())),
+        made: pool.metadata.creation_timestamp.as_ref().map(|at| at.0),
+        uid: pool.uid(),
+    }
+}
+
+impl Caches {
+    /// The other pools with a group of that name, wherever it is, and their clusters.
+    fn pools_that_name(&self, group: &GroupName, but: &FooMachinePool) -> Vec<(Arc<FooMachinePool>, String)> {
+        let names = |pool: &FooMachinePool| {
+            if pool.metadata.uid == but.metadata.uid {
+                return None;
+            }
+            if let Some(name) = &pool.spec.group_name
+                && name != group.as_str()
+            {
+                return None;
+            }
+            let cluster = cluster_name(pool, None)?;
+            (group_name(pool, &cluster) == *group).then_some(cluster)
+        };
+        let pools = self.pools.state_filter(|pool| names(pool).is_some());
+        pools.into_iter().filter_map(|pool| names(&pool).map(|cluster| (pool, cluster))).collect()
+    }
+}
