@@ -53,6 +53,16 @@ impl CloudError {
         Self { operation, kind, code, message: stable_text(message) }
     }
 
+    /// Auto Scaling tries, with the caller's rights, whether it could launch from the template, and does not say which right
+    /// that lacks (Auto Scaling User Guide, "Troubleshoot launch templates"). Only words rest on this.
+    fn is_about_the_template(&self) -> bool {
+        let launches =
+            matches!(self.operation, Operation::CreateAutoScalingGroup | Operation::UpdateAutoScalingGroup);
+        let said = self.message.to_ascii_lowercase();
+        let denied = said.contains("not authorized");
+        launches && denied && said.contains("launch template")
+    }
+
     /// Whether the call may have taken effect although it failed.
     pub fn may_have_happened(&self) -> bool {
         matches!(self.kind, ErrorKind::LostAnswer | ErrorKind::Internal)
@@ -63,6 +73,12 @@ impl fmt::Display for CloudError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let action = self.operation.iam_action();
         match (&self.kind, &self.code) {
+            _ if self.is_about_the_template() => write!(
+                f,
+                "{action}: {}: one of ec2:RunInstances, ec2:CreateTags, iam:PassRole for the role of the nodes, or the use \
+                 of the image is missing (statements LaunchFromOwnTemplates to GiveNodesTheirRole of the IAM policy)",
+                self.message
+            ),
             (ErrorKind::Denied, _) => write!(f, "the IAM action {action} is missing: {}", self.message),
             (_, Some(code)) => write!(f, "{action}: {code}: {}", self.message),
             (kind, None) => {
@@ -73,19 +89,29 @@ impl fmt::Display for CloudError {
     }
 }
 
-/// The text without what differs from one failure to the next: request ids and encoded authorization messages.
+/// The text without what differs from one failure to the next: request ids, encoded authorization messages, and names of
+/// role sessions, which are new with each refresh of credentials.
 ///
-/// A word of hexadecimal digits in UUID form becomes `…`; so does everything after "Encoded authorization failure
-/// message:". Long texts are cut at 512 characters.
-fn stable_text(text: &str) -> String {
+/// A word of hexadecimal digits in UUID form becomes `…`, so does a session's name in `assumed-role/<role>/<session>`, and
+/// everything after "Encoded authorization failure message:". Long texts are cut at 512 characters.
+pub fn stable_text(text: &str) -> String {
     const ENCODED: &str = "Encoded authorization failure message:";
     let text = text.find(ENCODED).and_then(|at| text.get(..at)).unwrap_or(text);
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let core = word.trim_matches(|c: char| !c.is_ascii_hexdigit());
-        if is_uuid(core) { words.push(word.replace(core, "…")) } else { words.push(word.to_owned()) }
+        let word = if is_uuid(core) { word.replace(core, "…") } else { word.to_owned() };
+        words.push(without_session(&word));
     }
     words.join(" ").chars().take(512).collect()
+}
+
+fn without_session(word: &str) -> String {
+    const ROLE: &str = ":assumed-role/";
+    let Some((before, rest)) = word.split_once(ROLE) else { return word.to_owned() };
+    let Some((role, session)) = rest.split_once('/') else { return word.to_owned() };
+    let end = session.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "+=,.@_-".contains(c));
+    format!("{before}{ROLE}{role}/…{end}")
 }
 
 fn is_uuid(word: &str) -> bool {
@@ -116,6 +142,42 @@ mod tests {
             failed("aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee")
         );
         assert!(failed("aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee").contains("(RequestId: …, sorry)"));
+    }
+
+    #[test]
+    fn a_message_is_the_same_whatever_the_session_of_the_role() {
+        let failed = |session: &str| {
+            stable_text(&format!("User: arn:aws:sts::1:assumed-role/manager/{session} is not authorized"))
+        };
+        let first = failed("eks-c-foo-manager-0d9f3a77-5c3b-4d6e-8d5e-3c2f1a0b9c8d");
+        assert_eq!(first, failed("web-identity-token-1767225600000"));
+        assert_eq!(first, "User: arn:aws:sts::1:assumed-role/manager/… is not authorized");
+        assert_eq!(stable_text("\"arn:aws:sts::1:assumed-role/r/s\""), "\"arn:aws:sts::1:assumed-role/r/…\"");
+        assert_eq!(stable_text("role arn:aws:iam::1:role/r"), "role arn:aws:iam::1:role/r");
+    }
+
+    #[test]
+    fn a_group_that_may_not_launch_from_its_template_names_what_may_be_missing() {
+        for (kind, message) in [
+            (ErrorKind::Denied, "You are not authorized to use launch template: lt-1"),
+            (
+                ErrorKind::Invalid,
+                "You must use a valid fully-formed launch template. You are not authorized to perform this operation. \
+                 Encoded authorization failure message: AbCd",
+            ),
+        ] {
+            let text = CloudError::new(Operation::CreateAutoScalingGroup, kind, None, message).to_string();
+            for named in
+                ["ec2:RunInstances", "ec2:CreateTags", "iam:PassRole", "the image", "LaunchFromOwnTemplates"]
+            {
+                assert!(text.contains(named), "{text}");
+            }
+        }
+        let other =
+            CloudError::new(Operation::DeleteAutoScalingGroup, ErrorKind::Denied, None, "not authorized");
+        assert!(
+            other.to_string().starts_with("the IAM action autoscaling:DeleteAutoScalingGroup is missing")
+        );
     }
 
     #[test]

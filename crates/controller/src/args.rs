@@ -266,14 +266,23 @@ impl Args {
     }
 }
 
-/// The region in a queue's URL: `https://sqs.<region>.amazonaws.com/…`, or that of a VPC endpoint,
-/// `https://vpce-….sqs.<region>.vpce.amazonaws.com/…` (SQS Developer Guide, "Amazon SQS queue and message identifiers").
+/// The region in a queue's URL (SQS Developer Guide, "Amazon SQS queue and message identifiers"; AWS General Reference, "Amazon
+/// SQS endpoints"): `sqs.<region>.amazonaws.com`, also `sqs-fips`, the dual-stack `sqs.<region>.api.aws`, the old
+/// `<region>.queue.amazonaws.com`, or that of a VPC endpoint, `vpce-….sqs.<region>.vpce.amazonaws.com`.
 fn region_of_queue(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let (host, _) = rest.split_once('/')?;
-    let aws = host.ends_with(".amazonaws.com") || host.ends_with(".amazonaws.com.cn");
-    let mut labels = host.split('.').skip_while(|label| *label != "sqs").skip(1);
-    labels.next().filter(|region| aws && region.contains('-')).map(str::to_owned)
+    let aws = [".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".api.amazonwebservices.com.cn"];
+    if !aws.iter().any(|suffix| host.ends_with(suffix)) {
+        return None;
+    }
+    let labels: Vec<&str> = host.split('.').collect();
+    let after = labels.iter().skip_while(|label| !matches!(**label, "sqs" | "sqs-fips")).nth(1);
+    let before = labels.windows(2).find_map(|pair| match pair {
+        [region, "queue"] => Some(region),
+        _ => None,
+    });
+    after.or(before).filter(|region| region.contains('-')).map(|region| (*region).to_owned())
 }
 
 fn some(text: String) -> Option<String> {
@@ -373,5 +382,22 @@ mod tests {
             std::fs::write(path, &help).unwrap();
         }
         assert_eq!(help, std::fs::read_to_string(path).unwrap_or_default());
+    }
+
+    #[test]
+    fn the_region_is_told_from_every_form_of_a_queues_address() {
+        for (host, region) in [
+            ("sqs.eu-central-1.amazonaws.com", Some("eu-central-1")),
+            ("sqs.cn-north-1.amazonaws.com.cn", Some("cn-north-1")),
+            ("sqs-fips.us-gov-west-1.amazonaws.com", Some("us-gov-west-1")),
+            ("sqs.eu-west-1.api.aws", Some("eu-west-1")),
+            ("us-west-2.queue.amazonaws.com", Some("us-west-2")),
+            ("vpce-1-a.sqs.eu-west-1.vpce.amazonaws.com", Some("eu-west-1")),
+            ("queue.amazonaws.com", None),
+            ("sqs.eu-central-1.example.com", None),
+        ] {
+            let url = format!("https://{host}/123456789012/foo");
+            assert_eq!(region_of_queue(&url).as_deref(), region, "{url}");
+        }
     }
 }

@@ -182,7 +182,7 @@ fn group(desired: &Desired, instances: Vec<Instance>) -> Group {
         mix: None,
         subnets: BTreeSet::from([SubnetId::new("subnet-a")]),
         new_instances: Protection::Protected,
-        suspended: BTreeSet::from([Process::AZRebalance]),
+        suspended: [(Process::AZRebalance, String::new())].into(),
         tags: desired.identity.ownership_tags(),
         status: GroupStatus::Active,
         instances,

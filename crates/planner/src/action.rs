@@ -111,6 +111,13 @@ pub enum Action {
         /// Processes.
         processes: BTreeSet<Process>,
     },
+    /// Resume processes of the group that AWS suspended by itself.
+    ResumeProcesses {
+        /// Group.
+        name: GroupName,
+        /// Processes.
+        processes: BTreeSet<Process>,
+    },
     /// Put scale-in protection back on members that lack it.
     ProtectInstances {
         /// Group.
@@ -295,6 +302,7 @@ impl Action {
                 | Self::UpdateGroup { .. }
                 | Self::TagGroup { .. }
                 | Self::SuspendProcesses { .. }
+                | Self::ResumeProcesses { .. }
                 | Self::ProtectInstances { .. }
                 | Self::TerminateInstance { .. }
                 | Self::CompleteHook { .. }

@@ -4,6 +4,7 @@ use crate::action::{Action, GroupSettings};
 use crate::memory::Memory;
 use crate::model::{GroupName, MachineName, Seconds, Timestamp};
 use crate::report::{About, Event, Severity};
+use crate::steps::template::RAISE_WAITS;
 use std::collections::BTreeSet;
 
 /// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes
@@ -58,6 +59,15 @@ pub(crate) enum Until {
     Launches(Seconds),
 }
 
+/// The two parts of a change of the group, each a call of its own: AWS refuses a template for reasons that nobody can foresee
+/// (an instance refresh with another one, an image that is gone, a right that was taken away), and all that comes with it
+/// in the same call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Template,
+    Settings,
+}
+
 /// A plan being written.
 pub(crate) struct Draft {
     pub(crate) memory: Memory,
@@ -72,7 +82,7 @@ pub(crate) struct Draft {
     pub(crate) deleted: BTreeSet<MachineName>,
     actions: Vec<(Stage, Action)>,
     change: GroupSettings,
-    whys: Vec<String>,
+    whys: Vec<(Part, String)>,
     timers: Vec<Timestamp>,
 }
 
@@ -97,10 +107,12 @@ impl Draft {
         self.actions.push((stage, action));
     }
 
-    /// Adds to the one change of the group that this plan makes.
+    /// Adds to the change of the group that this plan makes.
     pub(crate) fn change(&mut self, why: impl Into<String>, edit: impl FnOnce(&mut GroupSettings)) {
+        let before = self.change.template.clone();
         edit(&mut self.change);
-        self.whys.push(why.into());
+        let part = if self.change.template == before { Part::Settings } else { Part::Template };
+        self.whys.push((part, why.into()));
     }
 
     /// The change of the group so far.
@@ -142,11 +154,27 @@ impl Draft {
     }
 
     /// The actions in their order, the change of the group among them.
-    pub(crate) fn into_actions(mut self, group: &GroupName) -> Vec<Action> {
-        if !self.whys.is_empty() {
-            let why = self.whys.join("; ");
-            let update = Action::UpdateGroup { name: group.clone(), change: self.change, why };
-            self.actions.push((Stage::Group, update));
+    ///
+    /// The template comes first, so that what is launched is launched from it; when AWS has refused it for long, last, so that
+    /// the rest does not wait for it.
+    pub(crate) fn into_actions(mut self, group: &GroupName, now: Timestamp) -> Vec<Action> {
+        let refused = self.memory.template_refused_since;
+        let hopeless = refused.is_some_and(|since| since.until(now) >= RAISE_WAITS);
+        let order =
+            if hopeless { [Part::Settings, Part::Template] } else { [Part::Template, Part::Settings] };
+        for part in order {
+            let whys = self.whys.iter().filter(|(of, _)| *of == part).map(|(_, why)| why.as_str());
+            let why = whys.collect::<Vec<_>>().join("; ");
+            if why.is_empty() {
+                continue;
+            }
+            let change = match part {
+                Part::Template => {
+                    GroupSettings { template: self.change.template.clone(), ..GroupSettings::default() }
+                }
+                Part::Settings => GroupSettings { template: None, ..self.change.clone() },
+            };
+            self.actions.push((Stage::Group, Action::UpdateGroup { name: group.clone(), change, why }));
         }
         // Stable: within a stage the order of writing stays.
         self.actions.sort_by_key(|(stage, _)| *stage);

@@ -30,6 +30,18 @@ pub struct Memory {
     pub wishes: Wishes,
     /// Since when a template version with the wanted content has been lacking.
     pub template_due_since: Option<Timestamp>,
+    /// Since when AWS has refused to let the group launch from the template that it shall launch from.
+    #[serde(default)]
+    pub template_refused_since: Option<Timestamp>,
+    /// When a template of our name was first read without our tags; they may only not be visible yet.
+    #[serde(default)]
+    pub foreign_since: Option<Timestamp>,
+    /// What was wanted when AWS was seen to have suspended launches by itself.
+    #[serde(default)]
+    pub suspended_for: Option<String>,
+    /// Instances that AWS could not end yet because something else went on with them, and when it said so.
+    #[serde(default)]
+    pub busy: BTreeMap<InstanceId, Timestamp>,
     /// Machines we deleted and have not yet seen deleting.
     pub deleted_machines: BTreeMap<MachineName, Timestamp>,
     /// FooMachines we made and whose Machines have not been seen yet.
@@ -122,7 +134,12 @@ pub enum Outcome {
     MayHaveHappened,
     /// It was not carried out.
     Refused,
+    /// It was not carried out, because something else goes on with the very instance; later it may be.
+    NotYet,
 }
+
+/// How soon an instance that AWS could not end yet is tried again. Most are being launched, which takes a minute or so.
+pub const BUSY_FOR: Duration = Duration::from_secs(10);
 
 /// How long an effect on the group may stay unseen before we stop believing in it. Auto Scaling's reads trail its
 /// writes by a few seconds; a minute is longer than any lag reported, and the price of waiting it out is one
@@ -144,7 +161,19 @@ impl Memory {
         }
         match outcome {
             Outcome::Refused => {}
+            Outcome::NotYet => {
+                if let Action::TerminateInstance { id, .. } = action {
+                    self.busy.insert(id.clone(), now);
+                }
+            }
             Outcome::Done | Outcome::MayHaveHappened => self.expect_effect(action, now),
+        }
+        if matches!(action, Action::UpdateGroup { change, .. } if change.template.is_some()) {
+            self.template_refused_since = match outcome {
+                Outcome::Done => None,
+                Outcome::Refused => self.template_refused_since.or(Some(now)),
+                Outcome::MayHaveHappened | Outcome::NotYet => self.template_refused_since,
+            };
         }
     }
 
@@ -200,6 +229,7 @@ impl Memory {
             | Action::DeleteTemplate { .. }
             | Action::TagGroup { .. }
             | Action::SuspendProcesses { .. }
+            | Action::ResumeProcesses { .. }
             | Action::ProtectInstances { .. }
             | Action::DeleteGroup { .. }
             | Action::DeleteFooMachine { .. }
@@ -222,6 +252,7 @@ impl Memory {
             };
             memory.holds.retain(|id, _| waits(id));
         }
+        memory.busy.retain(|_, at| !overdue(*at, BUSY_FOR, observed.now));
         // What was announced may be out of sight for a while.
         memory.cordons.retain(|id, cordon| {
             observed.signals.contains_key(id) || cordon.at.until(observed.now) < ADVICE_HOLDS

@@ -67,7 +67,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
     let next = summary::next_look(situation, &draft);
     let memory = draft.memory.clone();
     let machines = summary::machines(situation, &draft);
-    let actions = draft.into_actions(&situation.desired.identity.group);
+    let actions = draft.into_actions(&situation.desired.identity.group, situation.observed.now);
     let report = report::Report {
         conditions,
         provisioned: summary::provisioned(situation),

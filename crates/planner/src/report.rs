@@ -236,12 +236,12 @@ impl About {
             (Self::Instance(instance), Action::TerminateInstance { id, .. })
             | (Self::Hook(instance), Action::CompleteHook { id, .. }) => instance == id,
             (Self::NewGroup, Action::CreateGroup(_))
-            | (Self::Group, Action::UpdateGroup { .. })
             | (
                 Self::TemplateVersion,
                 Action::CreateTemplateVersion { .. } | Action::CopyTemplateVersion { .. },
             )
             | (Self::Verdict, Action::Quarantine { .. }) => true,
+            (Self::Group, Action::UpdateGroup { change, .. }) => change.desired.is_some(),
             _ => false,
         }
     }

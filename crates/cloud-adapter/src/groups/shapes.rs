@@ -93,7 +93,12 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
         mix: policy.map(mix),
         subnets: subnet_ids(group.vpc_zone_identifier().unwrap_or_default()),
         new_instances: protection(group.new_instances_protected_from_scale_in()),
-        suspended: suspended.filter_map(|process| Process::from_name(process.process_name()?)).collect(),
+        suspended: suspended
+            .filter_map(|process| {
+                let reason = process.suspension_reason().unwrap_or_default().to_owned();
+                Some((Process::from_name(process.process_name()?)?, reason))
+            })
+            .collect(),
         tags: group.tags().iter().filter_map(tag).collect(),
         status: match group.status() {
             // The only text AWS documents is "Delete in progress".
@@ -295,7 +300,7 @@ mod tests {
         let group = group(&seen).unwrap();
         assert_eq!(group.status, GroupStatus::Deleting);
         assert_eq!(group.tags.keys().collect::<Vec<_>>(), ["mine"]);
-        assert_eq!(group.suspended, [Process::AZRebalance].into());
+        assert_eq!(group.suspended, [(Process::AZRebalance, String::new())].into());
         assert_eq!(group.instances[0].lifecycle, LifecycleState::TerminatingWait);
         assert_eq!(group.instances[0].health, Health::Unhealthy);
     }

@@ -78,6 +78,7 @@ async fn a_launch_template_is_complete() {
         "MetadataOptions.HttpEndpoint=enabled",
         "MetadataOptions.HttpPutResponseHopLimit=1",
         "MetadataOptions.HttpTokens=required",
+        "MetadataOptions.InstanceMetadataTags=disabled",
         "SecurityGroupId.1=sg-1",
         "SecurityGroupId.2=sg-2",
         "TagSpecification.1.ResourceType=instance",

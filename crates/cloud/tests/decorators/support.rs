@@ -68,7 +68,7 @@ pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
         mix: None,
         subnets: BTreeSet::new(),
         new_instances: Protection::Protected,
-        suspended: BTreeSet::new(),
+        suspended: BTreeMap::new(),
         tags: BTreeMap::new(),
         status: GroupStatus::Active,
         instances: instances.collect(),

@@ -7,6 +7,7 @@
 use super::gather::Gathered;
 use super::state::PoolState;
 use crate::clouds::CloudRegion;
+use foo_cloud::error::stable_text;
 use foo_cloud::model::{Activity, GroupName, InstanceId, LifecycleState};
 use foo_cloud::observer::Seen;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +83,7 @@ fn cause(activities: &[Activity], id: &InstanceId) -> Option<String> {
     let cause = activities.iter().find(ends)?.cause.trim().trim_end_matches('.');
     let short = cause.rsplit_once(BECAUSE).map_or(cause, |(_, reason)| reason);
     let short = short.split_once(".  At ").map_or(short, |(first, _)| first);
-    (!short.is_empty()).then(|| short.to_owned())
+    (!short.is_empty()).then(|| stable_text(short))
 }
 
 #[cfg(test)]

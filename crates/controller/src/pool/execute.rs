@@ -11,7 +11,8 @@ use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{
-    DeletionTimeouts, InstanceId, LaunchTemplate, MachineName, Protection, Timestamp, Uid, Zone,
+    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Protection, TemplateVersion,
+    Timestamp, Uid, Zone,
 };
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, VersionCopy};
@@ -24,6 +25,7 @@ use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// What executing needs.
@@ -54,6 +56,12 @@ pub(super) struct Hands<'a> {
 pub(super) enum Done {
     /// It was carried out.
     Carried,
+    /// The launch template was made, with this first version.
+    TemplateMade(LaunchTemplateId, TemplateVersion),
+    /// A version of the launch template was made.
+    VersionMade(TemplateVersion),
+    /// AWS cannot do it yet, because something else goes on with the very instance; nothing was done.
+    NotYet,
     /// The launch template was read.
     Template(Option<LaunchTemplate>),
     /// The lifecycle hook was read or made.
@@ -137,18 +145,23 @@ impl Hands<'_> {
             | Action::CreateTemplateVersion { .. }
             | Action::CopyTemplateVersion { .. }
             | Action::DeleteTemplateVersions { .. }
-            | Action::DeleteTemplate { .. } => self.template(action, now).await?,
+            | Action::DeleteTemplate { .. } => return Ok(self.template(action, now).await?),
             Action::CreateGroup(_)
             | Action::UpdateGroup { .. }
             | Action::TagGroup { .. }
             | Action::SuspendProcesses { .. }
+            | Action::ResumeProcesses { .. }
             | Action::ProtectInstances { .. }
             | Action::DeleteGroup { .. } => self.group(action).await?,
             Action::TerminateInstance { id, .. } => {
                 if self.has_living_machine(id).await? {
                     return Ok(Done::Overtaken("its Machine is not being deleted"));
                 }
-                self.group(action).await?;
+                match self.group(action).await {
+                    // Launching, or entering standby (Auto Scaling API Reference, ScalingActivityInProgress).
+                    Err(error) if error.kind == ErrorKind::InUse => return Ok(Done::NotYet),
+                    other => other?,
+                }
             }
             Action::CreateFooMachine { name, instance, zone, .. } => {
                 self.create_foo_machine(name, instance, zone).await?;
@@ -168,19 +181,26 @@ impl Hands<'_> {
         Ok(Done::Carried)
     }
 
-    async fn template(&self, action: &Action, now: Timestamp) -> Result<(), CloudError> {
+    async fn template(&self, action: &Action, now: Timestamp) -> Result<Done, CloudError> {
         match action {
             Action::CreateTemplate { name, content, hashes, tags } => {
                 let text = hashes.describe();
-                self.cloud.create_template(name, content, &text, tags, &self.token(now)).await?;
+                let token = self.token((name, &text, tags, &content.tags), now);
+                let (id, version) = self.cloud.create_template(name, content, &text, tags, &token).await?;
+                return Ok(Done::TemplateMade(id, version));
             }
             Action::CreateTemplateVersion { id, content, hashes } => {
                 let text = hashes.describe();
-                self.cloud.create_template_version(id, content, &text, &self.token(now)).await?;
+                let token = self.token((id.as_str(), &text, &content.tags), now);
+                let version = self.cloud.create_template_version(id, content, &text, &token).await?;
+                return Ok(Done::VersionMade(version));
             }
             Action::CopyTemplateVersion { id, from, user_data, tags, hashes } => {
                 let copy = VersionCopy { from: *from, user_data, tags };
-                self.cloud.copy_template_version(id, copy, &hashes.describe(), &self.token(now)).await?;
+                let text = hashes.describe();
+                let token = self.token((id.as_str(), from.0, &text, tags), now);
+                let version = self.cloud.copy_template_version(id, copy, &text, &token).await?;
+                return Ok(Done::VersionMade(version));
             }
             Action::DeleteTemplateVersions { id, versions } => {
                 self.cloud.delete_template_versions(id, versions).await?;
@@ -188,7 +208,7 @@ impl Hands<'_> {
             Action::DeleteTemplate { id } => self.cloud.delete_template(id).await?,
             _ => {}
         }
-        Ok(())
+        Ok(Done::Carried)
     }
 
     async fn group(&self, action: &Action) -> Result<(), CloudError> {
@@ -202,6 +222,10 @@ impl Hands<'_> {
                 let processes: Vec<Process> = processes.iter().copied().collect();
                 self.cloud.suspend_processes(name, &processes).await
             }
+            Action::ResumeProcesses { name, processes } => {
+                let processes: Vec<Process> = processes.iter().copied().collect();
+                self.cloud.resume_processes(name, &processes).await
+            }
             Action::ProtectInstances { name, ids } => self.cloud.protect_instances(name, ids).await,
             Action::TerminateInstance { id, decrement, .. } => {
                 self.cloud.terminate_instance(id, *decrement).await
@@ -211,10 +235,8 @@ impl Hands<'_> {
         }
     }
 
-    /// One for each call: it protects the SDK's own repetitions only. After a lost answer the template is read again,
-    /// and a token kept longer would bring back the answer for a template that was deleted meanwhile.
-    fn token(&self, now: Timestamp) -> String {
-        format!("{}-{}", self.pool.uid().unwrap_or_default(), now.0)
+    fn token(&self, what: impl Hash, now: Timestamp) -> String {
+        super::made::token(&self.pool.uid().unwrap_or_default(), what, now)
     }
 
     async fn set_finalizer(&self, wanted: bool) -> Result<(), Failure> {

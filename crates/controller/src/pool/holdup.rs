@@ -108,6 +108,7 @@ impl HoldUps {
             // What follows does not need these: they decorate, or are made up for before they matter.
             Action::TagGroup { .. }
             | Action::SuspendProcesses { .. }
+            | Action::ResumeProcesses { .. }
             | Action::DeleteTemplateVersions { .. }
             | Action::SetMachineTimeouts { .. }
             | Action::PublishReplicas { .. }
@@ -122,6 +123,8 @@ impl HoldUps {
             | Action::LookAtStrays { .. } => {}
             // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
             Action::ProtectInstances { .. } => self.add(HoldUp::GroupChange),
+            // A raise would launch what the group launches now. The plan puts it first when that has to be.
+            Action::UpdateGroup { change, .. } if change.template.is_some() => self.add(HoldUp::GroupChange),
             // Each end is counted against desired capacity as this change leaves it.
             Action::UpdateGroup { .. } => {
                 self.add(HoldUp::Shrinking);

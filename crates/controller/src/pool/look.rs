@@ -12,7 +12,7 @@ use foo_cloud::model::{
 use foo_cloud::observer::{Observer, Seen, Word};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::QUARANTINE_ANNOTATION;
-use foo_planner::desired::Blocked;
+use foo_planner::desired::{Blocked, Identity};
 use foo_planner::observed::{Finalizer, Look, Moves, Quarantine, Stray, Verdict};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -85,16 +85,18 @@ pub(super) fn denied_details(observer: &Observer, report: &Report) -> Option<Clo
 /// The launch template as last read, unless the shared sweep of templates has seen something else since.
 pub(super) fn template(
     observer: &Observer,
-    name: &GroupName,
+    identity: &Identity,
     read: Option<&(Timestamp, Option<LaunchTemplate>)>,
 ) -> Look<Option<LaunchTemplate>> {
     let Some((at, read)) = read else { return Look::Unknown };
-    let differs = observer.template(name).is_some_and(|(swept, summary)| {
+    let differs = observer.template(&identity.group).is_some_and(|(swept, summary)| {
         swept > *at
             && match (&summary, read) {
                 (None, None) => false,
                 (Some(summary), Some(read)) => {
                     summary.id != read.id
+                        // Somebody took our tags off, or put them back; or they were not visible yet.
+                        || identity.owns(&summary.tags) != identity.owns(&read.tags)
                         || read.versions.last().is_some_and(|newest| newest.version < summary.latest)
                 }
                 (None, Some(_)) | (Some(_), None) => true,

@@ -359,7 +359,7 @@ impl Pools {
         // The observer paces itself what it is asked for.
         let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
-        let did = pass.failure.is_none() && !pass.raced && worked;
+        let did = pass.failure.is_none() && !pass.raced && pass.again.is_none() && worked;
         if state.rest.ends(did, self.context.clock.now()) {
             tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "does not rest though nothing changes");
             self.context.metrics.invariant_violated(Invariant::I10);
@@ -456,7 +456,7 @@ impl Pools {
         let sync = jittered(self.context.settings.sync_period, key);
         // The observer names the group when it has been seen, and when it has not been for too long. Should it do neither:
         let awaited = (pass.sight == Sight::Awaited).then_some(AWAITED);
-        let timers = [pass.plan.report.next.after, unwatched, awaited];
+        let timers = [pass.plan.report.next.after, unwatched, pass.again, awaited];
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
         if pass.raced {
             return (Requeue::requeue(after.min(AFTER_RACE)), PassResult::Worked);

@@ -107,6 +107,10 @@ fn remembered(memory: &Memory) -> String {
         starved_at,
         wishes,
         template_due_since,
+        template_refused_since,
+        foreign_since: _,
+        suspended_for,
+        busy: _,
         deleted_machines,
         created_machines,
         trial,
@@ -123,6 +127,7 @@ fn remembered(memory: &Memory) -> String {
     let parts: [&dyn Debug; 10] = [
         &(created.is_some(), base, expected.map(|(expected, _)| expected)),
         &leaving.keys(),
+        &(template_refused_since.is_some(), suspended_for),
         &(excess_since.is_some(), short_since.is_some(), template_due_since.is_some()),
         &(starved_at.is_some(), wishes.sizes()),
         &deleted_machines.keys(),

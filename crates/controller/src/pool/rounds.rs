@@ -16,7 +16,7 @@ use crate::metrics::ActionOutcome;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
-use foo_cloud::model::{GroupName, Timestamp};
+use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
 use foo_cloud::observer::Seen;
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
@@ -28,6 +28,7 @@ use kube::Api;
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Plans in one pass: finalizer and template, a look at the template, the group, and one to spare. Each is a plan of
@@ -44,7 +45,12 @@ pub(super) struct Pass {
     pub(super) raced: bool,
     pub(super) acted: bool,
     pub(super) sight: Sight,
+    /// AWS could not do something yet: when to try again.
+    pub(super) again: Option<Duration>,
 }
+
+/// How soon AWS is asked again to end an instance that is still being launched.
+const NOT_YET: Duration = foo_planner::memory::BUSY_FOR;
 
 /// Whether a pass had anything to go by.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,7 +127,9 @@ impl Pools {
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
             let observed = Observed { shortage: shortage.clone(), causes: causes.clone(), ..observed };
             if round == 1 {
-                state.rest.begins(rest::digest(&desired, &observed, &state.memory), observed.now);
+                let view = rest::digest(&desired, &observed, &state.memory);
+                state.rest.begins(view, observed.now);
+                state.repeats.sees(view);
             }
             let mut plan = foo_planner::plan(&desired, &observed, &state.memory);
             state.rest.comes_back(observed.now, plan.report.next.after);
@@ -136,6 +144,7 @@ impl Pools {
             let went_on = believed
                 && pass.failure.is_none()
                 && !pass.raced
+                && pass.again.is_none()
                 && pass.plan.actions.iter().any(brings_news);
             if !went_on || round >= ROUNDS {
                 pass.sight = match observed.group {
@@ -250,7 +259,7 @@ impl Pools {
             None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => {
                 look::doubted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
             }
-            None => look::template(&region.observer, &desired.identity.group, state.template.as_ref()),
+            None => look::template(&region.observer, &desired.identity, state.template.as_ref()),
         };
         if matches!(group, Look::At { seen: None, .. }) {
             // A group that comes later comes without our hook.
@@ -328,13 +337,13 @@ impl Pools {
         let end = plan.actions.contains(&Action::RemoveFinalizer) && plan.actions.len() == 1;
         if !end {
             plan.actions.clear();
-            return Pass { plan, failure: None, raced: false, acted: false, sight: Sight::Had };
+            return Pass { plan, failure: None, raced: false, acted: false, sight: Sight::Had, again: None };
         }
         let pools: Api<FooMachinePool> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let removed =
             apply::remove_finalizer(&pools, gathered.pool.as_ref(), foo_api::names::POOL_FINALIZER).await;
         let failure = removed.err().map(|error| (Action::RemoveFinalizer, Failure::from(error)));
-        Pass { plan, failure, raced: false, acted: true, sight: Sight::Had }
+        Pass { plan, failure, raced: false, acted: true, sight: Sight::Had, again: None }
     }
 
     /// Carries a plan out, but for what a failure holds up.
@@ -367,13 +376,19 @@ impl Pools {
             machines: &gathered.machines,
             metrics: &self.context.metrics,
         };
-        let mut pass = Pass { failure: None, raced: false, acted: false, sight: Sight::Had, plan };
+        let mut pass =
+            Pass { failure: None, raced: false, acted: false, sight: Sight::Had, again: None, plan };
         let actions = pass.plan.actions.clone();
         let until = Instant::now() + self.context.settings.pass_deadline;
         let mut holds = HoldUps::default();
         let mut carried: Vec<&Action> = Vec::new();
         for action in &actions {
             if holds.hold(action) {
+                continue;
+            }
+            if let Some(pause) = state.repeats.pause(action, self.context.clock.now()) {
+                pass.again = Some(pass.again.map_or(pause, |again| again.min(pause)));
+                holds.raced(action);
                 continue;
             }
             if Instant::now() >= until {
@@ -394,6 +409,7 @@ impl Pools {
             }
             // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
             let sent = self.context.clock.now();
+            let known = if action.changes_template() { state.template.clone() } else { None };
             let before = Self::foresee(action, desired, region, state, sent);
             let done = hands.carry_out(action, sent).await;
             if let Some(before) = before {
@@ -401,42 +417,37 @@ impl Pools {
             }
             // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
-            let (outcome, counted) = match &done {
-                Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
-                    (Outcome::Refused, ActionOutcome::Failed)
-                }
-                Ok(Done::Carried | Done::Template(_) | Done::Hook(_) | Done::Cordoned(_)) => {
-                    (Outcome::Done, ActionOutcome::Done)
-                }
-                Ok(Done::Overtaken(why)) => {
-                    tracing::info!(action = ?action, why, "not done");
-                    (Outcome::Refused, ActionOutcome::Refused)
-                }
-                Err(failure) => (failure.outcome(), ActionOutcome::Failed),
-            };
+            let (outcome, counted) = judged(action, &done);
             self.context.metrics.action(action.into(), counted);
             state.memory.note(action, outcome, now);
+            if outcome == Outcome::Done {
+                state.repeats.did(action, now);
+            }
             pass.acted = true;
             // After a refusal, too: AWS refuses what does not fit the group as it is.
             if action.changes_group() {
                 region.observer.look_after(&desired.identity.group, now);
             }
+            let excused = excused(action, &done, state, now);
             match done {
-                Ok(Done::Template(template)) => state.template = Some((sent, template)),
+                Ok(Done::Template(template)) => {
+                    state.template = Some((sent, state.made.completes(template, now)));
+                }
+                Ok(done @ (Done::TemplateMade(..) | Done::VersionMade(_))) => {
+                    Self::made(action, done, known.and_then(|(_, template)| template), state, now);
+                    carried.push(action);
+                }
+                Ok(Done::NotYet) => {
+                    tracing::debug!(pool = %desired.identity.pool, ?action, "AWS cannot do it yet");
+                    pass.again = Some(NOT_YET);
+                    holds.raced(action);
+                }
                 Ok(Done::Hook(terms)) => {
                     state.hook = Some((sent, terms));
                     carried.push(action);
                 }
                 Ok(Done::Carried) => {
-                    if matches!(action, Action::CreateGroup(_)) {
-                        state.hook = Some((sent, None));
-                    }
-                    state.held |= *action == Action::AddFinalizer;
-                    match action {
-                        Action::BlockMove => state.move_blocked = true,
-                        Action::UnblockMove => state.move_blocked = false,
-                        _ => {}
-                    }
+                    Self::carried_out(action, state, sent, now);
                     carried.push(action);
                     tracing::debug!(pool = %desired.identity.pool, ?action, "done");
                 }
@@ -455,6 +466,11 @@ impl Pools {
                     pass.raced = true;
                     holds.raced(action);
                 }
+                Err(failure) if excused.is_some() => {
+                    tracing::info!(pool = %desired.identity.pool, ?action, %failure, "denied; it was made a moment ago");
+                    pass.again = excused;
+                    holds.failed(action, &failure);
+                }
                 Err(failure) => {
                     tracing::warn!(pool = %desired.identity.pool, ?action, %failure, "failed");
                     holds.failed(action, &failure);
@@ -469,6 +485,47 @@ impl Pools {
             event.about == About::Nothing || carried.iter().any(|action| event.about.is(action))
         });
         pass
+    }
+
+    /// An action was carried out, of which the caches or reads may not tell yet.
+    fn carried_out(action: &Action, state: &mut PoolState, sent: Timestamp, now: Timestamp) {
+        match action {
+            Action::CreateGroup(_) => {
+                state.hook = Some((sent, None));
+                state.made.group(now);
+            }
+            Action::DeleteTemplate { .. } => state.made.template_is_gone(),
+            Action::AddFinalizer => state.held = true,
+            Action::BlockMove => state.move_blocked = true,
+            Action::UnblockMove => state.move_blocked = false,
+            _ => {}
+        }
+    }
+
+    /// What a creation answered is known from now on: a read may not show it for a while.
+    fn made(
+        action: &Action,
+        done: Done,
+        known: Option<LaunchTemplate>,
+        state: &mut PoolState,
+        now: Timestamp,
+    ) {
+        match (action, done) {
+            (Action::CreateTemplate { name, hashes, tags, .. }, Done::TemplateMade(id, version)) => {
+                state.made.template((id, version), name, tags, hashes, now);
+                state.template = Some((now, state.made.completes(None, now)));
+            }
+            (
+                Action::CreateTemplateVersion { id, hashes, .. }
+                | Action::CopyTemplateVersion { id, hashes, .. },
+                Done::VersionMade(version),
+            ) => {
+                state.made.version(id, version, hashes, now);
+                // Without the versions before it nobody knows the template: it is read.
+                state.template = known.map(|known| (now, state.made.completes(Some(known), now)));
+            }
+            _ => {}
+        }
     }
 
     /// Notes that a call of AWS may happen, before it is sent, and returns the memory as it was.
@@ -490,6 +547,42 @@ impl Pools {
             state.template = None;
         }
         Some(before)
+    }
+}
+
+/// How an action went, for the planner's memory and for the metrics.
+fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
+    match done {
+        Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
+            (Outcome::Refused, ActionOutcome::Failed)
+        }
+        Ok(
+            Done::Carried
+            | Done::TemplateMade(..)
+            | Done::VersionMade(_)
+            | Done::Template(_)
+            | Done::Hook(_)
+            | Done::Cordoned(_),
+        ) => (Outcome::Done, ActionOutcome::Done),
+        Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
+        Ok(Done::Overtaken(why)) => {
+            tracing::info!(?action, why, "not done");
+            (Outcome::Refused, ActionOutcome::Refused)
+        }
+        Err(failure) => (failure.outcome(), ActionOutcome::Failed),
+    }
+}
+
+/// When to try again what AWS denied only because something is young.
+fn excused(
+    action: &Action,
+    done: &Result<Done, Failure>,
+    state: &PoolState,
+    now: Timestamp,
+) -> Option<Duration> {
+    match done {
+        Err(Failure::Cloud(error)) => state.made.excuses(action, error, now),
+        Ok(_) | Err(Failure::Kubernetes(_)) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::state::PoolState;
 use crate::clouds::CloudRegion;
+use foo_cloud::error::stable_text;
 use foo_cloud::model::{Activity, ActivityStatus, GroupName, Timestamp};
 use std::time::Duration;
 
@@ -49,7 +50,8 @@ fn last_failure(activities: &[Activity], since: Timestamp) -> Option<String> {
     let recent = |activity: &&Activity| activity.started.until(since) < PATIENCE;
     let failed =
         activities.iter().filter(recent).find(|activity| activity.status == ActivityStatus::Failed)?;
-    Some(failed.status_message.clone())
+    // Encoded authorization messages have kilobytes, and differ from one launch to the next.
+    Some(stable_text(&failed.status_message))
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What the controller remembers of each pool between passes. All of it may be lost: a restart only costs time.
 
 use super::execute::Failure;
+use super::made::Made;
+use super::repeats::Repeats;
 use super::rest::Rest;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
@@ -27,6 +29,8 @@ pub(super) struct PoolState {
     pub(super) move_blocked: bool,
     /// The launch template as last read, and when.
     pub(super) template: Option<(Timestamp, Option<LaunchTemplate>)>,
+    /// What we made in the last minute and reads may not show yet.
+    pub(super) made: Made,
     /// The terms of the group's lifecycle hook as last read or made.
     pub(super) hook: Option<(Timestamp, Option<HookTerms>)>,
     /// The bootstrap Secret as last read.
@@ -49,6 +53,8 @@ pub(super) struct PoolState {
     pub(super) refused: Option<(Action, CloudError)>,
     /// The last failure that was told in an event.
     pub(super) told: Option<String>,
+    /// What was done again and again without effect.
+    pub(super) repeats: Repeats,
     /// Whether it rests while nothing changes.
     pub(super) rest: Rest,
 }
@@ -151,6 +157,7 @@ impl PoolState {
     /// What was seen in AWS was seen by somebody else, perhaps in another account.
     pub(super) fn forget_what_was_seen(&mut self) {
         (self.template, self.hook, self.shortage, self.refused) = (None, None, None, None);
+        self.made = Made::default();
     }
 
     /// Whether this failure has not been told yet. What differs from one try to the next is not part of the question.

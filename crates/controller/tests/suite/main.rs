@@ -18,6 +18,7 @@ mod aws_refuses;
 mod bad_input;
 mod control_plane;
 mod cordon;
+mod eventual;
 mod external_size;
 mod fairness;
 mod identities;

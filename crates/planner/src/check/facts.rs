@@ -206,6 +206,7 @@ pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
         Action::UpdateGroup { name, .. }
         | Action::TagGroup { name, .. }
         | Action::SuspendProcesses { name, .. }
+        | Action::ResumeProcesses { name, .. }
         | Action::ProtectInstances { name, .. }
         | Action::DeleteGroup { name } => Some(name),
         Action::TerminateInstance { group, .. }

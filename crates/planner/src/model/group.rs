@@ -23,8 +23,8 @@ pub struct Group {
     pub subnets: BTreeSet<SubnetId>,
     /// Whether new instances are protected from scale-in when they launch.
     pub new_instances: Protection,
-    /// Processes that are suspended.
-    pub suspended: BTreeSet<Process>,
+    /// Processes that are suspended, with AWS's words on why.
+    pub suspended: BTreeMap<Process, String>,
     /// The group's own tags; AWS's `aws:` tags are left out.
     pub tags: BTreeMap<String, String>,
     /// Whether AWS is deleting the group.

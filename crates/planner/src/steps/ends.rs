@@ -2,6 +2,7 @@
 
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
+use crate::memory::BUSY_FOR;
 use crate::model::{Decrement, Group, LifecycleState};
 use crate::report::{About, Severity};
 use crate::situation::{Capacity, Member, Situation, Standing, claim};
@@ -50,7 +51,11 @@ pub(crate) fn end<'s, 'a: 's>(
     let change = draft.pending_change();
     let mut capacity = change.desired.map_or(situation.capacity, Capacity::exactly);
     let min = change.min.unwrap_or(group.sizes.min);
-    for member in members.take(ENDS_AT_ONCE) {
+    let busy = |member: &&Member<'_>| situation.memory.busy.contains_key(&member.instance.id);
+    for at in situation.memory.busy.values() {
+        draft.wake_at(at.plus(BUSY_FOR));
+    }
+    for member in members.filter(|member| !busy(member)).take(ENDS_AT_ONCE) {
         let decrement = if member.standing == Standing::Aside && !counts_as_capacity(member) {
             // Not part of desired capacity, so desired capacity has nothing to lose.
             Some(Decrement::Replace)

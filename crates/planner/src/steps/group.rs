@@ -112,6 +112,35 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     for difference in differences(situation, group) {
         mend(difference, situation, group, draft);
     }
+    resume_launches(situation, group, draft);
+}
+
+/// Why launches are suspended, if AWS did that by itself: it gives up on a group whose launches have failed for a day (Auto
+/// Scaling User Guide, "Suspend and resume processes"). What a person suspends is that person's, and AWS says so.
+pub(crate) fn given_up_by_aws(group: &Group) -> Option<&str> {
+    let reason = group.suspended.get(&Process::Launch)?;
+    (!reason.is_empty() && !reason.starts_with("User suspended")).then_some(reason)
+}
+
+/// Lets a group launch again that AWS has given up on, once something else is wanted of it than what failed.
+fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    if given_up_by_aws(group).is_none() {
+        draft.memory.suspended_for = None;
+        return;
+    }
+    let launched = stand(situation).launchable().map(|(_, version)| version);
+    let wish = &situation.desired.group;
+    let wanted = format!("{:?}", (situation.wish.size, launched, &wish.subnets, &wish.mix));
+    match draft.memory.suspended_for.replace(wanted.clone()) {
+        Some(before) if before != wanted => {
+            let message =
+                "AWS had suspended launches by itself; they are resumed because something else is wanted now";
+            draft.tell(Severity::Normal, About::Nothing, "LaunchResumed", message);
+            let processes = BTreeSet::from([Process::Launch]);
+            draft.act(Stage::Decorate, Action::ResumeProcesses { name: group.name.clone(), processes });
+        }
+        Some(_) | None => {}
+    }
 }
 
 fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
@@ -175,7 +204,7 @@ pub(crate) fn differences(situation: &Situation<'_>, group: &Group) -> Vec<Diffe
         (Difference::Subnets, subnets_differ),
         (Difference::NewProtection, group.new_instances == Protection::Unprotected),
         (Difference::Tags, !lacking_tags(situation, group).is_empty()),
-        (Difference::Processes, !group.suspended.contains(&Process::AZRebalance)),
+        (Difference::Processes, !group.suspended.contains_key(&Process::AZRebalance)),
     ]
     .into_iter()
     .filter_map(|(difference, differs)| differs.then_some(difference))

@@ -103,11 +103,16 @@ fn version_with(template: &LaunchTemplate, spec: &SpecHash, data: &SpecHash) -> 
 /// How long a raise of capacity waits for a template version that is being made, so that a change of content and
 /// size at once does not launch old content. Making one takes two calls; if it is still not there after a minute it
 /// is being refused, and then capacity of the old content is better than none.
-const RAISE_WAITS: Duration = Duration::from_mins(1);
+pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
 
 /// Remembers since when a version has been due.
 pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.template_due_since.unwrap_or(situation.observed.now);
+    draft.memory.foreign_since = match (stand(situation), situation.observed.template.seen_at()) {
+        (Stand::Foreign, Some(at)) => draft.memory.foreign_since.or(Some(at)),
+        (Stand::Unknown | Stand::Failed { .. }, _) => draft.memory.foreign_since,
+        (_, _) => None,
+    };
     draft.memory.template_due_since = match stand(situation) {
         Stand::Unknown | Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) => Some(since),
         Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign | Stand::Ready(..) => None,
@@ -136,7 +141,25 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
         Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
         Stand::Stale(template, from, hashes) => copy_version(situation, template, from, hashes, draft),
-        Stand::Blocked(_) | Stand::Foreign | Stand::Ready(..) => {}
+        Stand::Foreign => look_again(situation, draft),
+        Stand::Blocked(_) | Stand::Ready(..) => {}
+    }
+}
+
+/// How soon a template without our tags is read again, and how seldom at last. EC2 shows a new template before its tags; and
+/// tags that somebody took off may be put back.
+const FOREIGN_AGAIN: Duration = Duration::from_secs(10);
+const FOREIGN_AT_LAST: Duration = Duration::from_mins(10);
+
+/// Reads a template without our tags again, after pauses that double.
+fn look_again(situation: &Situation<'_>, draft: &mut Draft) {
+    let Some(at) = situation.observed.template.seen_at() else { return };
+    let since = draft.memory.foreign_since.unwrap_or(at);
+    let due = at.plus(since.until(at).clamp(FOREIGN_AGAIN, FOREIGN_AT_LAST));
+    if situation.observed.now >= due {
+        draft.act(Stage::Look, Action::LookAtTemplate);
+    } else {
+        draft.wake_at(due);
     }
 }
 

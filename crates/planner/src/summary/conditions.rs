@@ -3,11 +3,12 @@
 use super::{cut, many, named, ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
+use crate::model::Process;
 use crate::model::group::GroupStatus;
 use crate::observed::Look;
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{Situation, Standing, View};
-use crate::steps::group::{Difference, differences, obstacle, was_lost};
+use crate::steps::group::{Difference, differences, given_up_by_aws, obstacle, was_lost};
 use crate::steps::remove::group_is_gone;
 use crate::steps::size::is_starving;
 use crate::steps::template::{Stand, stand};
@@ -193,6 +194,16 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
     let View::Ours(group) = situation.view else {
         return condition(kind, Status::Unknown, "NoGroup", "");
     };
+    if let Some(reason) = group.suspended.get(&Process::Launch).filter(|_| situation.unlaunched() > 0) {
+        let follows = if given_up_by_aws(group).is_some() {
+            "AWS did that by itself, after launches had failed for long; they are resumed when replicas, content or network change"
+        } else {
+            "resume it to let instances be launched"
+        };
+        let message =
+            format!("process Launch of the Auto Scaling group is suspended ({}): {follows}", said(reason));
+        return condition(kind, Status::False, "LaunchSuspended", message);
+    }
     if !is_starving(situation, draft) {
         return condition(kind, Status::True, "Available", "");
     }
@@ -255,6 +266,23 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
 
 /// What is on its way out, and who is waited for.
 pub(super) fn departures(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+    let (reason, message) = departing(situation)?;
+    let terminate = situation.view.group().and_then(|group| group.suspended.get(&Process::Terminate));
+    match terminate {
+        Some(why) => {
+            let held = "process Terminate of the Auto Scaling group is suspended";
+            Some((reason, format!("{message}; {held} ({}): resume it", said(why))))
+        }
+        None => Some((reason, message)),
+    }
+}
+
+/// AWS's words, or that there are none.
+fn said(reason: &str) -> &str {
+    if reason.is_empty() { "no reason given" } else { reason }
+}
+
+fn departing(situation: &Situation<'_>) -> Option<(&'static str, String)> {
     let tally = situation.tally;
     if tally.draining > 0 {
         let names = named(situation, Standing::Draining);

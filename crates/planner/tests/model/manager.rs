@@ -211,7 +211,7 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> model::Gr
         mix: None,
         subnets: BTreeSet::new(),
         new_instances: Protection::Protected,
-        suspended: BTreeSet::from([Process::AZRebalance]),
+        suspended: BTreeMap::from([(Process::AZRebalance, String::new())]),
         tags: scenario.tags(),
         status: model::GroupStatus::Active,
         instances: members.iter().filter_map(instance).collect(),

@@ -298,6 +298,10 @@ impl Hash for Mind {
             starved_at,
             wishes,
             template_due_since,
+            template_refused_since,
+            foreign_since,
+            suspended_for,
+            busy,
             deleted_machines,
             created_machines,
             trial,
@@ -309,6 +313,7 @@ impl Hash for Mind {
         (changed_at, created, base, desired, leaving).hash(hasher);
         (excess_since, short_since, starved_at, template_due_since).hash(hasher);
         wishes.hash(hasher);
+        (template_refused_since, foreign_since, suspended_for, busy).hash(hasher);
         (deleted_machines, created_machines, rebalanced_at).hash(hasher);
         round.as_ref().map(|round| &round.instances).hash(hasher);
         if let Some(Trial { hash, since, available, ready, relapses, waiting_since }) = trial {
@@ -335,6 +340,10 @@ impl Mind {
             starved_at,
             wishes,
             template_due_since,
+            template_refused_since,
+            foreign_since: _,
+            suspended_for: _,
+            busy,
             deleted_machines,
             created_machines,
             trial,
@@ -343,12 +352,12 @@ impl Mind {
             holds,
             cordons: _,
         } = &mut self.0;
-        let due = [created, excess_since, starved_at, template_due_since];
+        let due = [created, excess_since, starved_at, template_due_since, template_refused_since];
         due.into_iter().flatten().for_each(older);
         wishes.times_mut().for_each(older);
         short_since.iter_mut().filter(|_| ages.marks).for_each(older);
         desired.iter_mut().map(|(_, at)| at).for_each(older);
-        leaving.values_mut().for_each(older);
+        leaving.values_mut().chain(busy.values_mut()).for_each(older);
         deleted_machines.values_mut().chain(created_machines.values_mut()).for_each(older);
         let clocks =
             trial.iter_mut().flat_map(|trial| trial.waiting_since.iter_mut().chain([&mut trial.since]));

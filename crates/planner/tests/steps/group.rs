@@ -2,7 +2,7 @@ use super::NOTHING;
 use crate::world::pool;
 use foo_planner::desired::{Blocked, Wanted};
 use foo_planner::model::group::GroupStatus;
-use foo_planner::model::{LifecycleState, Protection, SubnetId};
+use foo_planner::model::{LifecycleState, Process, Protection, SubnetId};
 use std::collections::BTreeSet;
 
 #[test]
@@ -33,7 +33,7 @@ fn missing_and_different_tags_are_put_right_and_tags_of_others_stay() {
 fn az_rebalance_is_suspended_again_and_other_suspensions_stay() {
     let mut world = pool().of(1).running();
     let suspended = &mut world.cloud.group.as_mut().unwrap().suspended;
-    *suspended = BTreeSet::from([foo_planner::model::Process::AlarmNotification]);
+    *suspended = [(Process::AlarmNotification, String::new())].into();
     assert_eq!(world.wants(), ["suspend AZRebalance"]);
     world.settle();
     assert_eq!(world.cloud.group.as_ref().unwrap().suspended.len(), 2);
@@ -116,4 +116,64 @@ fn somebody_elses_bounds_are_taken_over_and_a_lower_maximum_waits_for_protection
     assert_eq!(world.writes(), ["update group max=2"]);
     world.settle();
     assert_eq!((world.cloud.existing(), world.wish()), (2, 2));
+}
+
+#[test]
+fn a_template_that_aws_refuses_keeps_nothing_else_from_being_put_right_for_long() {
+    let mut world = pool().of(2).running();
+    world.cloud.refuses_templates = true;
+    world.desired.template = Wanted::Ready(crate::world::content("v2", "d1"));
+    world.scale_to(3);
+    for _ in 0..4 {
+        world.look_and_pass();
+    }
+    world.set_min_by_hand(1);
+    world.look();
+    let first = world.wants();
+    assert_eq!(first[0], "update group version=2", "{first:?}");
+    world.look_and_pass();
+    assert_eq!(world.cloud.sizes().desired, 2, "what is launched now would have the old content");
+    world.wait(60);
+    world.look_and_pass();
+    let sizes = world.cloud.sizes();
+    assert_eq!((sizes.desired, sizes.min), (3, 0), "capacity of the old content is better than none");
+    world.cloud.refuses_templates = false;
+    world.settle();
+}
+
+#[test]
+fn launches_that_aws_suspended_by_itself_are_resumed_when_something_else_is_wanted() {
+    let mut world = pool().of(1).running();
+    world.cloud.launches = crate::world::Launches::Fail;
+    world.scale_to(2);
+    world.look_and_pass();
+    let reason = "Launch process suspended administratively after repeated failures";
+    world.cloud.group.as_mut().unwrap().suspended.insert(Process::Launch, reason.to_owned());
+    world.look_and_pass();
+    let ready = world.plan_of(0).report.conditions[0].clone();
+    assert_eq!(ready.reason, "LaunchSuspended");
+    assert!(ready.message.contains(reason), "{}", ready.message);
+    assert!(!world.writes().iter().any(|word| word.starts_with("resume")), "nothing has changed");
+    world.cloud.launches = crate::world::Launches::Work;
+    world.desired.template = Wanted::Ready(crate::world::content("v2", "d1"));
+    world.settle();
+    assert_eq!(world.cloud.existing(), 2);
+}
+
+#[test]
+fn launches_that_a_person_suspended_stay_so_and_the_condition_says_it() {
+    let mut world = pool().of(1).running();
+    let suspended = &mut world.cloud.group.as_mut().unwrap().suspended;
+    suspended.insert(Process::Launch, "User suspended at 2026-01-01T00:00:00Z".to_owned());
+    world.scale_to(2);
+    for _ in 0..5 {
+        world.look_and_pass();
+    }
+    world.scale_to(3);
+    for _ in 0..5 {
+        world.look_and_pass();
+    }
+    assert!(world.cloud.group.as_ref().unwrap().suspended.contains_key(&Process::Launch));
+    let ready = world.plan_of(0).report.conditions[0].clone();
+    assert!(ready.message.contains("User suspended at"), "{}", ready.message);
 }

@@ -119,3 +119,26 @@ fn versions_of_others_and_versions_in_use_stay() {
     let pruned: Vec<&str> = words[0].trim_start_matches("delete template versions ").split(' ').collect();
     assert!(!pruned.contains(&"5") && !pruned.contains(&"7") && pruned.contains(&"6"), "{pruned:?}");
 }
+
+#[test]
+fn a_template_without_our_tags_is_read_again_at_growing_pauses() {
+    let mut world = pool().of(1).running();
+    let tags = std::mem::take(&mut world.cloud.template.as_mut().unwrap().tags);
+    world.restart(0);
+    let mut reads = Vec::new();
+    let began = world.now;
+    for _ in 0..1_200 {
+        world.wait(1);
+        world.look();
+        if world.pass().actions.contains(&foo_planner::Action::LookAtTemplate) {
+            reads.push(began.until(world.now).as_secs());
+        }
+    }
+    assert!((5..=9).contains(&reads.len()), "{reads:?}");
+    assert!(reads[1] - reads[0] <= 11 && reads[3] - reads[2] > reads[2] - reads[1], "{reads:?}");
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, "LaunchTemplateNotOwned");
+    world.cloud.template.as_mut().unwrap().tags = tags;
+    world.wait(600);
+    world.settle();
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, "Ready");
+}

@@ -36,6 +36,8 @@ pub(crate) struct Cloud {
     pub(crate) dead: BTreeSet<InstanceId>,
     /// Instances that EC2 does not know until that moment, dead or alive: its reads trail what it did.
     pub(crate) hidden: BTreeMap<InstanceId, Timestamp>,
+    /// AWS refuses to launch from any template but the one it has.
+    pub(crate) refuses_templates: bool,
     /// Instances that AWS's scale-in took: nothing may ever appear here while all are protected.
     pub(crate) scaled_in: Vec<InstanceId>,
     /// How many calls that write were answered.
@@ -56,6 +58,7 @@ impl Cloud {
             detached: BTreeSet::new(),
             dead: BTreeSet::new(),
             hidden: BTreeMap::new(),
+            refuses_templates: false,
             scaled_in: Vec::new(),
             writes: 0,
             launched: 0,
@@ -126,7 +129,7 @@ impl Cloud {
     pub(crate) fn launch(&mut self, now: Timestamp) {
         let Some(group) = &mut self.group else { return };
         let lacking = capacity(group) < group.sizes.desired;
-        let suspended = group.suspended.contains(&Process::Launch);
+        let suspended = group.suspended.contains_key(&Process::Launch);
         if !lacking || suspended || group.status == GroupStatus::Deleting || self.launches == Launches::Fail {
             return;
         }
@@ -223,7 +226,7 @@ impl Cloud {
             mix: new.mix.clone(),
             subnets: new.subnets.clone(),
             new_instances: Protection::Protected,
-            suspended: BTreeSet::new(),
+            suspended: BTreeMap::new(),
             tags: new.tags.clone(),
             status: GroupStatus::Active,
             instances: Vec::new(),
@@ -233,6 +236,9 @@ impl Cloud {
     }
 
     pub(crate) fn update_group(&mut self, change: &GroupSettings, now: Timestamp) -> Result<(), Refusal> {
+        if change.template.is_some() && self.refuses_templates {
+            return Err("ValidationError: an instance refresh with a desired configuration exists");
+        }
         let group = self.group.as_mut().ok_or("NotFound")?;
         let min = change.min.unwrap_or(group.sizes.min);
         let max = change.max.unwrap_or(group.sizes.max);
@@ -273,6 +279,10 @@ impl Cloud {
             .ok_or("ValidationError: not found")?;
         if instance.lifecycle.is_leaving() {
             return Ok(());
+        }
+        // While something goes on with an instance it cannot be ended.
+        if matches!(instance.lifecycle, LifecycleState::Pending) {
+            return Err("ScalingActivityInProgress");
         }
         if decrement == Decrement::Shrink {
             if desired <= min {
@@ -342,7 +352,18 @@ impl Cloud {
     }
 
     pub(crate) fn suspend(&mut self, processes: &BTreeSet<Process>, now: Timestamp) -> Result<(), Refusal> {
-        self.group.as_mut().ok_or("NotFound")?.suspended.extend(processes.iter().copied());
+        self.group
+            .as_mut()
+            .ok_or("NotFound")?
+            .suspended
+            .extend(processes.iter().map(|it| (*it, "User suspended".to_owned())));
+        self.record(now);
+        Ok(())
+    }
+
+    pub(crate) fn resume(&mut self, processes: &BTreeSet<Process>, now: Timestamp) -> Result<(), Refusal> {
+        let group = self.group.as_mut().ok_or("NotFound")?;
+        group.suspended.retain(|process, _| !processes.contains(process));
         self.record(now);
         Ok(())
     }
@@ -385,7 +406,7 @@ pub(crate) fn somebody_elses(now: Timestamp, cloud: &mut Cloud, namespace: &str)
         mix: None,
         subnets: BTreeSet::new(),
         new_instances: Protection::Unprotected,
-        suspended: BTreeSet::new(),
+        suspended: BTreeMap::new(),
         tags: BTreeMap::from([
             (TAG_CLUSTER.to_owned(), format!("{namespace}/prod")),
             (TAG_POOL.to_owned(), "workers".to_owned()),

@@ -216,6 +216,7 @@ impl World {
                 },
                 Fault::None | Fault::CrashBefore | Fault::CrashAfter => match self.carry_out(index, action) {
                     Ok(()) => Outcome::Done,
+                    Err("ScalingActivityInProgress") => Outcome::NotYet,
                     Err(_) => Outcome::Refused,
                 },
             };
@@ -310,6 +311,7 @@ impl World {
             Action::UpdateGroup { change, .. } => self.cloud.update_group(change, now),
             Action::TagGroup { tags, .. } => self.cloud.tag_group(tags, now),
             Action::SuspendProcesses { processes, .. } => self.cloud.suspend(processes, now),
+            Action::ResumeProcesses { processes, .. } => self.cloud.resume(processes, now),
             Action::ProtectInstances { ids, .. } => self.cloud.protect(ids, now),
             Action::TerminateInstance { id, decrement, .. } => self.cloud.terminate(id, *decrement, now),
             Action::CompleteHook { id, .. } => self.cloud.complete_hook(id, now),
@@ -454,6 +456,10 @@ pub(crate) fn short(action: &Action) -> String {
         Action::SuspendProcesses { processes, .. } => {
             let names: Vec<_> = processes.iter().map(|process| process.name()).collect();
             format!("suspend {}", names.join(" "))
+        }
+        Action::ResumeProcesses { processes, .. } => {
+            let names: Vec<_> = processes.iter().map(|process| process.name()).collect();
+            format!("resume {}", names.join(" "))
         }
         Action::ProtectInstances { ids, .. } => format!("protect {}", list(ids)),
         Action::TerminateInstance { id, decrement, .. } => format!("end {id} ({decrement:?})"),

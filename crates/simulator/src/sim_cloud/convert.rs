@@ -143,7 +143,7 @@ pub(super) fn group_of(group: &Group) -> model::Group {
         },
         subnets: group.subnets.iter().cloned().collect(),
         new_instances: group.new_instances,
-        suspended: group.suspended.keys().copied().collect(),
+        suspended: group.suspended.clone(),
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,
         instances: group.members.values().map(|member| instance_of(group, member)).collect(),

@@ -212,7 +212,7 @@ impl World {
         self.note("nobody", nobody.map(|groups| groups.len().to_string()));
         let suspended = self.cloud.suspend_processes(&pool(), &[Process::AZRebalance]).await;
         self.note("suspend", suspended.map(|()| "done".to_owned()));
-        self.look("suspended", |group| format!("{:?}", group.suspended)).await;
+        self.look("suspended", |group| format!("{:?}", group.suspended.keys().collect::<Vec<_>>())).await;
         let change = GroupChange { max: Some(8), ..GroupChange::default() };
         let changed = self.cloud.update_group(&pool(), &change).await;
         self.note("another maximum", changed.map(|()| "done".to_owned()));

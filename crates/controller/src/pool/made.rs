@@ -1,0 +1,208 @@
+//! What we made in AWS a moment ago. Reads trail writes: for a while they may not show it, or not with its tags, and rights that
+//! rest on those tags are refused. What the answer of a creation said is believed for a minute, whatever a read says.
+
+use foo_cloud::model::{
+    LaunchTemplate, LaunchTemplateId, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
+};
+use foo_cloud::{CloudError, ErrorKind};
+use foo_planner::Action;
+use foo_planner::memory::EFFECT_DEADLINE;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+/// How soon a call is repeated that was denied for something this young, and how seldom at last.
+const DENIED_AGAIN: Duration = Duration::from_secs(2);
+const DENIED_AT_LAST: Duration = Duration::from_secs(15);
+
+/// What was made of one pool in the last minute.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    template: Option<(Timestamp, LaunchTemplate)>,
+    versions: Vec<(Timestamp, LaunchTemplateId, TemplateRecord)>,
+    group: Option<Timestamp>,
+}
+
+impl Made {
+    /// The launch template was made, with its first version.
+    pub(super) fn template(
+        &mut self,
+        (id, version): (LaunchTemplateId, TemplateVersion),
+        name: &str,
+        tags: &BTreeMap<String, String>,
+        hashes: &TemplateHashes,
+        now: Timestamp,
+    ) {
+        let versions = vec![record(version, hashes, true, now)];
+        let made = LaunchTemplate { id, name: name.to_owned(), tags: tags.clone(), versions };
+        *self = Self { template: Some((now, made)), ..Self::default() };
+    }
+
+    /// A version was made.
+    pub(super) fn version(
+        &mut self,
+        id: &LaunchTemplateId,
+        version: TemplateVersion,
+        hashes: &TemplateHashes,
+        now: Timestamp,
+    ) {
+        self.versions.push((now, id.clone(), record(version, hashes, false, now)));
+    }
+
+    /// The group was made.
+    pub(super) fn group(&mut self, now: Timestamp) {
+        self.group = Some(now);
+    }
+
+    /// The template is deleted.
+    pub(super) fn template_is_gone(&mut self) {
+        self.template = None;
+        self.versions.clear();
+    }
+
+    /// The template as it was read, with what the read may not show yet.
+    pub(super) fn completes(
+        &mut self,
+        read: Option<LaunchTemplate>,
+        now: Timestamp,
+    ) -> Option<LaunchTemplate> {
+        let young = |at: &Timestamp| at.until(now) < EFFECT_DEADLINE;
+        self.template.take_if(|(at, _)| !young(at));
+        self.versions.retain(|(at, _, _)| young(at));
+        let made = self.template.as_ref().map(|(_, made)| made);
+        let mut template = match read {
+            Some(read) => read,
+            None => made?.clone(),
+        };
+        if let Some(made) = made.filter(|made| made.id == template.id) {
+            for (key, value) in &made.tags {
+                template.tags.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+            add(&mut template, &made.versions);
+        }
+        for (_, id, record) in &self.versions {
+            if *id == template.id {
+                add(&mut template, std::slice::from_ref(record));
+            }
+        }
+        Some(template)
+    }
+
+    /// When to try again what was denied, if that may pass by itself: rights that rest on the tags of something begin a moment
+    /// after it was made.
+    pub(super) fn excuses(&self, action: &Action, error: &CloudError, now: Timestamp) -> Option<Duration> {
+        let concerned = action.changes_group()
+            || action.changes_template()
+            || matches!(action, Action::PutHook { .. } | Action::LookAtHook { .. });
+        if error.kind != ErrorKind::Denied || !concerned {
+            return None;
+        }
+        let template = self.template.iter().map(|(at, _)| *at);
+        let newest = template.chain(self.group).max()?;
+        let age = newest.until(now);
+        (age < EFFECT_DEADLINE).then(|| (age / 2).clamp(DENIED_AGAIN, DENIED_AT_LAST))
+    }
+}
+
+fn add(template: &mut LaunchTemplate, records: &[TemplateRecord]) {
+    for record in records {
+        if template.versions.iter().all(|known| known.version != record.version) {
+            template.versions.push(record.clone());
+        }
+    }
+    template.versions.sort_by_key(|record| record.version);
+}
+
+fn record(
+    version: TemplateVersion,
+    hashes: &TemplateHashes,
+    is_default: bool,
+    now: Timestamp,
+) -> TemplateRecord {
+    TemplateRecord {
+        version,
+        spec_hash: Some(hashes.spec.clone()),
+        data_hash: Some(hashes.data.clone()),
+        source_hash: hashes.source.clone(),
+        is_default,
+        created: now,
+    }
+}
+
+/// The token of a creation: the same for the same creation within a minute, so that one whose answer was lost, or which is not
+/// visible yet, is not made twice. A token kept longer would bring back the answer for a template that was deleted meanwhile.
+pub(super) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    let minute = now.0.div_euclid(60_000);
+    format!("{uid}-{:016x}-{minute}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_cloud::Operation;
+    use foo_planner::desired::TAG_POOL;
+
+    fn at(second: u64) -> Timestamp {
+        Timestamp(1_000_000).plus(Duration::from_secs(second))
+    }
+
+    fn hashes(spec: &str) -> TemplateHashes {
+        TemplateHashes { spec: spec.into(), data: "d".into(), source: None }
+    }
+
+    fn made() -> (Made, LaunchTemplate) {
+        let mut made = Made::default();
+        let tags = BTreeMap::from([(TAG_POOL.to_owned(), "p".to_owned())]);
+        made.template(("lt-1".into(), TemplateVersion(1)), "g", &tags, &hashes("v1"), at(0));
+        made.version(&"lt-1".into(), TemplateVersion(2), &hashes("v2"), at(10));
+        let whole = made.completes(None, at(11)).unwrap();
+        (made, whole)
+    }
+
+    #[test]
+    fn what_was_made_a_moment_ago_is_there_whatever_a_read_shows() {
+        let (mut made, whole) = made();
+        assert_eq!(whole.versions.iter().map(|it| it.version.0).collect::<Vec<_>>(), [1, 2]);
+        let late = LaunchTemplate { tags: BTreeMap::new(), versions: Vec::new(), ..whole.clone() };
+        assert_eq!(made.completes(Some(late.clone()), at(50)), Some(whole.clone()));
+        assert_eq!(made.completes(Some(whole.clone()), at(50)), Some(whole), "nothing twice");
+        let bare = made.completes(Some(late), at(65)).unwrap();
+        assert_eq!((bare.tags.len(), bare.versions.len()), (0, 1), "only the second version is young");
+        assert_eq!(made.completes(None, at(66)), None, "after a minute reads are believed");
+    }
+
+    #[test]
+    fn a_template_that_was_made_anew_by_somebody_else_is_taken_as_it_is() {
+        let (mut made, whole) = made();
+        let other =
+            LaunchTemplate { id: "lt-2".into(), tags: BTreeMap::new(), versions: Vec::new(), ..whole };
+        assert_eq!(made.completes(Some(other.clone()), at(12)), Some(other));
+        made.template_is_gone();
+        assert_eq!(made.completes(None, at(13)), None);
+    }
+
+    #[test]
+    fn a_denial_passes_only_while_what_it_is_about_is_young() {
+        let (mut made, _) = made();
+        made.group(at(20));
+        let denied = CloudError::new(Operation::PutLifecycleHook, ErrorKind::Denied, None, "no");
+        let hook = Action::LookAtHook { group: "g".into() };
+        assert_eq!(made.excuses(&hook, &denied, at(21)), Some(DENIED_AGAIN));
+        assert_eq!(made.excuses(&hook, &denied, at(81)), None);
+        let throttled = CloudError { kind: ErrorKind::Throttled, ..denied.clone() };
+        assert_eq!(made.excuses(&hook, &throttled, at(21)), None);
+        assert_eq!(made.excuses(&Action::AddFinalizer, &denied, at(21)), None);
+        assert_eq!(Made::default().excuses(&hook, &denied, at(21)), None);
+    }
+
+    #[test]
+    fn a_creation_keeps_its_token_for_a_minute_and_no_other_shares_it() {
+        let now = Timestamp(60_000 * 7);
+        assert_eq!(token("u", "a", now), token("u", "a", now.plus(Duration::from_secs(59))));
+        assert_ne!(token("u", "a", now), token("u", "a", now.plus(Duration::from_secs(60))));
+        assert_ne!(token("u", "a", now), token("u", "b", now));
+        assert!(token("0d9f3a77-5c3b-4d6e-8d5e-3c2f1a0b9c8d", "a", Timestamp(i64::MAX)).len() <= 128);
+    }
+}

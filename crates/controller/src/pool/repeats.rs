@@ -1,0 +1,103 @@
+//! What is done again and again without effect is done ever more seldom: an action that is planned again on the very same view as
+//! before has changed nothing that can be seen, and costs a call each time. The view is [`super::rest::digest`]'s.
+
+use foo_cloud::model::Timestamp;
+use foo_planner::Action;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+/// Reads trail writes: so often an action may be repeated at full pace.
+const FREE: u32 = 3;
+const FIRST_PAUSE: Duration = Duration::from_secs(10);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// What was done to a pool on the view of the last pass.
+#[derive(Debug, Default)]
+pub(super) struct Repeats {
+    view: u64,
+    done: HashMap<u64, (u32, Timestamp)>,
+}
+
+impl Repeats {
+    /// A pass begins with this view.
+    pub(super) fn sees(&mut self, view: u64) {
+        if self.view != view {
+            *self = Self { view, done: HashMap::new() };
+        }
+    }
+
+    /// For how long an action has to wait because it had no effect the last times.
+    pub(super) fn pause(&self, action: &Action, now: Timestamp) -> Option<Duration> {
+        let (times, last) = *self.done.get(&key(action)).filter(|_| writes(action))?;
+        let doublings = times.checked_sub(FREE)?.min(10);
+        let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+        let left = pause.saturating_sub(last.until(now));
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// An action was carried out.
+    pub(super) fn did(&mut self, action: &Action, now: Timestamp) {
+        let (times, _) = self.done.get(&key(action)).copied().unwrap_or_default();
+        self.done.insert(key(action), (times.saturating_add(1), now));
+    }
+}
+
+/// Looks have their own pace.
+fn writes(action: &Action) -> bool {
+    !matches!(
+        action,
+        Action::LookAtTemplate
+            | Action::LookAtHook { .. }
+            | Action::LookAtStrays { .. }
+            | Action::BeatHook { .. }
+    )
+}
+
+fn key(action: &Action) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{action:?}").hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn tag(value: &str) -> Action {
+        Action::TagGroup { name: "g".into(), tags: BTreeMap::from([("k".to_owned(), value.to_owned())]) }
+    }
+
+    /// How often an action is carried out in an hour in which it is planned every two seconds.
+    fn done_in_an_hour(view: impl Fn(u64) -> u64, action: &Action) -> u32 {
+        let mut repeats = Repeats::default();
+        let mut done = 0;
+        for second in (0..3_600).step_by(2) {
+            let now = Timestamp::default().plus(Duration::from_secs(second));
+            repeats.sees(view(second));
+            if repeats.pause(action, now).is_none() {
+                repeats.did(action, now);
+                done += 1;
+            }
+        }
+        done
+    }
+
+    #[test]
+    fn what_changes_nothing_is_done_ever_more_seldom() {
+        let times = done_in_an_hour(|_| 7, &tag("v"));
+        assert!((10..25).contains(&times), "{times}");
+    }
+
+    #[test]
+    fn what_follows_from_news_and_looks_are_never_held_back() {
+        assert_eq!(done_in_an_hour(|second| second, &tag("v")), 1_800);
+        assert_eq!(done_in_an_hour(|_| 7, &Action::LookAtTemplate), 1_800);
+        let mut repeats = Repeats::default();
+        for _ in 0..9 {
+            repeats.did(&tag("v"), Timestamp(0));
+        }
+        assert_eq!(repeats.pause(&tag("w"), Timestamp(0)), None, "another action");
+    }
+}

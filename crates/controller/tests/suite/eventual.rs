@@ -1,0 +1,156 @@
+//! AWS shows late what it did, leaves out what it knows, and refuses for a moment what it will do: nothing of it ends a living
+//! node undrained, is made twice, or is told of as a failure.
+
+use crate::support::{NS, Pool, World};
+use foo_api::FooMachine;
+use foo_cloud::model::{InstanceId, Process};
+use foo_simulator::core::mishaps::ZoneState;
+use foo_simulator::core::settings::{
+    ActivityPages, BusyTermination, MetadataTags, ProtectionBegins, ReadOrder,
+};
+use std::time::Duration;
+
+const ZONES: [&str; 3] = ["eu-central-1a", "eu-central-1b", "eu-central-1c"];
+
+impl World {
+    /// Whatever AWS may show late or refuse for a moment, it does.
+    fn sees_late(&self) {
+        let late = |settings: &mut foo_simulator::core::Settings| {
+            settings.read_lag = Duration::from_secs(5);
+            settings.read_order = ReadOrder::AnyOrder;
+            settings.instances_appear_after = Duration::from_secs(40);
+            settings.tags_appear_after = Duration::from_secs(20);
+            settings.versions_appear_after = Duration::from_secs(20);
+            settings.rights_appear_after = Duration::from_secs(10);
+            settings.busy_termination = BusyTermination::Refused;
+            settings.protection_begins = ProtectionBegins::InService;
+            settings.instance_metadata_tags = MetadataTags::Enabled;
+            settings.activity_pages = ActivityPages::Short;
+        };
+        self.region.change_settings(late).unwrap();
+    }
+
+    /// EC2 leaves out the instances of all zones for so long.
+    fn hides_all_instances(&self, time: Duration) {
+        for zone in ZONES {
+            self.region.leave_out_zone(zone, time).unwrap();
+        }
+    }
+
+    fn counts(&self, action: &str) -> u64 {
+        self.aws.call_counts().iter().filter(|((_, name), _)| name == action).map(|(_, it)| it.calls).sum()
+    }
+}
+
+impl Pool<'_> {
+    fn waits(&self, id: &InstanceId) -> bool {
+        self.group().is_some_and(|group| {
+            group.members.get(id).is_some_and(|member| member.lifecycle.name() == "Terminating:Wait")
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_lives_its_whole_life_while_aws_shows_everything_late() {
+    let world = World::new().await;
+    world.sees_late();
+    let pool = world.pool("p").of(3).await;
+    pool.is_of(3);
+    assert_eq!(world.counts("CreateLaunchTemplate"), 1);
+    assert_eq!(world.counts("CreateLaunchTemplateVersion"), 0, "what is not visible yet is not made again");
+    pool.scales_to(6);
+    world.settles().await;
+    pool.is_of(6);
+    world.region.leave_out_zone(ZONES[0], Duration::from_mins(3)).unwrap();
+    pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
+    world.settles().await;
+    pool.is_of(6);
+    assert_eq!(world.counts("CreateLaunchTemplateVersion"), 1);
+    let victim = pool.instances()[0].clone();
+    world.region.find_unhealthy(&victim).unwrap();
+    pool.scales_to(2);
+    world.settles().await;
+    pool.is_of(2);
+    assert_eq!(world.notes("ActionFailed"), Vec::<String>::new(), "nothing of it is a failure");
+    pool.is_deleted();
+    world.settles().await;
+    pool.left_nothing();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_aws_takes_is_drained_while_ec2_leaves_out_its_zone() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.drains_take(Duration::from_mins(10));
+    world.hides_all_instances(Duration::from_mins(15));
+    let victim = pool.instances()[0].clone();
+    world.region.find_unhealthy(&victim).unwrap();
+    world.waits(Duration::from_mins(9)).await;
+    assert!(pool.waits(&victim), "it lives, and its node is being drained");
+    let excluded = pool.machines().iter().any(|it| {
+        it.metadata.annotations.iter().flatten().any(|(key, _)| key.contains("exclude-node-draining"))
+    });
+    assert!(!excluded);
+    world.settles().await;
+    pool.is_of(3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_in_service_that_ec2_does_not_know_yet_gets_its_addresses_when_it_does() {
+    let world = World::new().await;
+    let late = Duration::from_mins(3);
+    world.region.change_settings(|settings| settings.instances_appear_after = late).unwrap();
+    let pool = world.pool("p").begins_with(2);
+    world.until("they are in service", || pool.instances().len() == 2).await;
+    world.waits(Duration::from_mins(1)).await;
+    let ready = || {
+        let machines = world.server.list::<FooMachine>(NS);
+        let addressed = |it: &FooMachine| it.status.as_ref().is_some_and(|it| !it.addresses.is_empty());
+        machines.iter().filter(|it| addressed(it)).count()
+    };
+    assert_eq!(ready(), 0, "EC2 does not know them");
+    world.settles().await;
+    assert_eq!(ready(), 2);
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_being_launched_is_ended_when_aws_lets_it_be_without_a_failure() {
+    let world = World::new().await;
+    world.region.change_settings(|settings| settings.busy_termination = BusyTermination::Refused).unwrap();
+    let pool = world.pool("p").of(1).await;
+    pool.scales_to(4);
+    world.until("they are launched", || pool.group().is_some_and(|it| it.members.len() == 4)).await;
+    world.waits(Duration::from_secs(3)).await;
+    pool.scales_to(1);
+    world.settles().await;
+    pool.is_of(1);
+    assert_eq!(world.notes("ActionFailed"), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn launches_that_aws_suspended_are_resumed_when_something_else_is_wanted() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    let day = Duration::from_mins(10);
+    world.region.change_settings(|settings| settings.administrative_suspension = day).unwrap();
+    for zone in ZONES {
+        world.region.set_zone_state(zone, ZoneState::Impaired).unwrap();
+    }
+    pool.scales_to(2);
+    let suspended = || pool.group().is_some_and(|it| it.suspended.contains_key(&Process::Launch));
+    world.until("AWS gives up", suspended).await;
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(pool.says("CapacityAvailable"), "False LaunchSuspended");
+    let message = pool.condition("CapacityAvailable").message;
+    assert!(message.contains("Administratively suspended"), "{message}");
+    for zone in ZONES {
+        world.region.set_zone_state(zone, ZoneState::Available).unwrap();
+    }
+    world.waits(Duration::from_mins(5)).await;
+    assert!(suspended(), "nothing else is wanted yet");
+    pool.scales_to(3);
+    world.settles().await;
+    pool.is_of(3);
+    assert!(!suspended());
+}
