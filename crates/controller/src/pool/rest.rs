@@ -124,7 +124,7 @@ fn remembered(memory: &Memory) -> String {
     };
     let held = |Hold { since: _, beaten: _, completed }: &Hold| completed.is_some();
     let done = |Cordon { at: _, done }: &Cordon| *done;
-    let parts: [&dyn Debug; 10] = [
+    let parts: [&dyn Debug; 11] = [
         &(created.is_some(), base, expected.map(|(expected, _)| expected)),
         &leaving.keys(),
         &(template_refused_since.is_some(), suspended_for),
