@@ -133,6 +133,18 @@ impl FakeApiServer {
         from_json(&written)
     }
 
+    /// Changes what is stored of an object, and judges nothing: a real server holds such objects too, from older versions of
+    /// their kind or through rules that it does not check.
+    pub fn spoil<K: Object>(
+        &self,
+        namespace: &str,
+        name: &str,
+        change: impl FnOnce(&mut Value),
+    ) -> Result<(), Refusal> {
+        let key = (namespace.to_owned(), name.to_owned());
+        self.touch(|store, kind: &Kind, _| store.spoil(kind, &key, change), kind_of::<K>)
+    }
+
     /// Deletes an object in the background; true if it is gone at once, false if finalizers hold it.
     pub fn delete<K: Object>(&self, namespace: &str, name: &str) -> Result<bool, Refusal> {
         let key = (namespace.to_owned(), name.to_owned());

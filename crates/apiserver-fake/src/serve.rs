@@ -55,7 +55,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             }
             let existed = store.get(&kind, &key).is_some();
             let force = request.asks("force");
-            let object = store.apply(&kind, &key, body(request)?, request.part(), force, &writer)?;
+            let object = store.apply(&kind, &key, applied(request)?, request.part(), force, &writer)?;
             Ok(answer(if existed { 200 } else { 201 }, request, &object))
         }
         Verb::Patch => {
@@ -93,6 +93,22 @@ fn body(request: &Request) -> Result<Value, Refusal> {
     serde_json::from_slice(&request.body).map_err(|error| {
         failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
     })
+}
+
+/// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are, and makes
+/// blanks of the line breaks of other alphabets.
+fn applied(request: &Request) -> Result<Value, Refusal> {
+    let text = std::str::from_utf8(&request.body).unwrap_or_default();
+    let refused = |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    if text.contains(refused) {
+        let message =
+            "error decoding YAML: error converting YAML to JSON: yaml: control characters are not allowed";
+        return Err(failure::bad_request(message));
+    }
+    let folded = text.replace(['\u{85}', '\u{2028}', '\u{2029}'], " ");
+    let mut read = request.clone();
+    read.body = folded.into();
+    body(&read)
 }
 
 fn key_of(object: &Value) -> Key {

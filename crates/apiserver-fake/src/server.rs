@@ -117,8 +117,13 @@ impl FakeApiServer {
 
     /// A client whose requests carry this name in the log and for faults, and as field manager of writes that name none.
     pub fn client_as(&self, name: &str) -> kube::Client {
-        let named = Self { shared: Arc::clone(&self.shared), client: Arc::from(name) };
-        kube::Client::new(named, "default")
+        kube::Client::new(self.service_as(name), "default")
+    }
+
+    /// The service behind such a client, for those who put layers of their own around it.
+    #[must_use]
+    pub fn service_as(&self, name: &str) -> Self {
+        Self { shared: Arc::clone(&self.shared), client: Arc::from(name) }
     }
 
     /// Serves the kinds of a CRD, or serves them differently.

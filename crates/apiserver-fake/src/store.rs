@@ -436,6 +436,25 @@ impl Store {
         object
     }
 
+    /// Changes an object's JSON as it is shown.
+    pub(crate) fn spoil(
+        &mut self,
+        kind: &Kind,
+        key: &Key,
+        change: impl FnOnce(&mut Value),
+    ) -> Result<(), Refusal> {
+        let before = self.stored(kind, key).cloned().ok_or_else(|| failure::not_found(kind, &key.1))?;
+        let mut object = (*before.object).clone();
+        change(&mut object);
+        // Without owners of fields: they would be shown anew.
+        self.commit(kind, key.clone(), Some(&before), object, Managers::new(), false);
+        let stored = self.tables.get_mut(&kind.table()).and_then(|table| table.objects.get_mut(key));
+        if let Some(stored) = stored {
+            stored.managers = before.managers;
+        }
+        Ok(())
+    }
+
     /// Five characters for `generateName`, from those Kubernetes uses; never the same twice in a row.
     fn suffix(&self) -> String {
         const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";

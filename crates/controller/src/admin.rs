@@ -4,14 +4,21 @@ use crate::debug::DebugPools;
 use crate::liveness::Liveness;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
-use axum::Router;
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use serde::Deserialize;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// Health: alive as long as it answers and nothing is wrong that only a restart puts right; ready when nothing is missing.
 pub fn health(readiness: Readiness, liveness: Liveness) -> Router {
@@ -68,21 +75,122 @@ async fn plans(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Query(which): Query<Which>,
 ) -> Response {
-    if !peer.ip().is_loopback() {
+    if !peer.ip().to_canonical().is_loopback() {
         return (StatusCode::FORBIDDEN, "only from the machine itself; use kubectl port-forward\n")
             .into_response();
     }
     axum::Json(pools.to_json(which.namespace.as_deref(), which.name.as_deref())).into_response()
 }
 
+/// Listens there. On Linux the unspecified address of IPv6 is that of IPv4, too; a machine without IPv6 has only the latter.
+async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    if listener.is_err() && address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
+        return TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await;
+    }
+    listener
+}
+
+/// What one listener bears of whoever can connect to it.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Connections at a time; others wait to be accepted.
+    connections: usize,
+    /// From one answer, or the beginning, to the end of the next request's header.
+    header: Duration,
+    /// All of a connection.
+    connection: Duration,
+}
+
+const BOUNDS: Bounds =
+    Bounds { connections: 256, header: Duration::from_secs(10), connection: Duration::from_mins(5) };
+/// Of a request's header. No request has a body that anybody reads.
+const HEADER_BYTES: usize = 16 * 1024;
+
 /// Serves a router until the process ends. An address that is taken is an error at once.
 pub async fn serve(address: SocketAddr, router: Router) -> std::io::Result<tokio::task::JoinHandle<()>> {
-    let listener = TcpListener::bind(address).await?;
-    Ok(tokio::spawn(async move {
-        if let Err(error) =
-            axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await
-        {
-            tracing::error!(%address, %error, "an admin endpoint ended");
-        }
-    }))
+    let listener = listen(address).await?;
+    Ok(tokio::spawn(answer(listener, router, BOUNDS)))
+}
+
+async fn answer(listener: TcpListener, router: Router, bounds: Bounds) {
+    let slots = Arc::new(Semaphore::new(bounds.connections));
+    // Nobody closes the semaphore.
+    while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // No file descriptor is left, for example.
+                tracing::warn!(%error, "an admin endpoint could not accept a connection");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                continue;
+            }
+        };
+        let service = TowerToHyperService::new(router.clone().layer(Extension(ConnectInfo(peer))));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(bounds.header)
+            .max_buf_size(HEADER_BYTES)
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(async move {
+            // How a connection ends is the client's business.
+            let _ended = timeout(bounds.connection, connection).await;
+            drop(slot);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+
+    #[tokio::test]
+    async fn every_address_is_one_of_ipv4_too() {
+        let listener = listen("[::]:0".parse().unwrap()).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
+        let (_, peer) = listener.accept().await.unwrap();
+        assert!(peer.ip().to_canonical().is_loopback(), "{peer}");
+    }
+
+    async fn get(address: SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream
+            .write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes())
+            .await
+            .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        text
+    }
+
+    async fn served(bounds: Bounds, liveness: Liveness) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(answer(listener, health(Readiness::default(), liveness), bounds));
+        address
+    }
+
+    #[tokio::test]
+    async fn silent_connections_take_the_place_of_others_for_a_moment_only() {
+        let header = Duration::from_millis(200);
+        let address = served(Bounds { connections: 2, header, ..BOUNDS }, Liveness::default()).await;
+        let _silent =
+            [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
+        let answer = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn what_only_a_restart_puts_right_fails_the_liveness_probe() {
+        let liveness = Liveness::default();
+        let address = served(BOUNDS, liveness.clone()).await;
+        assert!(get(address, "/livez").await.starts_with("HTTP/1.1 200"));
+        liveness.watch_over(|| Some("a pass hangs".to_owned()));
+        let answer = get(address, "/livez").await;
+        assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("a pass hangs"), "{answer}");
+        assert!(get(address, "/readyz").await.starts_with("HTTP/1.1 200"));
+    }
 }

@@ -258,6 +258,10 @@ impl Args {
                     .to_owned(),
             ));
         }
+        if timing.lease_duration.subsec_nanos() != 0 {
+            // The Lease holds whole seconds: others would wait for less than this one reckons with.
+            return Err(Invalid("--leader-elect-lease-duration must be whole seconds".to_owned()));
+        }
         Ok(Some(Election {
             namespace: self.leader_election_namespace.clone(),
             name: self.leader_election_id.clone(),
@@ -289,9 +293,9 @@ fn some(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// An address and port; without an address (`:9440`) it is every address of the machine, as Go programs have it.
+/// An address and port; without an address (`:9440`) it is every address of the machine, of IPv6 and of IPv4, as Go programs have it.
 fn address(text: &str) -> Result<SocketAddr, String> {
-    let full = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text.to_owned() };
+    let full = if text.starts_with(':') { format!("[::]{text}") } else { text.to_owned() };
     full.parse().map_err(|_| format!("{text}: not an address and port"))
 }
 
@@ -346,6 +350,15 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_lasts_whole_seconds() {
+        let with = |lease: &str| {
+            config(&[lease, "--leader-elect-renew-deadline=1500ms", "--leader-elect-retry-period=200ms"])
+        };
+        assert!(with("--leader-elect-lease-duration=1900ms").is_err());
+        assert!(with("--leader-elect-lease-duration=2s").is_ok());
+    }
+
+    #[test]
     fn a_queue_tells_its_region_or_is_told() {
         let region = |flags: &[&str]| config(flags).map(|it| it.events_queue.map(|it| it.region));
         assert_eq!(region(&[]), Ok(None));
@@ -358,6 +371,13 @@ mod tests {
         assert_eq!(region(&[local, "--events-queue-region=us-east-1"]), Ok(Some("us-east-1".to_owned())));
         assert!(region(&["--events-queue-region=us-east-1"]).is_err());
         assert!(region(&["--events-queue-url=foo"]).is_err());
+    }
+
+    #[test]
+    fn an_address_without_host_is_every_address() {
+        assert_eq!(address(":9440").unwrap().to_string(), "[::]:9440");
+        assert_eq!(address("127.0.0.1:1").unwrap().to_string(), "127.0.0.1:1");
+        assert!(address("9440").is_err());
     }
 
     #[test]

@@ -2,11 +2,20 @@
 //!
 //! kube's own retries are off: they repeat any request up to 15 times over minutes, POSTs included, inside what looks
 //! like one call. Here a failed call is a failed call; the controllers have their own back-off.
+//!
+//! Nothing is sent for a path that is not made of names ([`path`]), no answer is read beyond what it can sensibly be
+//! ([`longest_answer`]), and applied objects are written so that the API server can read them ([`yaml`]).
+
+mod path;
+mod yaml;
 
 use crate::leader::Leadership;
 use crate::metrics::{KubeClient, KubeCode, Metrics, Verb};
+use crate::watch::mended;
 use governor::{DefaultDirectRateLimiter, Quota};
 use http::{Method, Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, Limited};
 use kube::client::{Body, ClientBuilder};
 use kube::{Client, Config};
 use std::num::NonZeroU32;
@@ -14,7 +23,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tower::{BoxError, Layer, Service};
 
 /// Requests per second to an API server; a burst may be larger for a moment.
@@ -51,12 +60,27 @@ pub fn leading(
     build(config, &Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
 }
 
+/// [`leading`] over a service that is there already, without limit: for tests of whole controllers.
+pub fn over<S, B>(service: S, leadership: Leadership, metrics: Metrics) -> Client
+where
+    S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<BoxError>,
+    B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let meter = Meter { purpose: KubeClient::Work, limiter: None, leadership: Some(leadership), metrics };
+    Client::new(meter.layer(service), "default")
+}
+
 fn build(mut config: Config, meter: &Meter) -> kube::Result<Client> {
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = Some(SILENCE);
     Ok(ClientBuilder::try_from(config)?.with_layer(meter).build())
 }
+
+type AnswerBody = UnsyncBoxBody<bytes::Bytes, BoxError>;
 
 /// What happens around each request.
 #[derive(Clone)]
@@ -74,6 +98,8 @@ enum NotAnswered {
     NotLeading,
     #[error("the API server did not answer within {} s", ANSWER.as_secs())]
     TooLate,
+    #[error("not sent: a name in it is no name of a Kubernetes object")]
+    NoSuchName,
 }
 
 impl<S> Layer<S> for Meter {
@@ -95,11 +121,12 @@ where
     S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
     S::Error: Into<BoxError>,
-    B: 'static,
+    B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
 {
-    type Response = S::Response;
+    type Response = Response<AnswerBody>;
     type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<S::Response, BoxError>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         // The inner service is made ready in the call, after the wait for the limit.
@@ -111,6 +138,16 @@ where
         let Meter { purpose, limiter, leadership, metrics } = self.meter.clone();
         let verb = verb(&request);
         Box::pin(async move {
+            if !path::is_sound(request.method(), request.uri()) {
+                return Err(NotAnswered::NoSuchName.into());
+            }
+            let request = if verb == Verb::Apply {
+                let (parts, body) = request.into_parts();
+                Request::from_parts(parts, Body::from(yaml::readable_as_yaml(body.collect_bytes().await?)))
+            } else {
+                request
+            };
+            let longest = longest_answer(purpose, verb);
             if let Some(limiter) = limiter {
                 let asked = Instant::now();
                 limiter.until_ready().await;
@@ -125,14 +162,35 @@ where
                 std::future::poll_fn(|context| inner.poll_ready(context)).await.map_err(Into::into)?;
                 inner.call(request)
             };
-            let answer = match tokio::time::timeout(ANSWER, answer).await {
+            let answer = match timeout(ANSWER, answer).await {
                 Ok(answer) => answer.map_err(Into::into),
                 Err(_elapsed) => Err(NotAnswered::TooLate.into()),
             };
             let code = answer.as_ref().map_or(KubeCode::NoAnswer, |answer| answer.status().into());
             metrics.kube_request(purpose, verb, code, sent.elapsed());
-            answer
+            let (parts, body) = answer?.into_parts();
+            let body = Limited::new(body, longest);
+            if longest == usize::MAX {
+                return Ok(Response::from_parts(parts, body.boxed_unsync()));
+            }
+            let read = timeout(ANSWER, body.collect()).await;
+            let body = read.map_err(|_elapsed| NotAnswered::TooLate)??.to_bytes();
+            let body = Full::new(mended(body)).map_err(|never| match never {});
+            Ok(Response::from_parts(parts, body.boxed_unsync()))
         })
+    }
+}
+
+/// How many bytes of an answer are read. API servers of workload clusters are whoever a kubeconfig names.
+fn longest_answer(purpose: KubeClient, verb: Verb) -> usize {
+    const KIB: usize = 1024;
+    match (purpose, verb) {
+        // `/version`.
+        (KubeClient::Workload, verb) if !verb.writes() => 64 * KIB,
+        // A Node; etcd holds no object of more than 1.5 MiB.
+        (KubeClient::Workload, _) => 2 * KIB * KIB,
+        (KubeClient::Work | KubeClient::Lease, Verb::List | Verb::Watch) => usize::MAX,
+        (KubeClient::Work | KubeClient::Lease, _) => 8 * KIB * KIB,
     }
 }
 
@@ -168,6 +226,43 @@ mod tests {
 
     fn of(method: Method, uri: &str) -> Verb {
         verb(&Request::builder().method(method).uri(uri).body(()).unwrap())
+    }
+
+    /// A client for that purpose of a server that answers everything with this body.
+    fn answered_with(purpose: KubeClient, body: Vec<u8>) -> Client {
+        let answer = move |_: Request<Body>| {
+            let body = body.clone();
+            async move { Ok::<_, BoxError>(Response::new(Body::from(body))) }
+        };
+        let metrics = Metrics::new(crate::debug::DebugPools::default());
+        let meter = Meter { purpose, limiter: None, leadership: None, metrics };
+        Client::new(meter.layer(tower::service_fn(answer)), "default")
+    }
+
+    async fn asked(client: &Client, path: &str) -> Result<String, kube::Error> {
+        client.request_text(Request::get(path).body(Vec::new()).unwrap()).await
+    }
+
+    #[tokio::test]
+    async fn answers_are_not_read_beyond_what_they_can_be() {
+        const MIB: usize = 1024 * 1024;
+        let long = || vec![b' '; 9 * MIB];
+        let workload = answered_with(KubeClient::Workload, vec![b' '; 65 * 1024]);
+        asked(&workload, "/version").await.unwrap_err();
+        let work = answered_with(KubeClient::Work, long());
+        asked(&work, "/api/v1/namespaces/ns/secrets/a").await.unwrap_err();
+        assert_eq!(asked(&work, "/api/v1/namespaces/ns/secrets?limit=500").await.unwrap().len(), 9 * MIB);
+        let short = answered_with(KubeClient::Workload, vec![b' '; 1024]);
+        assert_eq!(asked(&short, "/version").await.unwrap().len(), 1024);
+    }
+
+    #[tokio::test]
+    async fn a_request_with_a_name_that_is_none_is_not_sent() {
+        let client = answered_with(KubeClient::Work, b"{}".to_vec());
+        let secrets: kube::Api<k8s_openapi::api::core::v1::Secret> = kube::Api::namespaced(client, "ns");
+        let error = secrets.get("?watch=true&x=").await.unwrap_err();
+        assert!(error.to_string().contains("not sent"), "{error}");
+        secrets.get("boot").await.unwrap();
     }
 
     #[test]

@@ -87,6 +87,12 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
             ),
         ));
     }
+    if cluster.insecure_skip_tls_verify == Some(true) {
+        return Err(invalid(
+            "insecure-skip-tls-verify is set, so anybody on the way could read its credentials; give \
+             certificate-authority-data instead",
+        ));
+    }
     let is_file = |path: &Option<String>| path.is_some();
     let of_user = user.is_some_and(|user| {
         is_file(&user.token_file) || is_file(&user.client_certificate) || is_file(&user.client_key)
@@ -190,6 +196,7 @@ current-context: x
             ("{token: t}", "{client-certificate: /tls.crt, client-key-data: eA==}"),
             ("{token: t}", "{client-certificate-data: eA==, client-key: /tls.key}"),
             ("{server: ", "{certificate-authority: /ca.crt, server: "),
+            ("{server: ", "{insecure-skip-tls-verify: true, server: "),
         ] {
             assert_eq!(reason(&GOOD.replace(inline, file)), "KubeconfigInvalid", "{file}");
         }

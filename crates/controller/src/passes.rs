@@ -10,6 +10,7 @@ use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 /// How much longer than its deadline a pass may be seen under way: on a machine with too much to do, giving it up takes its
 /// time, too.
@@ -77,7 +78,9 @@ pub async fn within<T>(
     object: &impl Display,
     pass: impl Future<Output = T>,
 ) -> Option<T> {
-    match tokio::time::timeout(deadline, pass).await {
+    // Every line that is logged in it says what it is about, by namespace and name.
+    let span = tracing::error_span!("pass", %object);
+    match tokio::time::timeout(deadline, pass.instrument(span)).await {
         Ok(ended) => Some(ended),
         Err(_elapsed) => {
             tracing::error!(

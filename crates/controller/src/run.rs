@@ -60,14 +60,15 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let identity = identity();
     let mut candidate = match &config.election {
         Some(election) => {
-            let lease = client::client(kube.clone(), KubeClient::Lease, metrics.clone())?;
+            let (config, of_lease) = (kube.clone(), metrics.clone());
+            let lease = move || client::client(config, KubeClient::Lease, of_lease);
             let settings = leader::Settings {
                 namespace: election.namespace.clone(),
                 name: election.name.clone(),
                 identity: identity.clone(),
                 timing: election.timing,
             };
-            Some(Candidate::start(lease, settings, Arc::clone(&clock)))
+            Some(Candidate::start_apart(lease, settings, Arc::clone(&clock)).await?)
         }
         None => None,
     };
@@ -86,6 +87,11 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     metrics.leads(true);
 
     let leadership = candidate.as_ref().map_or_else(Leadership::always, Candidate::leadership);
+    let leads = leadership.clone();
+    // Who loses the lead ends at once; this is for a thread that does not even get to say so.
+    liveness.watch_over(move || {
+        (!leads.holds()).then(|| "this process leads no more and has not ended".to_owned())
+    });
     let work = client::leading(kube, config.kube_limit, leadership.clone(), metrics.clone())?;
     let limits = Limits::default();
     let clouds =

@@ -4,32 +4,43 @@
 //!
 //! * **Scope**: the namespace of `--namespace`; `--watch-filter` for the kinds that are reconciled, as in Cluster API,
 //!   never for those that are only read.
-//! * **Guarded** ([`Watch::guarded`], for what users write): an object that cannot be decoded is left out, with a
-//!   Warning event on it and a log line; the others go on. What *we* must see completely (FooMachines, Machines: an
-//!   instance without a visible Machine counts as one that never had any) is watched without guard, so that one broken
-//!   object stops the controller rather than mislead it.
-//! * **Pruned**: managedFields, which are half of an object's metadata, are dropped.
+//! * **Odd objects** ([`Received`]): managedFields are dropped before anything is decoded, and an object that cannot be decoded
+//!   is set aside alone: the others of its list go on, and a log line names it.
+//!   * [`Watch::guarded`], for what users write: it is left out, with a Warning event on it.
+//!   * [`Watch::strict`], for what *we* must see completely (FooMachines, Machines: an instance without a visible Machine counts
+//!     as one that never had any): it is remembered ([`Watch::unreadable`]), and nothing is decided in its namespace.
 //! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the controller, which
 //!   would hold back the changes of all its other watches too.
+//! * **Pulse**: a watch that has heard nothing good from the API server for ten minutes, not even that nothing has changed, makes
+//!   the manager unready ([`pulse`]).
 //!
 //! kube's shared streams are not used: they drop deletes (kube-rs#1590) and can stall for ever.
 
 mod changes;
 mod filled;
+mod follow;
+mod pulse;
+mod received;
+mod unreadable;
 
 pub use changes::Passing;
 pub use filled::{Filled, WatchEnded};
+pub use pulse::{Pulse, Pulses, SILENT_FOR_LONG};
+pub(crate) use received::mended;
+pub use received::{Odd, Received};
+pub use unreadable::Unreadable;
 
 use crate::Context;
 use crate::events::Events;
 use crate::metrics::{Metrics, Watched};
 use changes::Changes;
+use follow::{Heard, follow};
 use foo_api::names::WATCH_LABEL;
 use foo_planner::report::Severity;
+use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use futures::{Stream, StreamExt};
 use kube::api::ObjectMeta;
-use kube::core::{DeserializeGuard, NamespaceResourceScope};
+use kube::core::NamespaceResourceScope;
 use kube::runtime::reflector::{self, Store};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Resource, ResourceExt};
@@ -44,6 +55,8 @@ pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
     pub store: Store<K>,
     /// Whether the cache has been filled once: the only way to ask that of it.
     pub filled: Filled,
+    /// Objects that cannot be decoded; always empty in a guarded watch, which leaves them out.
+    pub unreadable: Unreadable,
     /// Objects that changed, for `for_stream`, `owns_stream` and `watches_stream`. Must be polled for the cache to be
     /// filled; never yields an error.
     pub changes: BoxStream<'static, Result<K, watcher::Error>>,
@@ -73,54 +86,56 @@ impl<K> Object for K where
 impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
     /// Watches a kind that users write. `passing` says which changes matter.
     pub fn guarded(context: &Context, kind: Watched, which: Which, passing: Passing) -> Self {
-        let events = watcher(api::<DeserializeGuard<K>>(context), config(context, which))
-            .modify(|object| prune(object.meta_mut()))
-            .default_backoff();
-        let mut invalid = Invalid::new(context, kind);
-        Self::new(context, kind, passing, events, move |object| match object.0 {
-            Ok(object) => Decoded::Object(object),
-            Err(error) => {
-                invalid.report::<K>(&error.metadata, &error.error);
-                Decoded::Broken(Box::new(error.metadata))
-            }
-        })
+        Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreLeftOut)
     }
 
     /// Watches a kind whose objects must all be readable.
     pub fn strict(context: &Context, kind: Watched, which: Which, passing: Passing) -> Self {
-        Self::strict_over(context, kind, api(context), config(context, which), passing)
+        Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreRemembered)
     }
 }
 
 impl<K: Object> Watch<K> {
     /// [`Watch::strict`], of whatever this API shows: a kind without namespaces, or one other namespace.
-    pub fn strict_over(
-        context: &Context,
-        kind: Watched,
-        api: Api<K>,
-        config: watcher::Config,
-        passing: Passing,
-    ) -> Self {
-        let events = watcher(api, config).modify(|object| prune(object.meta_mut())).default_backoff();
-        Self::new(context, kind, passing, events, Decoded::Object)
+    pub fn strict_over(context: &Context, kind: Watched, api: Api<Received<K>>, passing: Passing) -> Self {
+        Self::new(context, kind, passing, api, None, Odds::AreRemembered)
     }
 
-    fn new<W: Send + 'static>(
+    fn new(
         context: &Context,
         kind: Watched,
         passing: Passing,
-        events: impl Stream<Item = Result<watcher::Event<W>, watcher::Error>> + Send + 'static,
-        mut decode: impl FnMut(W) -> Decoded<K> + Send + 'static,
+        api: Api<Received<K>>,
+        labels: Option<String>,
+        odds: Odds,
     ) -> Self {
         let (store, writer) = reflector::store();
         let name: &'static str = kind.into();
         let (mut changes, filled) = Changes::new(writer, passing);
-        let is_filled = filled.clone();
-        context.readiness.wait_for(format!("{}/{name}", K::plural(&())), move || is_filled.now());
         let metrics = context.metrics.clone();
-        let touched = events.flat_map(move |event| {
-            let touched = match event {
-                Ok(event) => changes.take(decode_event(event, &mut decode)),
+        let pulse = metrics.pulses().of(kind);
+        let (is_filled, is_heard) = (filled.clone(), pulse.clone());
+        context.readiness.wait_for(format!("{}/{name}", K::plural(&())), move || {
+            is_filled.now() && is_heard.silence() < SILENT_FOR_LONG
+        });
+        let unreadable = Unreadable::default();
+        let mut decode = Decode::new(Invalid::new(context, kind), odds, unreadable.clone());
+        let touched = follow(api, labels).default_backoff().flat_map(move |heard| {
+            let touched = match heard {
+                Ok(Heard::Nothing) => {
+                    pulse.beats();
+                    Vec::new()
+                }
+                Ok(Heard::Event(event)) => {
+                    // A list that has only begun may never come to its end.
+                    if !matches!(event, watcher::Event::Init | watcher::Event::InitApply(_)) {
+                        pulse.beats();
+                    }
+                    let (event, then) = decode.event::<K>(event);
+                    let touched = changes.take(event);
+                    decode.then(then);
+                    touched
+                }
                 Err(error) => {
                     log_failure(&metrics, kind, &error);
                     Vec::new()
@@ -128,7 +143,7 @@ impl<K: Object> Watch<K> {
             };
             stream::iter(touched.into_iter().map(|object| Ok(Arc::unwrap_or_clone(object))))
         });
-        Self { store, filled, changes: touched.boxed() }
+        Self { store, filled, unreadable, changes: touched.boxed() }
     }
 }
 
@@ -138,56 +153,119 @@ impl<K: Object> Debug for Watch<K> {
     }
 }
 
-/// What became of an object on its way in.
-enum Decoded<K> {
-    Object(K),
-    Broken(Box<ObjectMeta>),
+/// What becomes of objects that cannot be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Odds {
+    AreLeftOut,
+    AreRemembered,
 }
 
-fn decode_event<K, W>(
-    event: watcher::Event<W>,
-    decode: &mut impl FnMut(W) -> Decoded<K>,
-) -> changes::Event<K> {
-    match event {
-        watcher::Event::Init => changes::Event::ListStarts,
-        watcher::Event::InitDone => changes::Event::ListEnds,
-        watcher::Event::InitApply(object) => match decode(object) {
-            Decoded::Object(object) => changes::Event::Listed(object),
-            Decoded::Broken(_) => changes::Event::Nothing,
-        },
-        watcher::Event::Apply(object) => match decode(object) {
-            Decoded::Object(object) => changes::Event::Changed(object),
-            Decoded::Broken(metadata) => changes::Event::Gone(metadata),
-        },
-        watcher::Event::Delete(object) => match decode(object) {
-            Decoded::Object(object) => changes::Event::Deleted(object),
-            Decoded::Broken(metadata) => changes::Event::Gone(metadata),
-        },
+/// Tells odd objects from the others. What is remembered of them is never behind the cache: an object is remembered before it
+/// leaves the cache, and forgotten after it is there again.
+struct Decode {
+    invalid: Invalid,
+    odds: Odds,
+    unreadable: Unreadable,
+    /// Those of the list that is coming in.
+    listed: Vec<Odd>,
+}
+
+/// What is to be done after the cache has been brought up to date.
+enum Then {
+    Nothing,
+    /// This object can be read, or is gone.
+    Forget {
+        namespace: Option<String>,
+        name: String,
+        uid: String,
+    },
+    /// Nothing but what was just listed is unreadable.
+    ForgetOthers,
+}
+
+impl Decode {
+    fn new(invalid: Invalid, odds: Odds, unreadable: Unreadable) -> Self {
+        Self { invalid, odds, unreadable, listed: Vec::new() }
+    }
+
+    fn event<K: Object>(&mut self, event: watcher::Event<Received<K>>) -> (changes::Event<K>, Then) {
+        match event {
+            watcher::Event::Init => {
+                self.listed.clear();
+                (changes::Event::ListStarts, Then::Nothing)
+            }
+            watcher::Event::InitDone => (changes::Event::ListEnds, Then::ForgetOthers),
+            watcher::Event::InitApply(Received::Object(object)) => {
+                (changes::Event::Listed(object), Then::Nothing)
+            }
+            watcher::Event::InitApply(Received::Odd(odd)) => {
+                self.found::<K>(&odd);
+                if self.odds == Odds::AreRemembered {
+                    self.listed.push(*odd);
+                }
+                (changes::Event::Nothing, Then::Nothing)
+            }
+            watcher::Event::Apply(Received::Object(object)) => {
+                let then = forget(object.meta());
+                (changes::Event::Changed(object), then)
+            }
+            watcher::Event::Apply(Received::Odd(odd)) => {
+                self.found::<K>(&odd);
+                (changes::Event::Gone(Box::new(odd.metadata)), Then::Nothing)
+            }
+            watcher::Event::Delete(Received::Object(object)) => {
+                let then = forget(object.meta());
+                (changes::Event::Deleted(object), then)
+            }
+            watcher::Event::Delete(Received::Odd(odd)) => {
+                let then = forget(&odd.metadata);
+                (changes::Event::Gone(Box::new(odd.metadata)), then)
+            }
+        }
+    }
+
+    fn then(&mut self, then: Then) {
+        match then {
+            Then::Nothing => {}
+            Then::Forget { namespace, name, uid } => {
+                self.unreadable.remove(namespace.as_deref(), &name);
+                self.invalid.told.remove(&uid);
+            }
+            Then::ForgetOthers => self.unreadable.replace(std::mem::take(&mut self.listed)),
+        }
+    }
+
+    fn found<K: Object>(&mut self, odd: &Odd) {
+        self.invalid.report::<K>(&odd.metadata, &odd.error);
+        if self.odds == Odds::AreRemembered {
+            self.unreadable.insert(odd);
+        }
+    }
+}
+
+fn forget(metadata: &ObjectMeta) -> Then {
+    Then::Forget {
+        namespace: metadata.namespace.clone(),
+        name: metadata.name.clone().unwrap_or_default(),
+        uid: metadata.uid.clone().unwrap_or_default(),
     }
 }
 
 /// The API of a kind, in the namespaces this manager looks at.
-fn api<K>(context: &Context) -> Api<K>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
-{
+fn api<K: Object + Resource<Scope = NamespaceResourceScope>>(context: &Context) -> Api<Received<K>> {
     match &context.settings.namespace {
         Some(namespace) => Api::namespaced(context.client.clone(), namespace),
         None => Api::all(context.client.clone()),
     }
 }
 
-fn config(context: &Context, which: Which) -> watcher::Config {
-    let config = watcher::Config::default();
+/// The label selector of a watch.
+fn labels(context: &Context, which: Which) -> Option<String> {
     match (which, &context.settings.watch_filter) {
-        (Which::Ours, Some(value)) => config.labels(&format!("{WATCH_LABEL}={value}")),
-        (Which::Ours, None) | (Which::All, _) => config,
-        (Which::Labelled(selector), _) => config.labels(selector),
+        (Which::Ours, Some(value)) => Some(format!("{WATCH_LABEL}={value}")),
+        (Which::Ours, None) | (Which::All, _) => None,
+        (Which::Labelled(selector), _) => Some(selector.to_owned()),
     }
-}
-
-fn prune(metadata: &mut ObjectMeta) {
-    metadata.managed_fields = None;
 }
 
 fn log_failure(metrics: &Metrics, kind: Watched, error: &watcher::Error) {
@@ -206,6 +284,7 @@ struct Invalid {
     events: Events,
     metrics: Metrics,
     kind: Watched,
+    /// By uid, the version that was told of; of what is unreadable now.
     told: HashMap<String, String>,
 }
 

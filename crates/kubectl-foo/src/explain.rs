@@ -1,6 +1,7 @@
 //! What a pool waits for, and why, in words. Everything said stands in an object; nothing is guessed.
 
 use crate::gather::Facts;
+use crate::terminal::harmless;
 use comfy_table::{Table, presets};
 use foo_api::capi::Machine;
 use foo_api::conditions::find;
@@ -29,7 +30,7 @@ pub fn explain(facts: &Facts, now: Timestamp) -> String {
     section(&mut text, "Also", &conditions(&facts.pool, now));
     section(&mut text, "Machines", &machines(facts, now));
     section(&mut text, "Warnings of the last hour", &warnings(&facts.events, now));
-    text
+    harmless(&text)
 }
 
 fn heading(pool: &FooMachinePool) -> String {
@@ -203,7 +204,7 @@ fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
         .filter_map(|event| {
             let at = last_seen(event)?;
             let reason = event.reason.as_deref().unwrap_or_default();
-            let message = event.message.as_deref().unwrap_or_default();
+            let message = one_line(event.message.as_deref().unwrap_or_default());
             (now.duration_since(at) < RECENT).then(|| (at, format!("{reason}: {message}")))
         })
         .collect();
@@ -228,9 +229,13 @@ fn pool_conditions(pool: &FooMachinePool) -> &[Condition] {
     pool.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default()
 }
 
+fn one_line(message: &str) -> String {
+    message.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 /// `Reason: message`, in one line.
 fn said(condition: &Condition) -> String {
-    let message = condition.message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let message = one_line(&condition.message);
     if message.is_empty() { condition.reason.clone() } else { format!("{}: {message}", condition.reason) }
 }
 

@@ -5,3 +5,4 @@
 
 pub mod explain;
 pub mod gather;
+mod terminal;

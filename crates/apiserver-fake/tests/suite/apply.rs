@@ -278,3 +278,22 @@ async fn an_apply_without_a_name_is_refused_once_it_takes_its_metadata_back() {
     assert_eq!(refused(sent), "400 BadRequest");
     bench.apply("a", json!({ "spec": { "maxSize": 3 } })).await.unwrap();
 }
+
+/// The server reads an applied object as YAML, JSON though it is.
+#[tokio::test]
+async fn what_yaml_cannot_hold_is_refused_and_foreign_line_breaks_become_blanks() {
+    let bench = Bench::made().await;
+    let message = |text: &str| {
+        let mut ready = condition("Ready", "True");
+        ready["message"] = json!(text);
+        json!({ "status": { "conditions": [ready] } })
+    };
+    for control in ["\u{7f}", "\u{80}", "\u{93}", "\u{9f}", "\u{ffff}"] {
+        match bench.apply("m", message(control)).await {
+            Err(kube::Error::Api(status)) => assert_eq!(status.code, 400, "{status:?}"),
+            other => panic!("{control:?}: {other:?}"),
+        }
+    }
+    let applied = bench.force("m", message("a\u{85}b\u{2028}c ä\u{1}")).await;
+    assert_eq!(applied.status.unwrap().conditions[0].message, "a b c ä\u{1}");
+}

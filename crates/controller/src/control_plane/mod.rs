@@ -46,7 +46,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     );
     let clusters =
         Watch::<Cluster>::guarded(&context, Watched::Cluster, Watching::All, Passing::AllButStatus);
-    let secrets = Watch::<PartialObjectMeta<Secret>>::strict(
+    let secrets = Watch::<PartialObjectMeta<Secret>>::guarded(
         &context,
         Watched::Secret,
         Watching::Labelled(names::CLUSTER_NAME_LABEL),

@@ -16,7 +16,7 @@ use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
 use crate::credentials::Keys;
 use crate::metrics::Watched;
-use crate::watch::{Filled, Passing, Watch};
+use crate::watch::{Filled, Passing, Unreadable, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
 use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, KEEP_KEYS_LABEL, WATCH_LABEL, managers};
@@ -27,7 +27,6 @@ use k8s_openapi::api::core::v1::{Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{Patch, PatchParams};
 use kube::core::PartialObjectMeta;
-use kube::runtime::watcher;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use serde_json::json;
@@ -43,27 +42,23 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// Keeps identities resolved until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
     let client = &context.client;
-    let everything = watcher::Config::default;
-    // Without guard: a `default` that could not be read and was left out would open the door that it closes.
+    // A `default` that could not be read and was left out would open the door that it closes: it is remembered.
     let identities = Watch::<FooClusterIdentity>::strict_over(
         &context,
         Watched::FooClusterIdentity,
         Api::all(client.clone()),
-        everything(),
         Passing::AllButStatus,
     );
     let namespaces = Watch::<PartialObjectMeta<Namespace>>::strict_over(
         &context,
         Watched::Namespace,
         Api::all(client.clone()),
-        everything(),
         Passing::AllButStatus,
     );
     let secrets = Watch::<PartialObjectMeta<Secret>>::strict_over(
         &context,
         Watched::Secret,
         Api::namespaced(client.clone(), &context.settings.identity_namespace),
-        everything(),
         Passing::EveryVersion,
     );
     // All there are, whichever of them this manager looks after, and whatever else is in them: one left out would not hold its
@@ -72,7 +67,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         &context,
         Watched::FooCluster,
         Api::all(client.clone()),
-        everything(),
         Passing::AllButStatus,
     );
     let all_clusters = clusters.filled.clone();
@@ -93,6 +87,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         identities: identities.store,
         namespaces: namespaces.store,
         secrets: secrets.store,
+        unreadable: identities.unreadable,
+        unreadable_clusters: clusters.unreadable,
         clusters: clusters.store,
         all_clusters: clusters.filled,
         read: BTreeMap::new(),
@@ -145,6 +141,10 @@ struct Keeper {
     namespaces: Store<PartialObjectMeta<Namespace>>,
     secrets: Store<PartialObjectMeta<Secret>>,
     clusters: Store<ClusterOfIdentity>,
+    /// FooClusterIdentities that cannot be read: nobody gets credentials from them.
+    unreadable: Unreadable,
+    /// FooClusters of which nobody knows whose they are.
+    unreadable_clusters: Unreadable,
     /// Whether all FooClusters have been seen.
     all_clusters: Filled,
     /// Secrets that identities name, as last read.
@@ -231,10 +231,16 @@ impl Keeper {
             (namespace.name_any(), namespace.labels().clone())
         };
         let namespaces: Namespaces = self.namespaces.state().iter().map(labels).collect();
-        specs
+        let readable = specs
             .iter()
-            .map(|(name, spec)| (name.clone(), outcome(name, spec, &specs, &secrets, &namespaces)))
-            .collect()
+            .map(|(name, spec)| (name.clone(), outcome(name, spec, &specs, &secrets, &namespaces)));
+        // It shuts out everybody, and says why.
+        let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
+            let message = format!("FooClusterIdentity {name} cannot be read: {error}");
+            let credentials = Err(Blocked::new(reasons::INVALID, message));
+            (name, Outcome { credentials, allowed: Allowed::All })
+        });
+        readable.chain(unreadable).collect()
     }
 
     /// Makes identities owners of the Secrets they name, and of no other. Whether that went well.
@@ -286,7 +292,7 @@ impl Keeper {
 
     /// Who uses which identity; none as long as not all FooClusters have been seen.
     fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &Outcomes) -> Option<Users> {
-        if !self.all_clusters.now() {
+        if !self.all_clusters.now() || self.unreadable_clusters.any() {
             return None;
         }
         let may_use = |identity: &str, namespace: &str| {

@@ -213,7 +213,7 @@ async fn a_short_outage_is_survived() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_somebody_deleted_is_made_again() {
+async fn a_lease_that_somebody_deleted_is_made_again_by_its_leader() {
     let server = Server::default();
     let mut first = candidate(&server, "first");
     elected(&mut first).await;
@@ -221,4 +221,48 @@ async fn a_lease_that_somebody_deleted_is_made_again() {
     seconds(30).await;
     assert!(first.leadership().holds());
     assert_eq!(server.holder(), "first");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_whose_lease_was_given_to_another_stops_with_its_next_renewal() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    {
+        let mut inside = server.0.lock().unwrap();
+        inside.version += 1;
+        let version = json!(inside.version.to_string());
+        let lease = inside.lease.as_mut().unwrap();
+        lease["spec"]["holderIdentity"] = json!("other");
+        lease["metadata"]["resourceVersion"] = version;
+    }
+    let began = Instant::now();
+    assert_eq!(timeout(Duration::from_mins(5), first.lost()).await, Ok(Standing::Lost));
+    assert!(!first.leadership().holds());
+    assert!(began.elapsed() <= Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
+/// On real time: a worker that is busy cannot be had on a paused clock.
+#[tokio::test]
+async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
+    let server = Server::default();
+    server.0.lock().unwrap().lease = Some(json!({"metadata": {"resourceVersion": "0"}, "spec": {}}));
+    let millis = Duration::from_millis;
+    let settings = Settings {
+        namespace: "ns".into(),
+        name: "lease".into(),
+        identity: "first".into(),
+        timing: Timing {
+            lease_duration: millis(1200),
+            renew_deadline: millis(800),
+            retry_period: millis(100),
+        },
+    };
+    let client = move || Ok(server.client());
+    let mut candidate = Candidate::start_apart(client, settings, Arc::new(SystemClock)).await.unwrap();
+    assert_eq!(elected(&mut candidate).await, Standing::Leading);
+    // The only worker of this runtime does nothing else meanwhile.
+    std::thread::sleep(millis(2500));
+    assert!(candidate.leadership().holds());
+    candidate.release().await;
 }

@@ -5,8 +5,7 @@
 //! * `lease`: the object on the API server;
 //! * this file: the driver, which tells the time, talks to the API server and tells the process.
 //!
-//! No crate does this with a resourceVersion on every write (`docs/decisions/`); unconditioned takeovers were seen to
-//! give two leaders for the length of a lease.
+//! Why it is our own: `docs/decisions/0004`.
 
 pub mod leadership;
 mod lease;
@@ -29,7 +28,7 @@ use lease::LeaseObject;
 use state::{Election, Step, Write, Written};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -97,6 +96,36 @@ impl Candidate {
             release: release.clone(),
         };
         Self { standing, leadership, release, task: AbortOnDropHandle::new(tokio::spawn(driver.run())) }
+    }
+
+    /// [`Candidate::start`] on a thread of its own, where `client` is made, too: whatever keeps the workers of the process busy, the
+    /// decoding of large lists before all, does not hold up the renewal.
+    pub async fn start_apart(
+        client: impl FnOnce() -> kube::Result<Client> + Send + 'static,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> anyhow::Result<Self> {
+        let (tell, told) = oneshot::channel();
+        let elect = move || {
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(tell.send(Err(error.into()))),
+            };
+            runtime.block_on(async move {
+                let client = match client() {
+                    Ok(client) => client,
+                    Err(error) => return drop(tell.send(Err(error.into()))),
+                };
+                let candidate = Self::start(client, settings, clock);
+                let mut standing = candidate.standing();
+                if tell.send(Ok(candidate)).is_ok() {
+                    // The channel closes when the election ends.
+                    while standing.changed().await.is_ok() {}
+                }
+            });
+        };
+        std::thread::Builder::new().name("leader-election".to_owned()).spawn(elect)?;
+        told.await?
     }
 
     /// Whether this process leads, for everyone who is about to change something.

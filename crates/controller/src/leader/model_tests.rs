@@ -61,6 +61,8 @@ enum Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
     TimePasses,
+    /// Somebody deletes the Lease.
+    Deletes,
     Goes(usize),
     ServerActs(usize),
     AnswerArrives(usize),
@@ -82,6 +84,7 @@ impl World {
 
     fn moves(&self) -> Vec<Move> {
         let mut moves = vec![Move::TimePasses];
+        moves.extend(self.lease.is_some().then_some(Move::Deletes));
         for (at, candidate) in self.candidates.iter().enumerate() {
             match &candidate.waiting {
                 None if candidate.life == Life::Ended => moves.push(Move::Restarts(at)),
@@ -107,6 +110,7 @@ impl World {
     fn after(mut self, step: Move, server: Server, timing: Timing) -> Self {
         match step {
             Move::TimePasses => self.candidates.iter_mut().for_each(Candidate::ages),
+            Move::Deletes => self.lease = None,
             Move::Goes(at) => {
                 let lease = self.lease.clone();
                 self.candidates[at].goes(lease);

@@ -7,6 +7,12 @@
 //! * A leader works until [`Timing::renew_deadline`] after it *sent* its last acknowledged write.
 //! * Another candidate writes only after it has seen the same resourceVersion for the whole lease duration by its own
 //!   clock (the rule of client-go), and that version cannot have been seen before it was sent.
+//! * A Lease that is not there may have been deleted under a leader, by somebody who wants to help. Whoever misses it makes it, but
+//!   does not lead by that: it waits for the lease duration like all others, and then replaces what it made. That it was absent
+//!   for so long would be no argument, since it may have been made and deleted in between. Only a leader goes on with a Lease
+//!   that it made anew.
+//! * That a Lease is in a candidate's name makes it no leader either: that may be a write of long ago which arrived after all.
+//! * A leader that sees the Lease in another name, or in nobody's, stops at once: somebody has interfered.
 //! * The renew deadline is shorter than the lease duration. The difference is for clocks that run at different rates
 //!   and for calls that were sent just before the end.
 //!
@@ -95,12 +101,21 @@ pub struct Election {
     me: String,
     timing: Timing,
     seen: Option<Seen>,
+    /// Whether the write under way only makes the Lease.
+    making: Making,
     /// Leading until that moment.
     until: Option<Moment>,
     /// When the write under way was sent.
     sent: Option<Moment>,
     not_before: Moment,
     phase: Phase,
+}
+
+/// Whether a write only makes a Lease that was not there, and gives no lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Making {
+    Yes,
+    No,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -128,6 +143,7 @@ impl Election {
             me: me.into(),
             timing,
             seen: None,
+            making: Making::No,
             until: None,
             sent: None,
             not_before: Moment::ZERO,
@@ -167,7 +183,11 @@ impl Election {
     /// The Lease was read: it was like this, or does not exist.
     pub fn was_read(&mut self, now: Moment, record: Option<Record>) {
         self.phase = Phase::Informed;
+        let others = record.as_ref().is_some_and(|record| record.holder.as_deref() != Some(self.me.as_str()));
         self.see(now, record);
+        if others && self.until.take().is_some() {
+            self.phase = Phase::Over;
+        }
     }
 
     /// The Lease could not be read.
@@ -181,6 +201,10 @@ impl Election {
         match (written, sent) {
             (Written::Done(record), Some(sent)) => {
                 self.see(now, Some(record));
+                if self.making == Making::Yes {
+                    self.phase = Phase::Informed;
+                    return;
+                }
                 let until = sent.saturating_add(self.timing.renew_deadline);
                 // A former validity that has ended may not be revived by an answer that came late: work has stopped.
                 let revived = self.until.is_some_and(|until| now >= until);
@@ -214,13 +238,17 @@ impl Election {
     }
 
     fn informed(&mut self, now: Moment) -> Step {
+        let mut making = Making::No;
         let write = match &self.seen {
-            None => self.acquire(None, 0),
+            None => {
+                making = if self.leads(now) { Making::No } else { Making::Yes };
+                self.acquire(None, 0)
+            }
             Some(seen) => {
                 let record = &seen.record;
                 let version = Some(record.version.clone());
                 match record.holder.as_deref() {
-                    Some(holder) if holder == self.me => Write {
+                    Some(holder) if holder == self.me && self.leads(now) => Write {
                         replaces: version,
                         holder: Some(self.me.clone()),
                         duration: self.timing.lease_duration,
@@ -228,21 +256,27 @@ impl Election {
                         change: Change::Renew,
                     },
                     None | Some("") => self.acquire(version, record.transitions.saturating_add(1)),
-                    Some(_) => {
+                    Some(holder) => {
+                        let changes = i32::from(holder != self.me);
                         let expires = seen.first.saturating_add(record.duration);
                         if now < expires {
-                            // Look again, both for a release and for a sign of life.
-                            self.phase = Phase::Unsure;
-                            self.not_before = expires.min(now.saturating_add(self.timing.retry_period));
-                            return self.sleep(self.not_before, now);
+                            return self.look_again(expires, now);
                         }
-                        self.acquire(version, record.transitions.saturating_add(1))
+                        self.acquire(version, record.transitions.saturating_add(changes))
                     }
                 }
             }
         };
         self.sent = Some(now);
+        self.making = making;
         Step::Write(write)
+    }
+
+    /// Looks again before `free`, both for a release and for a sign of life.
+    fn look_again(&mut self, free: Moment, now: Moment) -> Step {
+        self.phase = Phase::Unsure;
+        self.not_before = free.min(now.saturating_add(self.timing.retry_period));
+        self.sleep(self.not_before, now)
     }
 
     fn acquire(&self, replaces: Option<String>, transitions: i32) -> Write {

@@ -18,6 +18,10 @@ fn held_by(holder: &str, version: u32) -> Record {
     }
 }
 
+fn released() -> Record {
+    Record { holder: None, ..held_by("", 0) }
+}
+
 fn written(election: &mut Election, now: Moment) -> Write {
     match election.next(now) {
         Step::Write(write) => write,
@@ -29,17 +33,41 @@ fn written(election: &mut Election, now: Moment) -> Write {
 fn leader() -> Election {
     let mut me = Election::new("me", TIMING);
     assert_eq!(me.next(s(0)), Step::Read);
-    me.was_read(s(0), None);
+    me.was_read(s(0), Some(released()));
     let write = written(&mut me, s(0));
-    assert_eq!((write.replaces, write.change), (None, Change::Acquire));
+    assert_eq!((write.replaces.as_deref(), write.change), (Some("0"), Change::Acquire));
     me.was_written(s(0), Written::Done(held_by("me", 1)));
     assert!(me.leads(s(0)));
     me
 }
 
 #[test]
-fn a_lease_that_does_not_exist_is_made() {
-    leader();
+fn whoever_makes_a_lease_waits_for_one_who_may_lead_by_a_deleted_one() {
+    let mut me = Election::new("me", TIMING);
+    me.was_read(s(0), None);
+    let write = written(&mut me, s(0));
+    assert_eq!((write.replaces, write.holder.as_deref()), (None, Some("me")));
+    me.was_written(s(0), Written::Done(held_by("me", 1)));
+    for now in [0, 2, 4, 6, 8, 10, 12] {
+        assert!(!me.leads(s(now)));
+        assert_eq!(me.next(s(now)), Step::Sleep(s(2)), "at {now}");
+        me.was_read(s(now + 2), Some(held_by("me", 1)));
+    }
+    me.was_read(s(15), Some(held_by("me", 1)));
+    let write = written(&mut me, s(15));
+    assert_eq!((write.replaces.as_deref(), write.change), (Some("1"), Change::Acquire));
+    me.was_written(s(15), Written::Done(held_by("me", 2)));
+    assert!(me.leads(s(15)));
+}
+
+#[test]
+fn a_leader_makes_its_deleted_lease_anew_at_once() {
+    let mut me = leader();
+    written(&mut me, s(2));
+    me.was_written(s(2), Written::Conflict);
+    me.was_read(s(3), None);
+    assert_eq!(written(&mut me, s(3)).replaces, None);
+    assert!(me.leads(s(9)));
 }
 
 #[test]
@@ -141,29 +169,32 @@ fn a_conflict_is_looked_into_at_once() {
 }
 
 #[test]
-fn a_leader_that_sees_another_holder_stops_at_its_own_deadline() {
-    let mut me = leader();
-    written(&mut me, s(2));
-    me.was_written(s(2), Written::Conflict);
-    me.was_read(s(3), Some(held_by("other", 9)));
-    assert!(me.leads(s(9)), "the other one must have waited for at least that long");
-    assert!(matches!(me.next(s(3)), Step::Sleep(_)));
-    assert_eq!(me.next(s(10)), Step::Stop);
+fn a_leader_that_sees_another_holder_or_none_stops_at_once() {
+    for seen in [held_by("other", 9), released()] {
+        let mut me = leader();
+        written(&mut me, s(2));
+        me.was_written(s(2), Written::Conflict);
+        me.was_read(s(3), Some(seen));
+        assert!(!me.leads(s(3)));
+        assert_eq!(me.next(s(3)), Step::Stop);
+    }
 }
 
 #[test]
 fn an_answer_that_comes_too_late_makes_no_leader() {
     let mut me = Election::new("me", TIMING);
-    me.was_read(s(0), None);
+    me.was_read(s(0), Some(released()));
     written(&mut me, s(0));
     me.was_written(s(10), Written::Done(held_by("me", 1)));
     assert!(!me.leads(s(10)));
-    // It holds the Lease, though, and may renew it.
+    // The Lease is in its name, but somebody may have led in between: it waits as for anybody else's.
     assert_eq!(me.next(s(12)), Step::Read);
     me.was_read(s(12), Some(held_by("me", 1)));
-    assert_eq!(written(&mut me, s(12)).change, Change::Renew);
-    me.was_written(s(13), Written::Done(held_by("me", 2)));
-    assert!(me.leads(s(13)));
+    assert!(matches!(me.next(s(12)), Step::Sleep(_)));
+    me.was_read(s(25), Some(held_by("me", 1)));
+    assert_eq!(written(&mut me, s(25)).change, Change::Acquire);
+    me.was_written(s(26), Written::Done(held_by("me", 2)));
+    assert!(me.leads(s(26)));
 }
 
 #[test]

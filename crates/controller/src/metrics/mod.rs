@@ -13,6 +13,7 @@
 //! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have broken an invariant; passes without rest (I10) |
 //! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be read |
 //! | `foo_watch_errors_total` | kind | failures of watches |
+//! | `foo_watch_silence_seconds` | kind | how long the watch of this kind that is most silent has heard nothing good |
 //! | `foo_leader` | | 1 in the replica that leads |
 //! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
 //! | `foo_announcements_held` | | messages that wait to be acted on |
@@ -35,6 +36,7 @@ pub use labels::{
 use crate::announcements::EventKind;
 use crate::debug::DebugPools;
 use crate::passes::{PassId, Underway};
+use crate::watch::Pulses;
 use foo_planner::report::Severity;
 use labels::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ConditionLabels,
@@ -69,6 +71,7 @@ pub struct Metrics {
     violations: Family<InvariantLabels, Counter>,
     undecodable: Family<KindLabels, Counter>,
     watch_errors: Family<KindLabels, Counter>,
+    pulses: Pulses,
     leader: Gauge,
     announcements: Family<AnnouncementLabels, Counter>,
     announcements_held: Gauge,
@@ -100,6 +103,7 @@ impl Metrics {
             violations: Family::default(),
             undecodable: Family::default(),
             watch_errors: Family::default(),
+            pulses: Pulses::default(),
             leader: Gauge::default(),
             announcements: Family::default(),
             announcements_held: Gauge::default(),
@@ -118,6 +122,7 @@ impl Metrics {
         metrics.register(&mut registry);
         registry.register_collector(Box::new(PoolConditions(pools)));
         registry.register_collector(Box::new(LongestPass(metrics.underway.clone())));
+        registry.register_collector(Box::new(Silences(metrics.pulses.clone())));
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         metrics
     }
@@ -243,6 +248,11 @@ impl Metrics {
         self.watch_errors.get_or_create(&KindLabels { kind }).inc();
     }
 
+    /// When each watch last heard something good.
+    pub fn pulses(&self) -> &Pulses {
+        &self.pulses
+    }
+
     /// This replica leads, or does not.
     pub fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
@@ -356,6 +366,25 @@ impl Collector for LongestPass {
     }
 }
 
+/// For how long watches have been silent at the moment somebody asks: one that died counts nothing any more.
+#[derive(Debug)]
+struct Silences(Pulses);
+
+impl Collector for Silences {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_watch_silence_seconds",
+            "How long the most silent watch of the kind has heard nothing good: no complete list, no event, no bookmark",
+            None,
+            MetricType::Gauge,
+        )?;
+        for (kind, silence) in self.0.silences() {
+            ConstGauge::new(silence.as_secs_f64()).encode(descriptor.encode_family(&KindLabels { kind })?)?;
+        }
+        Ok(())
+    }
+}
+
 /// Counts the pools' conditions at the moment somebody asks.
 #[derive(Debug)]
 struct PoolConditions(DebugPools);
@@ -393,6 +422,7 @@ mod tests {
         metrics.announcement(EventKind::Health, AnnouncementOutcome::Acted);
         metrics.announcement_took(EventKind::Health, Duration::ZERO);
         metrics.watch_failed(Watched::Machine);
+        let _pulse = metrics.pulses().of(Watched::Machine);
         metrics.kube_waited(KubeClient::Work, Duration::ZERO);
         metrics.kube_request(KubeClient::Work, Verb::Get, KubeCode::Ok, Duration::ZERO);
         let text = metrics.exposition().unwrap();

@@ -4,10 +4,11 @@
 //! when a metadata watch says that it changed.
 
 use crate::owners;
-use crate::watch::{Filled, WatchEnded};
+use crate::watch::{Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_cloud::model::InstanceId;
+use foo_planner::desired::Blocked;
 use foo_planner::names::machine_name;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -33,6 +34,8 @@ pub(super) struct Caches {
     pub(super) machines: Store<Machine>,
     /// Metadata of the Secrets that carry a cluster's label.
     pub(super) secrets: Store<PartialObjectMeta<Secret>>,
+    /// FooMachines and Machines that cannot be read.
+    pub(super) unreadable: [(&'static str, Unreadable); 2],
     /// Whether each of them has been filled once.
     pub(super) filled: Vec<Filled>,
 }
@@ -51,6 +54,8 @@ pub(super) struct Gathered {
     pub(super) foo_machines: Vec<Arc<FooMachine>>,
     /// The Machines of those FooMachines, by name.
     pub(super) machines: Vec<Arc<Machine>>,
+    /// Why nothing can be decided about the pool: something that may belong to it cannot be read.
+    pub(super) unreadable: Option<Blocked>,
 }
 
 impl Caches {
@@ -89,9 +94,22 @@ impl Caches {
         cluster.and_then(|cluster| self.clusters.get(&cluster)).is_some_and(|cluster| cluster.is_paused())
     }
 
+    /// What cannot be read in a namespace, if anything.
+    fn unreadable_in(&self, namespace: &str) -> Option<Blocked> {
+        self.unreadable.iter().find_map(|(kind, unreadable)| {
+            let (name, error) = unreadable.all_in(namespace).pop_first()?;
+            let message = format!(
+                "{kind} {name} cannot be read, and nothing is done in this namespace until it can be or is gone: {error}"
+            );
+            Some(Blocked::new("UnreadableObject", message))
+        })
+    }
+
     /// What belongs to this pool.
     pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
+        // Before the caches and after: an object is in one of both at any moment.
+        let unreadable = self.unreadable_in(&namespace);
         let machine_pool = owners::of_kind(pool.as_ref(), "MachinePool", &self.machine_pools);
         let cluster = cluster_name(&pool, machine_pool.as_deref())
             .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
@@ -112,7 +130,8 @@ impl Caches {
                     || self.is_orphan_of(&name, &namespace, machine))
         });
         machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-        Gathered { pool, machine_pool, cluster, foo_cluster, foo_machines, machines }
+        let unreadable = unreadable.or_else(|| self.unreadable_in(&namespace));
+        Gathered { pool, machine_pool, cluster, foo_cluster, foo_machines, machines, unreadable }
     }
 }
 

@@ -79,7 +79,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let machine_pools =
         Watch::<MachinePool>::guarded(&context, Watched::MachinePool, Which::All, Passing::AllButStatus);
     let machines = Watch::<Machine>::strict(&context, Watched::Machine, Which::All, Passing::EveryVersion);
-    let secrets = Watch::<PartialObjectMeta<Secret>>::strict(
+    // Guarded: a pool whose Secret cannot be read says so itself.
+    let secrets = Watch::<PartialObjectMeta<Secret>>::guarded(
         &context,
         Watched::Secret,
         Which::Labelled(api_names::CLUSTER_NAME_LABEL),
@@ -93,6 +94,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         machine_pools: machine_pools.store.clone(),
         machines: machines.store.clone(),
         secrets: secrets.store.clone(),
+        unreadable: [("FooMachine", foo_machines.unreadable), ("Machine", machines.unreadable)],
         filled: vec![
             pools.filled,
             foo_machines.filled,

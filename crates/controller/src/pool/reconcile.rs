@@ -46,6 +46,8 @@ pub(super) const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 const AWAITED: Duration = Duration::from_secs(15);
 /// After losing a race with another writer: the cache needs a moment.
 const AFTER_RACE: Duration = Duration::from_millis(500);
+/// While an object cannot be read: whoever mends it wakes only its own pool.
+const READ_AGAIN: Duration = Duration::from_secs(30);
 /// After giving up to wait for the caches.
 const AFTER_WAITING: Duration = Duration::from_secs(10);
 
@@ -236,15 +238,16 @@ impl Pools {
         let taken = region.as_ref().ok().and_then(Option::as_ref);
         let taken = taken.and_then(|region| self.taken(&gathered, region));
         state.tenure = if taken.is_some() { Tenure::Anothers } else { Tenure::Own };
-        let pass = match &region {
-            Ok(Some(region)) => match taken {
+        let pass = match (&gathered.unreadable, &region) {
+            (Some(blocked), _) => self.without_cloud(&gathered, look::doubted(blocked), None, &mut state).await,
+            (None, Ok(Some(region))) => match taken {
                 Some(taken) if gathered.pool.metadata.deletion_timestamp.is_none() => {
                     self.refused(key, &gathered, region, &taken, &mut state).await
                 }
                 Some(_) | None => self.rounds(key, &gathered, region, &types, &mut state).await,
             },
-            Ok(None) => self.without_cloud(&gathered, Look::Unknown, None, &mut state).await,
-            Err(blocked) => {
+            (None, Ok(None)) => self.without_cloud(&gathered, Look::Unknown, None, &mut state).await,
+            (None, Err(blocked)) => {
                 // Nobody may look in the meantime, either. What AWS announced stays true.
                 if let Some(place) = self.stop_watching(key, &mut state) {
                     state.left = Some(place);
@@ -284,7 +287,8 @@ impl Pools {
             .as_deref()
             .and_then(|region| details::next_try(&region.observer, &gathered, &pass.plan.report, now));
         let taken = (state.tenure == Tenure::Anothers).then_some(tenure::ASK_AGAIN);
-        let unwatched = [secret::next_try(&state), skew::next_try(&state), unknown, taken];
+        let again = gathered.unreadable.as_ref().map(|_| READ_AGAIN);
+        let unwatched = [secret::next_try(&state), skew::next_try(&state), unknown, taken, again];
         Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
     }
 

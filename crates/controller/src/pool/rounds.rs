@@ -617,11 +617,11 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
 fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
     let unknown =
         || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
-    let waiting = because.cloned().unwrap_or_else(unknown);
+    let waiting = gathered.unreadable.as_ref().or(because).cloned().unwrap_or_else(unknown);
     let identified = wish::identify(gathered).unwrap_or_else(|| wish::unidentified(gathered));
     let mut missing = wish::missing(gathered);
-    if missing.is_empty() {
-        missing.push(waiting.clone());
+    if missing.is_empty() || gathered.unreadable.is_some() {
+        missing.insert(0, waiting.clone());
     }
     Desired {
         identity: identified.identity,

@@ -25,6 +25,7 @@ mod identities;
 mod life;
 mod machines;
 mod moves;
+mod odd_objects;
 mod order;
 mod pause;
 mod peers;

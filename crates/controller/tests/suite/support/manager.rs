@@ -16,7 +16,7 @@ use foo_controller::leader::Leadership;
 use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
-use foo_controller::{Context, cluster, control_plane, identities, pool};
+use foo_controller::{Context, client, cluster, control_plane, identities, pool};
 use foo_simulator::{DEFAULT_REGION, Simulator};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Manager {
             Leadership::always(),
             &metrics,
         );
-        let client = server.client_as(MANAGER);
+        let client = client::over(server.service_as(MANAGER), Leadership::always(), metrics.clone());
         let context = Context {
             events: Events::new(client.clone(), MANAGER, metrics.clone()),
             clouds: Arc::new(clouds),
