@@ -238,7 +238,7 @@ impl Keeper {
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
             let credentials = Err(Blocked::new(reasons::INVALID, message));
-            (name, Outcome { credentials, allowed: Allowed::All })
+            (name, Outcome { credentials, allowed: Allowed::All, limits: Arc::default() })
         });
         readable.chain(unreadable).collect()
     }
