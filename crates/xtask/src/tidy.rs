@@ -130,7 +130,7 @@ fn long(file: &File) -> Option<String> {
     (file.ends_with(&["rs", "sh"]) && lines > LONG).then(|| format!("{} has {lines} lines", file.path))
 }
 
-/// Links of a Markdown file outside of blocks of code, with their line: `[text](path#anchor)`.
+/// Links of a Markdown file outside of code, with their line: `[text](path#anchor)`.
 fn targets(file: &File) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut code = false;
@@ -139,8 +139,12 @@ fn targets(file: &File) -> Vec<(usize, &str)> {
             code = !code;
         }
         if !code {
-            let links = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-            found.extend(links.map(|target| (number, target)));
+            // Between an odd number of backticks and an even one is code, such as a regular expression.
+            let links = line
+                .match_indices("](")
+                .filter(|(at, _)| line.get(..*at).is_some_and(|before| before.matches('`').count() % 2 == 0));
+            let targets = links.filter_map(|(at, found)| line.get(at + found.len()..)?.split(')').next());
+            found.extend(targets.map(|target| (number, target)));
         }
     }
     found.retain(|(_, target)| !target.contains("://") && !target.starts_with("mailto:"));
@@ -278,7 +282,8 @@ mod tests {
     #[test]
     fn links_are_relative_to_their_file() {
         let exists = |path: &Path| path == Path::new("docs/b.md");
-        let text = "[a](b.md#x) [b](c.md) [c](https://example.com) [d](#here)\n```\n[e](f.md)\n```\n";
+        let text =
+            "[a](b.md#x) [`b`](c.md) [c](https://example.com) [d](#here) `[a](-)?`\n```\n[e](f.md)\n```\n";
         assert_eq!(
             links(&file("docs/a.md", text), &exists),
             ["docs/a.md:1: link to c.md, which is not there"]

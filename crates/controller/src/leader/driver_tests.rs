@@ -259,7 +259,8 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
         },
     };
     let client = move || Ok(server.client());
-    let mut candidate = Candidate::start_apart(client, settings, Arc::new(SystemClock::start())).await.unwrap();
+    let mut candidate =
+        Candidate::start_apart(client, settings, Arc::new(SystemClock::start())).await.unwrap();
     assert_eq!(elected(&mut candidate).await, Standing::Leading);
     // The only worker of this runtime does nothing else meanwhile.
     std::thread::sleep(millis(2500));

@@ -239,7 +239,9 @@ impl Pools {
         let taken = taken.and_then(|region| self.taken(&gathered, region));
         state.tenure = if taken.is_some() { Tenure::Anothers } else { Tenure::Own };
         let pass = match (&gathered.unreadable, &region) {
-            (Some(blocked), _) => self.without_cloud(&gathered, look::doubted(blocked), None, &mut state).await,
+            (Some(blocked), _) => {
+                self.without_cloud(&gathered, look::doubted(blocked), None, &mut state).await
+            }
             (None, Ok(Some(region))) => match taken {
                 Some(taken) if gathered.pool.metadata.deletion_timestamp.is_none() => {
                     self.refused(key, &gathered, region, &taken, &mut state).await
