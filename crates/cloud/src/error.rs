@@ -56,11 +56,19 @@ impl CloudError {
     /// Auto Scaling tries, with the caller's rights, whether it could launch from the template, and does not say which right
     /// that lacks (Auto Scaling User Guide, "Troubleshoot launch templates"). Only words rest on this.
     fn is_about_the_template(&self) -> bool {
+        self.names_the_template() && self.message.to_ascii_lowercase().contains("not authorized")
+    }
+
+    /// Whether Auto Scaling refused a group because it could not use its launch template, be it that it does not see it yet. Only
+    /// when this is told rests on these words.
+    pub fn is_about_no_usable_template(&self) -> bool {
+        matches!(self.kind, ErrorKind::Invalid | ErrorKind::NotFound) && self.names_the_template()
+    }
+
+    fn names_the_template(&self) -> bool {
         let launches =
             matches!(self.operation, Operation::CreateAutoScalingGroup | Operation::UpdateAutoScalingGroup);
-        let said = self.message.to_ascii_lowercase();
-        let denied = said.contains("not authorized");
-        launches && denied && said.contains("launch template")
+        launches && self.message.to_ascii_lowercase().contains("launch template")
     }
 
     /// Whether the call may have taken effect although it failed.

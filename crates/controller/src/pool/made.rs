@@ -1,5 +1,6 @@
-//! What we made in AWS a moment ago. Reads trail writes: for a while they may not show it, or not with its tags, and rights that
-//! rest on those tags are refused. What the answer of a creation said is believed for a minute, whatever a read says.
+//! What we made in AWS a moment ago. Reads trail writes: for a while they may not show it, or not with its tags; rights that rest
+//! on those tags are refused, and Auto Scaling may not find a launch template or its version yet. What the answer of a creation
+//! said is believed for a minute, whatever a read says.
 
 use foo_cloud::model::{
     LaunchTemplate, LaunchTemplateId, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
@@ -11,9 +12,9 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-/// How soon a call is repeated that was denied for something this young, and how seldom at last.
-const DENIED_AGAIN: Duration = Duration::from_secs(2);
-const DENIED_AT_LAST: Duration = Duration::from_secs(15);
+/// How soon a call is repeated that was refused for something this young, and how seldom at last.
+const REFUSED_AGAIN: Duration = Duration::from_secs(2);
+const REFUSED_AT_LAST: Duration = Duration::from_secs(15);
 
 /// What was made of one pool in the last minute.
 #[derive(Debug, Default)]
@@ -88,20 +89,27 @@ impl Made {
         Some(template)
     }
 
-    /// When to try again what was denied, if that may pass by itself: rights that rest on the tags of something begin a moment
-    /// after it was made.
+    /// When to try again what was refused, if that may pass by itself.
     pub(super) fn excuses(&self, action: &Action, error: &CloudError, now: Timestamp) -> Option<Duration> {
-        let concerned = action.changes_group()
-            || action.changes_template()
-            || matches!(action, Action::PutHook { .. } | Action::LookAtHook { .. });
-        if error.kind != ErrorKind::Denied || !concerned {
-            return None;
-        }
         let template = self.template.iter().map(|(at, _)| *at);
-        let newest = template.chain(self.group).max()?;
+        let newest = if error.kind == ErrorKind::Denied && rests_on_tags(action) {
+            // Rights that rest on the tags of something begin a moment after it was made.
+            template.chain(self.group).max()?
+        } else if error.is_about_no_usable_template() {
+            template.chain(self.versions.iter().map(|(at, _, _)| *at)).max()?
+        } else {
+            return None;
+        };
         let age = newest.until(now);
-        (age < EFFECT_DEADLINE).then(|| (age / 2).clamp(DENIED_AGAIN, DENIED_AT_LAST))
+        (age < EFFECT_DEADLINE).then(|| (age / 2).clamp(REFUSED_AGAIN, REFUSED_AT_LAST))
     }
+}
+
+/// Whether the rights for an action may rest on the tags of the group or of its launch template.
+fn rests_on_tags(action: &Action) -> bool {
+    action.changes_group()
+        || action.changes_template()
+        || matches!(action, Action::PutHook { .. } | Action::LookAtHook { .. })
 }
 
 fn add(template: &mut LaunchTemplate, records: &[TemplateRecord]) {
@@ -142,6 +150,7 @@ pub(super) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
 mod tests {
     use super::*;
     use foo_cloud::Operation;
+    use foo_planner::GroupSettings;
     use foo_planner::desired::TAG_POOL;
 
     fn at(second: u64) -> Timestamp {
@@ -189,12 +198,37 @@ mod tests {
         made.group(at(20));
         let denied = CloudError::new(Operation::PutLifecycleHook, ErrorKind::Denied, None, "no");
         let hook = Action::LookAtHook { group: "g".into() };
-        assert_eq!(made.excuses(&hook, &denied, at(21)), Some(DENIED_AGAIN));
+        assert_eq!(made.excuses(&hook, &denied, at(21)), Some(REFUSED_AGAIN));
         assert_eq!(made.excuses(&hook, &denied, at(81)), None);
         let throttled = CloudError { kind: ErrorKind::Throttled, ..denied.clone() };
         assert_eq!(made.excuses(&hook, &throttled, at(21)), None);
         assert_eq!(made.excuses(&Action::AddFinalizer, &denied, at(21)), None);
         assert_eq!(Made::default().excuses(&hook, &denied, at(21)), None);
+    }
+
+    #[test]
+    fn a_version_that_auto_scaling_does_not_find_is_no_failure_while_it_is_young() {
+        let (mut made, _) = made();
+        let update =
+            Action::UpdateGroup { name: "g".into(), change: GroupSettings::default(), why: String::new() };
+        let refused = |operation, kind, words| CloudError::new(operation, kind, None, words);
+        let missing =
+            "You must use a valid fully-formed launch template. Could not find the specified version 2";
+        let unknown = refused(Operation::UpdateAutoScalingGroup, ErrorKind::Invalid, missing);
+        assert_eq!(made.excuses(&update, &unknown, at(11)), Some(REFUSED_AGAIN));
+        assert!(
+            made.excuses(&update, &unknown, at(69)).is_some(),
+            "the second version is younger than the first"
+        );
+        assert_eq!(made.excuses(&update, &unknown, at(70)), None, "it stays so, and is named");
+        let subnet = refused(
+            Operation::UpdateAutoScalingGroup,
+            ErrorKind::Invalid,
+            "The subnet ID 's' does not exist",
+        );
+        assert_eq!(made.excuses(&update, &subnet, at(11)), None, "that is another matter");
+        made.template_is_gone();
+        assert_eq!(made.excuses(&update, &unknown, at(11)), None);
     }
 
     #[test]

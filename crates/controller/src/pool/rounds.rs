@@ -467,7 +467,7 @@ impl Pools {
                     holds.raced(action);
                 }
                 Err(failure) if excused.is_some() => {
-                    tracing::info!(pool = %desired.identity.pool, ?action, %failure, "denied; it was made a moment ago");
+                    tracing::info!(pool = %desired.identity.pool, ?action, %failure, "refused; what it is about was made a moment ago");
                     pass.again = excused;
                     holds.failed(action, &failure);
                 }
@@ -573,7 +573,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
     }
 }
 
-/// When to try again what AWS denied only because something is young.
+/// When to try again what AWS refused only because something is young.
 fn excused(
     action: &Action,
     done: &Result<Done, Failure>,

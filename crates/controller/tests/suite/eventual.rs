@@ -8,6 +8,7 @@ use foo_simulator::core::mishaps::ZoneState;
 use foo_simulator::core::settings::{
     ActivityPages, BusyTermination, MetadataTags, ProtectionBegins, ReadOrder,
 };
+use foo_simulator::{Fault, FaultRule};
 use std::time::Duration;
 
 const ZONES: [&str; 3] = ["eu-central-1a", "eu-central-1b", "eu-central-1c"];
@@ -63,6 +64,8 @@ async fn a_pool_lives_its_whole_life_while_aws_shows_everything_late() {
     pool.is_of(6);
     world.region.leave_out_zone(ZONES[0], Duration::from_mins(3)).unwrap();
     pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
+    // The roll-out waits quietly for an instance of that zone.
+    world.waits(Duration::from_mins(3)).await;
     world.settles().await;
     pool.is_of(6);
     assert_eq!(world.counts("CreateLaunchTemplateVersion"), 1);
@@ -92,6 +95,11 @@ async fn what_aws_takes_is_drained_while_ec2_leaves_out_its_zone() {
     });
     assert!(!excluded);
     world.settles().await;
+    let has_left = pool.group().is_some_and(|group| !group.members.contains_key(&victim));
+    assert!(has_left, "it was drained");
+    assert_eq!(pool.foo_machines().len(), 4, "nobody has said yet that it has ended");
+    world.waits(Duration::from_mins(6)).await;
+    world.settles().await;
     pool.is_of(3);
 }
 
@@ -109,6 +117,9 @@ async fn an_instance_in_service_that_ec2_does_not_know_yet_gets_its_addresses_wh
         machines.iter().filter(|it| addressed(it)).count()
     };
     assert_eq!(ready(), 0, "EC2 does not know them");
+    // It is asked after pauses that grow to half of the time for which it has not known them.
+    world.waits(Duration::from_mins(4)).await;
+    assert_eq!(ready(), 2);
     world.settles().await;
     assert_eq!(ready(), 2);
     pool.is_of(2);
@@ -153,4 +164,30 @@ async fn launches_that_aws_suspended_are_resumed_when_something_else_is_wanted()
     world.settles().await;
     pool.is_of(3);
     assert!(!suspended());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_template_that_auto_scaling_does_not_find_is_named_after_a_minute() {
+    let world = World::new().await;
+    let fault = Fault::Error {
+        code: "ValidationError".to_owned(),
+        status: 400,
+        message: "You must use a valid fully-formed launch template. Could not find the specified version 1 for the launch \
+                  template with ID lt-1."
+            .to_owned(),
+    };
+    let rule = world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", fault));
+    let pool = world.pool("p").begins_with(2);
+    world.waits(Duration::from_secs(50)).await;
+    assert!(world.aws.calls("CreateAutoScalingGroup") > 3, "it is tried again soon");
+    assert_eq!(world.notes("ActionFailed"), Vec::<String>::new(), "it may be young");
+    world.waits(Duration::from_mins(1)).await;
+    assert_eq!(world.notes("ActionFailed").len(), 1);
+    let condition = pool.condition("AutoScalingGroupReady");
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Invalid"), "{condition:?}");
+    assert!(condition.message.contains("Could not find the specified version 1"), "{}", condition.message);
+    world.aws.remove_fault(rule);
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(2);
 }
