@@ -15,13 +15,12 @@ where
 {
     let namespace = object.namespace().unwrap_or_default();
     let references = object.owner_references().iter();
-    let of_kind = references.filter(|owner| owner.kind == kind && group(&owner.api_version) == CLUSTER_API);
-    of_kind
-        .filter_map(|owner| {
-            let found = there.get(&ObjectRef::new(&owner.name).within(&namespace))?;
-            (found.meta().uid.as_ref() == Some(&owner.uid)).then_some(found)
-        })
-        .next()
+    let mut of_kind =
+        references.filter(|owner| owner.kind == kind && group(&owner.api_version) == CLUSTER_API);
+    of_kind.find_map(|owner| {
+        let found = there.get(&ObjectRef::new(&owner.name).within(&namespace))?;
+        (found.meta().uid.as_ref() == Some(&owner.uid)).then_some(found)
+    })
 }
 
 /// Group of an apiVersion; none of the core's.

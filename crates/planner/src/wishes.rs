@@ -47,7 +47,7 @@ impl Wishes {
         let mut steps =
             self.0.range(..below).map(|(_, since)| since.plus(window)).filter(|until| *until > now);
         let last = steps.next()?;
-        Some((steps.last().unwrap_or(last), last))
+        Some((steps.next_back().unwrap_or(last), last))
     }
 
     /// The sizes, without when.

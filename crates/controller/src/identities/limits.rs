@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn limits(fields: Value) -> Limits {
+    fn limits(fields: &Value) -> Limits {
         let mut spec = json!({"controller": {}});
         spec.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         Limits::of("team", &serde_json::from_value(spec).unwrap())
@@ -76,14 +76,14 @@ mod tests {
 
     #[test]
     fn absent_lists_allow_everything() {
-        let all = limits(json!({}));
+        let all = limits(&json!({}));
         assert!(all.profile("admin").is_ok() && all.region("eu-central-1").is_ok());
         assert!(all.subnets(["subnet-1"].into_iter()).is_ok());
     }
 
     #[test]
     fn an_instance_profile_is_allowed_by_its_name_or_by_how_it_begins() {
-        let some = limits(json!({"allowedInstanceProfiles": ["workers", "team-a-*"]}));
+        let some = limits(&json!({"allowedInstanceProfiles": ["workers", "team-a-*"]}));
         for good in ["workers", "team-a-", "team-a-gpu"] {
             assert_eq!(some.profile(good), Ok(()), "{good}");
         }
@@ -96,13 +96,13 @@ mod tests {
                     .contains(&format!("FooClusterIdentity team does not allow instance profile {bad:?}"))
             );
         }
-        assert!(limits(json!({"allowedInstanceProfiles": []})).profile("any").is_err());
-        assert!(limits(json!({"allowedInstanceProfiles": ["*"]})).profile("any").is_ok());
+        assert!(limits(&json!({"allowedInstanceProfiles": []})).profile("any").is_err());
+        assert!(limits(&json!({"allowedInstanceProfiles": ["*"]})).profile("any").is_ok());
     }
 
     #[test]
     fn every_subnet_must_be_allowed() {
-        let some = limits(json!({"allowedSubnets": ["subnet-1", "subnet-2"]}));
+        let some = limits(&json!({"allowedSubnets": ["subnet-1", "subnet-2"]}));
         assert_eq!(some.subnets(["subnet-2", "subnet-1"].into_iter()), Ok(()));
         let blocked = some.subnets(["subnet-1", "subnet-3"].into_iter()).unwrap_err();
         assert_eq!(blocked.reason, "SubnetNotAllowed");

@@ -235,7 +235,7 @@ mod tests {
     fn a_creation_keeps_its_token_for_a_minute_and_no_other_shares_it() {
         let now = Timestamp(60_000 * 7);
         assert_eq!(token("u", "a", now), token("u", "a", now.plus(Duration::from_secs(59))));
-        assert_ne!(token("u", "a", now), token("u", "a", now.plus(Duration::from_secs(60))));
+        assert_ne!(token("u", "a", now), token("u", "a", now.plus(EFFECT_DEADLINE)));
         assert_ne!(token("u", "a", now), token("u", "b", now));
         assert!(token("0d9f3a77-5c3b-4d6e-8d5e-3c2f1a0b9c8d", "a", Timestamp(i64::MAX)).len() <= 128);
     }

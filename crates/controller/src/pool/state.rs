@@ -85,8 +85,11 @@ pub(super) struct ReadSecret {
 #[derive(Default)]
 pub(super) struct States {
     pools: Mutex<HashMap<ObjectRef<FooMachinePool>, Arc<tokio::sync::Mutex<PoolState>>>>,
-    groups: Mutex<HashMap<(CloudKey, GroupName), Vec<ObjectRef<FooMachinePool>>>>,
+    groups: Mutex<HashMap<(CloudKey, GroupName), Waiting>>,
 }
+
+/// The pools that wait for news of a group.
+type Waiting = Vec<ObjectRef<FooMachinePool>>;
 
 impl States {
     /// Memory of that pool.

@@ -132,7 +132,7 @@ async fn a_group_that_cannot_be_looked_at_says_so_within_two_periods_and_since_w
     let broken = world.aws.add_fault(FaultRule::on("DescribeAutoScalingGroups", Fault::DroppedBefore));
     world.waits(Duration::from_secs(45)).await;
     assert_eq!(world.server.resource_version(), before, "one failed look turns nothing over");
-    world.waits(Duration::from_secs(60)).await;
+    world.waits(Duration::from_mins(1)).await;
     let said = pool.condition("AutoScalingGroupReady");
     assert_eq!((said.status.as_str(), said.reason.as_str()), ("Unknown", "Unreachable"), "{}", said.message);
     assert!(said.message.contains("the last look was taken at 20"), "{}", said.message);

@@ -125,7 +125,7 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
             None => unknown.push(id.clone()),
             // No word of its end: asked again until EC2 knows it, or has not known it for long.
             Some(Stray::NotFound { at, .. }) if at.until(now) >= NOT_FOUND_RECHECK => {
-                unknown.push(id.clone())
+                unknown.push(id.clone());
             }
             Some(Stray::NotFound { at, .. }) => draft.wake_at(at.plus(NOT_FOUND_RECHECK)),
             Some(Stray::Gone | Stray::Alive) => {}
