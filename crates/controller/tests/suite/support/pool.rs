@@ -2,6 +2,7 @@
 
 use super::{NS, World, objects};
 use foo_api::capi::{Machine, MachinePool};
+use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooMachine, FooMachinePool, FooMachinePoolSpec, FooMachinePoolStatus};
 use foo_cloud::model::{InstanceId, LifecycleState};
 use foo_simulator::core::group::model::Group;
@@ -44,7 +45,9 @@ impl<'w> Pool<'w> {
 
     /// The user makes it, with its Secret.
     pub(crate) fn begins_with(self, replicas: i32) -> Self {
-        self.world.has(&objects::secret(&objects::secret_name(&self.name), b"#cloud-config"));
+        let mut secret = objects::secret(&objects::secret_name(&self.name), b"#cloud-config");
+        secret.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), self.cluster.clone());
+        self.world.has(&secret);
         self.without_secret(replicas)
     }
 
