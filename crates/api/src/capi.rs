@@ -81,7 +81,7 @@ pub struct MachinePoolSpec {
     /// Cluster it belongs to.
     #[serde(default)]
     pub cluster_name: String,
-    /// Wished number of machines; absent counts as 1.
+    /// Wished number of machines. Core always sets it; absent, nothing is known of the wish.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
     /// What the machines are like.

@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     status = "FooClusterStatus",
     label("cluster.x-k8s.io/v1beta2", "v1alpha1"),
+    // Of the object, not of its spec: a template has the same spec, and Cluster API tries changes of it in dry runs.
+    validation = Rule::new("self.spec.region == oldSelf.spec.region").message("region is immutable"),
     printcolumn(
         name = "Cluster",
         type_ = "string",
@@ -44,7 +46,6 @@ use std::collections::BTreeMap;
 pub struct FooClusterSpec {
     /// AWS region (`eu-central-1`); immutable.
     #[schemars(length(min = 1, max = 32), regex(pattern = patterns::REGION))]
-    #[x_kube(validation = Rule::new("self == oldSelf").message("region is immutable"))]
     pub region: String,
     /// As whom AWS is called for this cluster; default the FooClusterIdentity `default`, or without one the manager's own
     /// credentials. May change; a pool whose group is in another account than the new credentials waits.
@@ -92,7 +93,7 @@ pub struct FooClusterStatus {
     /// The network as found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkStatus>,
-    /// `Ready`, `Paused`, `CredentialsReady` and `NetworkReady`.
+    /// `Ready`, `Paused`, `CredentialsReady`, `NetworkReady` and `Deleting`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

@@ -67,6 +67,12 @@ pub const ACCOUNT_ANNOTATION: &str = "infrastructure.foo.com/account";
 /// finalizer. A pool that an earlier version began has none: its name may be one of another scheme.
 pub const GROUP_NAME_ANNOTATION: &str = "infrastructure.foo.com/group-name";
 
+/// On a FooMachine: hash of the content that its instance was launched from. Its status says so, too, and can be lost.
+pub const SPEC_HASH_ANNOTATION: &str = "infrastructure.foo.com/spec-hash";
+/// On a FooMachine: since when its instance waits for our terminating hook (RFC 3339). Its status says so, too, and can be
+/// lost; AWS counts 48 hours from then.
+pub const DRAIN_HOOK_SINCE_ANNOTATION: &str = "infrastructure.foo.com/drain-hook-since";
+
 /// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each other.
 pub mod managers {
     /// `spec.unschedulable` of Nodes.
@@ -97,4 +103,6 @@ pub mod managers {
     pub const CONTROL_PLANE: &str = "foo/control-plane";
     /// The kubeconfig Secret of a cluster.
     pub const KUBECONFIG: &str = "foo/kubeconfig";
+    /// The label of a user's own Secret that has that name.
+    pub const KUBECONFIG_LABEL: &str = "foo/kubeconfig-label";
 }

@@ -57,24 +57,24 @@ use std::collections::BTreeMap;
         .message("give either instanceType or mixedInstances"),
     validation = Rule::new("!has(self.mixedInstances) || !has(self.spot)")
         .message("with mixedInstances, spot is bought through its onDemandPercentage and spotMaxPrice"),
-    validation = Rule::new("!has(oldSelf.providerID) || (has(self.providerID) && self.providerID == oldSelf.providerID)")
-        .message("providerID is immutable once set"),
+    validation = Rule::new("!has(oldSelf.providerID) || !has(self.providerID) || self.providerID == oldSelf.providerID")
+        .message("providerID is written by the provider and cannot be changed"),
     validation = Rule::new("has(self.groupName) == has(oldSelf.groupName) && (!has(self.groupName) || self.groupName == oldSelf.groupName)")
-        .message("groupName is immutable"),
+        .message("groupName cannot be changed, set or taken away later: make another FooMachinePool with a MachinePool of its own"),
     validation = Rule::new("!has(self.autoscaling) || !has(self.maxSize) || self.autoscaling.maxSize <= self.maxSize")
         .message("autoscaling.maxSize is above maxSize"),
     validation = Rule::new("!has(self.rootVolume) || !(self.rootVolume.type in ['st1', 'sc1'])")
         .message("st1 and sc1 cannot be root volumes")
 )]
 pub struct FooMachinePoolSpec {
-    /// ARN of the group. Written by the provider once.
+    /// ARN of the group. Written by the provider once, and again when a replaced object comes without it.
     #[serde(default, rename = "providerID", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 512))]
     pub provider_id: Option<String>,
     /// `aws:///<zone>/<instance id>` of every instance that exists, sorted. Written by the provider; an id stays until
     /// its instance is gone.
     #[serde(default, rename = "providerIDList", skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 10000), inner(length(max = 512)))]
+    #[schemars(length(max = 10000), inner(length(min = 1, max = 512)))]
     #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub provider_id_list: Option<Vec<String>>,
     /// Name of the group and of its launch template; if absent made from namespace, Cluster and name. Immutable.

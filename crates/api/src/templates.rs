@@ -2,7 +2,7 @@
 //! the specs of the others are immutable (deploy/policy).
 
 use crate::cluster::FooClusterSpec;
-use crate::control_plane::External;
+use crate::control_plane::{External, version_rule};
 use crate::pool::FooMachinePoolSpec;
 use crate::shared::TemplateMetadata;
 use kube::{CustomResource, KubeSchema};
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
     version = "v1alpha1",
     kind = "FooClusterTemplate",
     plural = "fooclustertemplates",
+    shortname = "fooct",
     category = "cluster-api",
     namespaced,
     derive = "PartialEq",
@@ -43,6 +44,7 @@ pub struct FooClusterTemplateResource {
     version = "v1alpha1",
     kind = "FooMachinePoolTemplate",
     plural = "foomachinepooltemplates",
+    shortname = "foompt",
     category = "cluster-api",
     namespaced,
     derive = "PartialEq",
@@ -74,6 +76,7 @@ pub struct FooMachinePoolTemplateResource {
     version = "v1alpha1",
     kind = "FooControlPlaneTemplate",
     plural = "foocontrolplanetemplates",
+    shortname = "foocpt",
     category = "cluster-api",
     namespaced,
     derive = "PartialEq",
@@ -95,11 +98,13 @@ pub struct FooControlPlaneTemplateResource {
 }
 
 /// Spec of a FooControlPlane to be made: as in a FooControlPlane, the version optional.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooControlPlaneTemplateResourceSpec {
     /// Version; usually left to the topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 256))]
+    #[x_kube(validation = version_rule())]
     pub version: Option<String>,
     /// The existing API server.
     pub external: External,

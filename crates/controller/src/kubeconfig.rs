@@ -1,13 +1,16 @@
 //! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and what that one says.
 
-use crate::client;
 use crate::metrics::{KubeClient, Metrics};
+use crate::{client, expiry};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use foo_api::names::SECRET_VALUE_KEY;
 use foo_api::shared::ApiEndpoint;
 use foo_planner::desired::Blocked;
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
 use kube::Client;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use std::time::Duration;
 
 /// Cluster API's own health probe gives an API server five seconds, too.
@@ -19,6 +22,8 @@ pub(crate) struct Usable {
     pub(crate) text: String,
     /// The API server it names.
     pub(crate) endpoint: ApiEndpoint,
+    /// Until when its certificate or token is good, if that can be told.
+    pub(crate) expires: Option<Timestamp>,
     config: Kubeconfig,
 }
 
@@ -101,7 +106,20 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
         // They would be files of ours: a kubeconfig that names the manager's own token would have it sent anywhere.
         return Err(invalid("the kubeconfig names files; token, certificates and keys have to stand in it"));
     }
-    Ok(Usable { text, endpoint, config })
+    let expires = user.and_then(expires);
+    Ok(Usable { text, endpoint, expires, config })
+}
+
+/// Where there are both, the sooner end: nobody here knows which of them the API server looks at.
+fn expires(user: &AuthInfo) -> Option<Timestamp> {
+    let certificate =
+        user.client_certificate_data.as_deref().and_then(|data| STANDARD.decode(data.trim()).ok());
+    let certificate = certificate.and_then(|pem| String::from_utf8(pem).ok());
+    let certificate = certificate.and_then(|pem| expiry::of_certificate(&pem));
+    // What keeps it from being logged is a crate of its own; written down, it is text.
+    let written = serde_json::to_value(user).ok();
+    let token = written.as_ref().and_then(|user| expiry::of_token(user.get("token")?.as_str()?));
+    certificate.into_iter().chain(token).min()
 }
 
 fn endpoint(server: &str) -> Option<ApiEndpoint> {
@@ -121,21 +139,50 @@ pub(crate) fn says(secret: &Secret, text: &str) -> bool {
 pub(crate) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String, String> {
     let ApiEndpoint { host, port } = &usable.endpoint;
     let asked = async {
-        usable
-            .client(metrics)
-            .await?
-            .apiserver_version()
-            .await
-            .inspect_err(|error| tracing::debug!(%error, host, port, "no version"))
-            .ok()
+        let client = usable.client(metrics).await;
+        let client =
+            client.ok_or_else(|| "the kubeconfig's certificates and keys cannot be used".to_owned())?;
+        client.apiserver_version().await.map_err(|error| {
+            tracing::debug!(%error, host, port, "no version");
+            cause(&error)
+        })
     };
     match tokio::time::timeout(PATIENCE, asked).await {
-        Ok(Some(version)) => Ok(version.git_version),
-        Ok(None) => Err(format!("the API server at {host}:{port} did not answer with its version")),
+        Ok(Ok(version)) => Ok(version.git_version),
+        Ok(Err(cause)) => {
+            Err(format!("the API server at {host}:{port} did not answer with its version: {cause}"))
+        }
         Err(_elapsed) => {
             Err(format!("the API server at {host}:{port} did not answer within {} s", PATIENCE.as_secs()))
         }
     }
+}
+
+/// Why a request failed, in words that stay the same while it fails for the same reason.
+fn cause(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) if status.code == 401 => {
+            "it does not accept the credentials in the kubeconfig (401)".to_owned()
+        }
+        kube::Error::Api(status) if status.code == 403 => {
+            "the user of the kubeconfig may not read it (403)".to_owned()
+        }
+        kube::Error::Api(status) => format!("it answered with status {}", status.code),
+        error => root_cause(error),
+    }
+}
+
+/// What is at the bottom of an error: refused, a certificate, a name that cannot be resolved.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    const LONGEST: usize = 200;
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    let text = last.to_string();
+    // rustls says at what time it looked, which is another time with each look.
+    let lasting = text.split(": verification time").next().unwrap_or_default();
+    lasting.chars().take(LONGEST).collect()
 }
 
 #[cfg(test)]
@@ -181,6 +228,27 @@ current-context: x
         // It may write one on the instance.
         let writes = format!("#cloud-config\nwrite_files:\n- content: |\n{}", GOOD.replace('\n', "\n    "));
         assert!(!looks_like_one(writes.as_bytes()), "{writes}");
+    }
+
+    #[test]
+    fn the_sooner_end_of_certificate_and_token_counts() {
+        assert_eq!(read_text(GOOD).ok().unwrap().expires, None);
+        let jwt = GOOD.replace("token: t", "token: e30.eyJleHAiOjE4MDAwMDAwMDB9.c2ln");
+        let expires = read_text(&jwt).ok().unwrap().expires;
+        assert_eq!(expires.map(Timestamp::as_second), Some(1_800_000_000));
+    }
+
+    #[test]
+    fn the_cause_of_a_failure_is_named_and_stays_the_same() {
+        let code = |code| {
+            cause(&kube::Error::Api(Box::new(kube::core::Status { code, ..kube::core::Status::default() })))
+        };
+        assert!(code(401).contains("does not accept the credentials"));
+        assert!(code(403).contains("may not"));
+        let tls = std::io::Error::other(
+            "invalid peer certificate: certificate expired: verification time 1700000000 (UNIX), but ...",
+        );
+        assert_eq!(root_cause(&tls), "invalid peer certificate: certificate expired");
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod control_plane;
 pub mod credentials;
 pub mod debug;
 pub mod events;
+mod expiry;
 pub mod identities;
 mod kubeconfig;
 pub mod leader;

@@ -17,13 +17,33 @@ pub fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
 /// A reference in words.
 pub fn describe(what: &str, reference: &NetworkReference) -> String {
     match (&reference.id, &reference.tags) {
-        (Some(id), _) => format!("{what} {id}"),
+        (Some(id), _) => format!("{what} {}", shown(id)),
         (None, tags) => {
-            let tags: Vec<String> =
-                tags.iter().flatten().map(|(key, value)| format!("{key}={value}")).collect();
-            format!("{what} with tags {}", tags.join(", "))
+            let tags: Vec<String> = tags
+                .iter()
+                .flatten()
+                .map(|(key, value)| format!("{}={}", shown(key), shown(value)))
+                .collect();
+            format!("{what} with tags {}", cut(&tags.join(", ")))
         }
     }
+}
+
+/// What a user wrote, as it can stand in a message: plain where it is plain, else in quotes, with what cannot be seen
+/// escaped. Never long.
+pub fn shown(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);
+    let plain = !text.is_empty() && text.chars().all(is_plain);
+    cut(&if plain { text.to_owned() } else { format!("{text:?}") })
+}
+
+/// The beginning of a text that is too long for a message.
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 200;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST).chain(['…']).collect()
 }
 
 /// A failed look-up: missing things get the reason of their kind, everything else that of the error.
@@ -36,5 +56,35 @@ pub fn failed(not_found: &str, what: &str, error: &CloudError) -> Blocked {
             let reason: &'static str = kind.into();
             Blocked::new(reason, format!("{what} cannot be looked up: {error}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn by_tags<const N: usize>(tags: [(&str, &str); N]) -> NetworkReference {
+        let tags: BTreeMap<String, String> =
+            tags.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        NetworkReference { tags: Some(tags), ..NetworkReference::default() }
+    }
+
+    #[test]
+    fn what_a_user_wrote_is_quoted_where_it_is_not_plain() {
+        assert_eq!(describe("subnet", &by_tags([("tier", "private")])), "subnet with tags tier=private");
+        assert_eq!(
+            describe("subnet", &by_tags([("a key", ""), ("b", "\u{202e}x\n")])),
+            r#"subnet with tags "a key"="", b="\u{202e}x\n""#
+        );
+        assert_eq!(shown("ami-0a1b2c3d"), "ami-0a1b2c3d");
+        assert_eq!(shown("ami-\u{93}oops"), r#""ami-\u{93}oops""#);
+    }
+
+    #[test]
+    fn a_selector_with_hundreds_of_tags_stays_readable() {
+        let tags = (0..300).map(|number| (format!("key-{number}"), "x".repeat(250))).collect();
+        let reference = NetworkReference { tags: Some(tags), ..NetworkReference::default() };
+        assert!(describe("subnet", &reference).chars().count() < 250);
     }
 }

@@ -24,7 +24,7 @@ where
 }
 
 /// Group of an apiVersion; none of the core's.
-fn group(api_version: &str) -> &str {
+pub(crate) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 

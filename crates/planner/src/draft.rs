@@ -107,6 +107,19 @@ impl Draft {
         self.actions.push((stage, action));
     }
 
+    /// Adds an action that comes before all others of its stage.
+    pub(crate) fn act_first(&mut self, stage: Stage, action: Action) {
+        self.actions.insert(0, (stage, action));
+    }
+
+    /// Whether anything is done so far, here or in AWS, but for reading.
+    pub(crate) fn does_something(&self) -> bool {
+        let reads = |action: &Action| {
+            matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. } | Action::LookAtStrays { .. })
+        };
+        !self.whys.is_empty() || self.actions.iter().any(|(_, action)| !reads(action))
+    }
+
     /// Adds to the change of the group that this plan makes.
     pub(crate) fn change(&mut self, why: impl Into<String>, edit: impl FnOnce(&mut GroupSettings)) {
         let before = self.change.template.clone();

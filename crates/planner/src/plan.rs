@@ -35,7 +35,7 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
 fn decide(situation: &Situation<'_>, draft: &mut Draft) {
     match situation.desired.goal {
         Goal::Run => {
-            own::take_hold(situation, draft);
+            own::record_arn(situation, draft);
             machines::tend(situation, draft);
             hooks::serve(situation, draft);
             group::create_or_repair(situation, draft);
@@ -52,6 +52,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             template::provide(situation, draft);
             template::prune(situation, draft);
             own::block_move(situation, draft);
+            own::take_hold(situation, draft);
         }
         Goal::Remove => {
             remove::remove(situation, draft);
@@ -74,6 +75,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
         counts: summary::counts(situation),
         provider_ids: summary::provider_ids(situation),
         machines,
+        outside: summary::outside(situation),
         heeds: crate::signals::heeds(situation),
         template: summary::template(situation),
         rollout: summary::rollout(situation),

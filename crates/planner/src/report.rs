@@ -3,6 +3,7 @@
 
 use crate::action::Action;
 use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
+use crate::observed::Stray;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,6 +23,9 @@ pub struct Report {
     pub provider_ids: Option<Vec<String>>,
     /// What each FooMachine's status shall say, by name.
     pub machines: Vec<MachineReport>,
+    /// FooMachines whose instance is not in the group, by name.
+    #[serde(default)]
+    pub outside: Vec<OutsideReport>,
     /// Launch template in use. `None`: not known, for example before the template was read; what was published
     /// stays.
     pub template: Option<TemplateReport>,
@@ -119,7 +123,7 @@ pub struct Counts {
     pub group_max: u32,
 }
 
-/// What a FooMachine's status shall say about its instance. What is not in the group any more has no entry.
+/// What a FooMachine's status shall say about its instance in the group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineReport {
     /// FooMachine.
@@ -140,6 +144,17 @@ pub struct MachineReport {
     pub up_to_date: Option<bool>,
     /// Since when it waits for our terminating hook, and until when AWS lets it.
     pub held: Option<(Timestamp, Timestamp)>,
+}
+
+/// A FooMachine whose instance is not in the group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutsideReport {
+    /// FooMachine.
+    pub name: MachineName,
+    /// Instance.
+    pub instance: InstanceId,
+    /// What EC2 says of it.
+    pub word: Stray,
 }
 
 /// Launch template in use.

@@ -17,14 +17,18 @@ use crate::draft::{Draft, Held, Until};
 use crate::model::group::TemplateChoice;
 use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
-use crate::report::{Counts, MachineReport, NextLook, Pace, TemplateReport, some_names};
+use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport, some_names};
 use crate::situation::{Generation, Situation, Standing, View};
 use crate::steps::size::SHORT_FOR;
 use std::collections::BTreeSet;
 
-/// Whether the pool's infrastructure is there: the group is, and one of its instances if any is wanted.
+/// Whether the pool's infrastructure is there: the group is, and if any instance is wanted, one is in service. An instance
+/// that is still being launched may never come up.
 pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
-    let somebody = situation.members.iter().any(super::situation::Member::is_replica);
+    let serves = |member: &super::situation::Member<'_>| {
+        member.is_replica() && member.instance.lifecycle == LifecycleState::InService
+    };
+    let somebody = situation.members.iter().any(serves);
     matches!(situation.view, View::Ours(_)) && (situation.wish.size == 0 || somebody)
 }
 
@@ -114,6 +118,21 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
         .collect();
     reports.sort_by(|a, b| a.name.cmp(&b.name));
     reports
+}
+
+/// FooMachines whose instance is not in the group, as far as EC2 was asked about it.
+pub(crate) fn outside(situation: &Situation<'_>) -> Vec<OutsideReport> {
+    let said = situation.absentees.iter().filter_map(|absentee| {
+        Some(OutsideReport {
+            name: absentee.foo_machine.name.clone(),
+            instance: absentee.foo_machine.instance.clone(),
+            word: absentee.word?,
+        })
+    });
+    match situation.view {
+        View::Absent | View::Ours(_) => said.collect(),
+        View::Unknown | View::Failed { .. } | View::Foreign(_) => Vec::new(),
+    }
 }
 
 /// The template version new instances launch from, once its hash is known.

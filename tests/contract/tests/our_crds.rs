@@ -229,7 +229,8 @@ fn pools_keep_the_contract_of_infra_machine_pools() {
     let check = |path: &str, kind: &str| assert_eq!(field("FooMachinePool", path)["type"], kind, "{path}");
     check("spec.providerID", "string");
     check("spec.providerIDList", "array");
-    assert_eq!(field("FooMachinePool", "spec.providerIDList")["items"]["type"], "string");
+    let id = &field("FooMachinePool", "spec.providerIDList")["items"];
+    assert_eq!((&id["type"], &id["minLength"], &id["maxLength"]), (&json!("string"), &json!(1), &json!(512)));
     check("status.ready", "boolean");
     check("status.initialization.provisioned", "boolean");
     check("status.replicas", "integer");
@@ -327,13 +328,13 @@ fn what_kubectl_get_shows() {
     }
     let expected = "\
 FooCluster | fooc | Cluster, Region, Ready, Status, Age
-FooClusterTemplate |  |
+FooClusterTemplate | fooct |
 FooClusterIdentity | fooci | Secret, Role, Source, Ready, Status, Age
 FooMachine | foom | Cluster, Pool, Instance, Zone, State, Age, Type (wide), Template (wide)
 FooMachinePool | foomp | Cluster, Desired, Replicas, Ready, Up-To-Date, Status, Age, Version (wide), Type (wide), Group (wide), Template (wide)
-FooMachinePoolTemplate |  |
+FooMachinePoolTemplate | foompt |
 FooControlPlane | foocp | Cluster, Version, Available, Status, Endpoint (wide), Age
-FooControlPlaneTemplate |  |
+FooControlPlaneTemplate | foocpt |
 ";
     assert_eq!(shown.replace("| \n", "|\n"), expected);
 }

@@ -23,7 +23,7 @@ use foo_api::{FooCluster, FooClusterStatus, FooMachinePool, names};
 use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_planner::desired::Blocked;
-use foo_planner::report::Severity;
+use foo_planner::report::{Severity, some_names};
 use futures::StreamExt;
 use kube::runtime::controller::{Action, Config, Controller};
 use kube::{Api, Resource, ResourceExt};
@@ -178,8 +178,8 @@ impl Clusters {
             return Ok((Action::await_change(), PassResult::Skipped));
         }
         if paused {
-            let said = published(cluster, CREDENTIALS_READY).unwrap_or_else(not_yet_used);
-            let written = self.publish(&api, cluster, &as_published(cluster), said, true).await?;
+            let said = Said { paused: true, ..Said::as_before(cluster) };
+            let written = self.publish(&api, cluster, &as_published(cluster), said).await?;
             return Ok((Action::await_change(), result(written)));
         }
         let Some(owner) = owner else {
@@ -188,7 +188,7 @@ impl Clusters {
                 "no Cluster names this FooCluster in spec.infrastructureRef yet",
             );
             let written =
-                self.publish(&api, cluster, &Found::Blocked(blocked), not_yet_used(), false).await?;
+                self.publish(&api, cluster, &Found::Blocked(blocked), Said::of(not_yet_used())).await?;
             return Ok((Action::await_change(), result(written)));
         };
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
@@ -198,7 +198,7 @@ impl Clusters {
         let region = self.region(cluster).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => as_published(cluster),
-            Ok(region) => look(cluster, region).await,
+            Ok(region) => named(look(cluster, region).await, &cluster.spec.region),
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
         let found = self.allowed(cluster, found);
@@ -209,7 +209,7 @@ impl Clusters {
             (Found::Network(_), None) => self.context.settings.sync_period,
             (Found::Network(_), Some(_)) | (Found::Blocked(_), _) => LOOK_AGAIN,
         };
-        let written = self.publish(&api, cluster, &found, said, false).await?;
+        let written = self.publish(&api, cluster, &found, Said::of(said)).await?;
         Ok((Action::requeue(jittered(period, &cluster.name_any())), result(written)))
     }
 
@@ -277,13 +277,13 @@ impl Clusters {
         api: &Api<FooCluster>,
         cluster: &FooCluster,
         found: &Found,
-        credentials: Wanted,
-        paused: bool,
+        said: Said,
     ) -> Result<apply::Written, apply::Error> {
         let now = kube_time(self.context.clock.as_ref());
-        let status = status(cluster, found, credentials, paused, now);
+        let tells = said.deleting.is_none();
+        let status = status(cluster, found, said, now);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
-        if let (apply::Written::Yes, Found::Blocked(blocked)) = (written, found) {
+        if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
             let object = cluster.object_ref(&());
             self.context.events.publish(&object, Severity::Warning, &blocked.reason, &blocked.message).await;
         }
@@ -303,7 +303,10 @@ impl Clusters {
         }
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
         if paused && !moved {
-            return Ok((Action::await_change(), PassResult::Skipped));
+            let why = Blocked::new("Paused", "paused: nothing is removed until the pause ends");
+            let said = Said { paused, deleting: Some(why), ..Said::as_before(cluster) };
+            let written = self.publish(api, cluster, &as_published(cluster), said).await?;
+            return Ok((Action::await_change(), result(written)));
         }
         let label = cluster.labels().get(names::CLUSTER_NAME_LABEL);
         let left = self.pools.state_filter(|pool| {
@@ -316,8 +319,55 @@ impl Clusters {
             self.forget(cluster);
             return Ok((Action::await_change(), PassResult::Worked));
         }
-        Ok((Action::await_change(), PassResult::Settled))
+        let names: Vec<String> =
+            left.iter().map(|pool| pool.name_any()).collect::<BTreeSet<_>>().into_iter().collect();
+        let why = Blocked::new(
+            "WaitingForPools",
+            format!(
+                "waiting until these FooMachinePools of the cluster are gone: {}",
+                some_names(names.iter().map(String::as_str))
+            ),
+        );
+        let said = Said { deleting: Some(why), ..Said::as_before(cluster) };
+        let written = self.publish(api, cluster, &as_published(cluster), said).await?;
+        Ok((Action::await_change(), result(written)))
     }
+}
+
+/// What is said of a FooCluster besides its network.
+struct Said {
+    credentials: Wanted,
+    paused: bool,
+    /// What its deletion waits for, if it is being deleted.
+    deleting: Option<Blocked>,
+}
+
+impl Said {
+    fn of(credentials: Wanted) -> Self {
+        Self { credentials, paused: false, deleting: None }
+    }
+
+    /// Of one for which nobody looks now.
+    fn as_before(cluster: &FooCluster) -> Self {
+        Self::of(published(cluster, CREDENTIALS_READY).unwrap_or_else(not_yet_used))
+    }
+}
+
+/// Where AWS does not answer, the region may be misspelt, and nothing else would show it.
+fn named(found: Found, region: &str) -> Found {
+    match found {
+        Found::Blocked(blocked) if blocked.reason == "Unreachable" => {
+            Found::Blocked(Blocked { message: unreachable(region, &blocked.message), ..blocked })
+        }
+        found => found,
+    }
+}
+
+/// In words for people that AWS does not answer in a region.
+pub(crate) fn unreachable(region: &str, message: &str) -> String {
+    format!(
+        "no answer came from AWS in region {region}: is the FooCluster's spec.region right, and can the manager reach its endpoints? ({message})"
+    )
 }
 
 async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
@@ -362,13 +412,7 @@ fn result(written: apply::Written) -> PassResult {
     }
 }
 
-fn status(
-    cluster: &FooCluster,
-    found: &Found,
-    credentials: Wanted,
-    paused: bool,
-    now: jiff::Timestamp,
-) -> FooClusterStatus {
+fn status(cluster: &FooCluster, found: &Found, said: Said, now: jiff::Timestamp) -> FooClusterStatus {
     let old = cluster.status.clone().unwrap_or_default();
     let was_ready = old.ready == Some(true);
     let (network, condition) = match found {
@@ -379,12 +423,26 @@ fn status(
     };
     let ready = was_ready || matches!(found, Found::Network(_));
     let paused_as =
-        if paused { ("True", "Paused", String::new()) } else { ("False", "NotPaused", String::new()) };
+        if said.paused { ("True", "Paused", String::new()) } else { ("False", "NotPaused", String::new()) };
+    let deleting = match &said.deleting {
+        Some(why) => ("True", why.reason.as_str(), why.message.clone()),
+        None => ("False", "NotDeleting", String::new()),
+    };
+    let credentials = &said.credentials;
+    // Of a network that was found, nobody can use anything with credentials that AWS refuses.
+    let summary = match (&said.deleting, found) {
+        (Some(why), _) => ("False", "Deleting", why.message.clone()),
+        (None, Found::Network(_)) if credentials.status == "False" => {
+            ("False", credentials.reason.as_str(), credentials.message.clone())
+        }
+        (None, _) => condition.clone(),
+    };
     let conditions = [
-        wanted("Ready", condition.clone()),
-        credentials,
+        wanted("Ready", summary),
+        said.credentials.clone(),
         wanted("NetworkReady", condition),
         wanted("Paused", paused_as),
+        wanted("Deleting", deleting),
     ];
     FooClusterStatus {
         initialization: Some(Initialization { provisioned: Some(ready) }),

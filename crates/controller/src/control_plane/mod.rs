@@ -3,6 +3,7 @@
 //! The user's kubeconfig is checked, copied into the Secret that Cluster API reads, and the API server is asked for its
 //! version. `externalManagedControlPlane: true` is what makes Cluster API drain the Nodes of pools at all.
 
+mod secret;
 mod status;
 
 use crate::Context;
@@ -19,15 +20,16 @@ use foo_api::names::managers;
 use foo_api::patterns::is_object_name;
 use foo_api::{FooControlPlane, names};
 use foo_planner::desired::Blocked;
-use foo_planner::report::Severity;
+use foo_planner::report::{Severity, some_names};
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
 use kube::runtime::controller::{Action, Config, Controller};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
+use secret::Trouble;
 use serde_json::json;
-use status::Seen;
+use status::{Facts, Seen};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +37,10 @@ use tokio::time::Instant;
 
 /// How soon an API server that cannot be used is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
+/// How soon one that answers is asked again.
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
+/// With many of them, each adds so much to that: five are asked in a second.
+const EACH: Duration = Duration::from_millis(200);
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
@@ -59,6 +65,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         status: StatusWriter::new(managers::CONTROL_PLANE),
         clusters: clusters.store,
         filled: clusters.filled,
+        own: own.store.clone(),
         context,
     });
     Controller::for_stream(own.changes, own.store)
@@ -96,6 +103,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
 
 struct ControlPlanes {
     context: Context,
+    own: Store<FooControlPlane>,
     clusters: Store<Cluster>,
     /// Whether the Clusters have been read once.
     filled: Filled,
@@ -136,15 +144,15 @@ impl ControlPlanes {
     }
 
     async fn pass(&self, control_plane: &FooControlPlane) -> Result<(Action, PassResult), apply::Error> {
-        // Nothing of ours is anywhere but in Kubernetes, and that goes with the owner references.
-        if control_plane.metadata.deletion_timestamp.is_some() {
-            return Ok((Action::await_change(), PassResult::Settled));
-        }
         let owner = self.owner(control_plane);
         let paused = control_plane.annotations().contains_key(names::PAUSED_ANNOTATION)
             || owner.as_ref().is_some_and(|owner| owner.is_paused());
+        if control_plane.metadata.deletion_timestamp.is_some() {
+            return self.see_off(control_plane, paused).await;
+        }
         if paused {
-            let written = self.publish(control_plane, &Seen::NotLooked, true).await?;
+            let facts = Facts { paused, ..Facts::default() };
+            let written = self.publish(control_plane, &Seen::NotLooked, &facts).await?;
             return Ok((Action::await_change(), result(written)));
         }
         let Some(owner) = owner else {
@@ -152,19 +160,50 @@ impl ControlPlanes {
                 "WaitingForCluster",
                 "no Cluster names this FooControlPlane in spec.controlPlaneRef yet",
             );
-            let written = self.publish(control_plane, &Seen::Blocked(blocked), false).await?;
+            let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
             return Ok((Action::await_change(), result(written)));
         };
-        let seen = match self.make_known(control_plane, &owner.name_any()).await? {
-            Ok(usable) => self.ask(&usable).await,
-            Err(blocked) => Seen::Blocked(blocked),
+        let (seen, kubeconfig) = match self.make_known(control_plane, &owner.name_any()).await? {
+            Ok((usable, wrong)) => (self.ask(&usable).await, wrong.map_or(Ok(usable.expires), Err)),
+            Err(blocked) => (Seen::Blocked(blocked.clone()), Err(blocked)),
         };
-        let written = self.publish(control_plane, &seen, false).await?;
+        let facts = Facts { kubeconfig: Some(kubeconfig), ..Facts::default() };
+        let written = self.publish(control_plane, &seen, &facts).await?;
         let period = match seen {
-            Seen::Version(_) | Seen::NotLooked => self.context.settings.sync_period,
+            Seen::Version(_) | Seen::NotLooked => self.healthy_period(),
             Seen::Blocked(_) => TRY_AGAIN,
         };
         Ok((Action::requeue(jittered(period, &control_plane.name_any())), result(written)))
+    }
+
+    /// How soon an API server that answers is asked again. Upgrades of pools wait for what it says, and Cluster API takes its
+    /// word for whether the control plane is there; many of them share what may be asked of the network in a second.
+    fn healthy_period(&self) -> Duration {
+        healthy_period(self.own.len(), self.context.settings.sync_period)
+    }
+
+    /// It is being deleted. Nothing of ours holds it: what there is of it in Kubernetes goes with the owner references. Others
+    /// may hold it, and it says so.
+    async fn see_off(
+        &self,
+        control_plane: &FooControlPlane,
+        paused: bool,
+    ) -> Result<(Action, PassResult), apply::Error> {
+        if control_plane.finalizers().is_empty() {
+            return Ok((Action::await_change(), PassResult::Settled));
+        }
+        let others = some_names(control_plane.finalizers().iter().map(String::as_str));
+        let message = format!("waiting until others take off their finalizers: {others}");
+        let deleting = Some(Blocked::new("WaitingForFinalizers", message));
+        let facts = Facts { paused, deleting, ..Facts::default() };
+        match self.publish(control_plane, &Seen::NotLooked, &facts).await {
+            Ok(written) => Ok((Action::await_change(), result(written))),
+            // It went meanwhile.
+            Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
+                Ok((Action::await_change(), PassResult::Settled))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The Cluster that owns this object, core sets the reference, and that names it. Owner references alone prove nothing:
@@ -184,7 +223,7 @@ impl ControlPlanes {
         &self,
         control_plane: &FooControlPlane,
         cluster: &str,
-    ) -> Result<Result<Usable, Blocked>, apply::Error> {
+    ) -> Result<Result<(Usable, Option<Blocked>), Blocked>, apply::Error> {
         let namespace = control_plane.namespace().unwrap_or_default();
         let secrets: Api<Secret> = Api::namespaced(self.context.client.clone(), &namespace);
         let name = &control_plane.spec.external.kubeconfig_secret_ref.name;
@@ -203,9 +242,11 @@ impl ControlPlanes {
                 Err(blocked) => return Ok(Err(blocked)),
             },
         };
-        if let Err(blocked) = self.copy(&secrets, control_plane, cluster, &usable).await? {
-            return Ok(Err(blocked));
-        }
+        let wrong = match secret::keep(&secrets, control_plane, cluster, &usable).await? {
+            Ok(()) => None,
+            Err(Trouble::Wrong(wrong)) => Some(wrong),
+            Err(Trouble::Unusable(blocked)) => return Ok(Err(blocked)),
+        };
         if control_plane.spec.control_plane_endpoint.is_none() {
             let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);
             let spec = json!({
@@ -214,45 +255,7 @@ impl ControlPlanes {
             });
             apply::apply(&api, &control_plane.name_any(), managers::CONTROL_PLANE_ENDPOINT, spec).await?;
         }
-        Ok(Ok(usable))
-    }
-
-    /// `<cluster>-kubeconfig`, unless it says the same already or is the user's own Secret. One that is there and was not made
-    /// for this object is somebody's: it is left as it is.
-    async fn copy(
-        &self,
-        secrets: &Api<Secret>,
-        control_plane: &FooControlPlane,
-        cluster: &str,
-        usable: &Usable,
-    ) -> Result<Result<(), Blocked>, apply::Error> {
-        let name = kubeconfig::secret_name(cluster);
-        if name == control_plane.spec.external.kubeconfig_secret_ref.name {
-            return Ok(Ok(()));
-        }
-        if let Some(there) = secrets.get_opt(&name).await? {
-            if kubeconfig::says(&there, &usable.text) {
-                return Ok(Ok(()));
-            }
-            if !is_owned_by(&there, control_plane) {
-                let message = format!(
-                    "Secret {name} holds another kubeconfig and is not owned by this FooControlPlane; it is left as it is: \
-                     delete it, or name it in spec.external.kubeconfigSecretRef"
-                );
-                return Ok(Err(Blocked::new("KubeconfigSecretNotOurs", message)));
-            }
-        }
-        let owner = control_plane.owner_ref(&());
-        let secret = json!({
-            "metadata": {
-                "labels": {names::CLUSTER_NAME_LABEL: cluster},
-                "ownerReferences": owner.into_iter().collect::<Vec<_>>(),
-            },
-            "type": names::CLUSTER_SECRET_TYPE,
-            "data": {names::SECRET_VALUE_KEY: k8s_openapi::ByteString(usable.text.clone().into_bytes())},
-        });
-        apply::apply(secrets, &name, managers::KUBECONFIG, secret).await?;
-        Ok(Ok(()))
+        Ok(Ok((usable, wrong)))
     }
 
     async fn ask(&self, usable: &Usable) -> Seen {
@@ -266,20 +269,28 @@ impl ControlPlanes {
         &self,
         control_plane: &FooControlPlane,
         seen: &Seen,
-        paused: bool,
+        facts: &Facts,
     ) -> Result<apply::Written, apply::Error> {
         let namespace = control_plane.namespace().unwrap_or_default();
         let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);
         let now = kube_time(self.context.clock.as_ref());
-        let status = status::status(control_plane, seen, paused, now);
+        let status = status::status(control_plane, seen, facts, now);
         let written =
             self.status.apply_if_changed(&api, control_plane, control_plane.status.as_ref(), &status).await?;
-        if let (apply::Written::Yes, Seen::Blocked(blocked)) = (written, seen) {
+        if written == apply::Written::Yes {
             let object = control_plane.object_ref(&());
-            self.context.events.publish(&object, Severity::Warning, &blocked.reason, &blocked.message).await;
+            let blocked = if let Seen::Blocked(blocked) = seen { Some(blocked.clone()) } else { None };
+            for told in blocked.into_iter().chain(status::news(control_plane, &status)) {
+                self.context.events.publish(&object, Severity::Warning, &told.reason, &told.message).await;
+            }
         }
         Ok(written)
     }
+}
+
+fn healthy_period(control_planes: usize, sync_period: Duration) -> Duration {
+    let count = u32::try_from(control_planes).unwrap_or(u32::MAX);
+    EACH.saturating_mul(count).max(LOOK_AGAIN).min(sync_period.max(LOOK_AGAIN))
 }
 
 fn result(written: apply::Written) -> PassResult {
@@ -289,14 +300,22 @@ fn result(written: apply::Written) -> PassResult {
     }
 }
 
-/// Whether a Secret was made for this very FooControlPlane.
-fn is_owned_by(secret: &Secret, control_plane: &FooControlPlane) -> bool {
-    let uid = control_plane.metadata.uid.as_ref();
-    secret.owner_references().iter().any(|owner| Some(&owner.uid) == uid && owner.kind == "FooControlPlane")
-}
-
 /// Whether Cluster API reads a Secret of that name for the control plane's cluster.
 fn is_made_for(control_plane: &FooControlPlane, secret: &str) -> bool {
     let cluster = control_plane.labels().get(names::CLUSTER_NAME_LABEL);
     cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_api_server_that_answers_is_asked_every_minute_unless_there_are_very_many() {
+        let sync = Duration::from_mins(10);
+        assert_eq!(healthy_period(1, sync), LOOK_AGAIN);
+        assert_eq!(healthy_period(300, sync), LOOK_AGAIN);
+        assert_eq!(healthy_period(1000, sync), Duration::from_secs(200));
+        assert_eq!(healthy_period(100_000, sync), sync);
+    }
 }

@@ -4,6 +4,8 @@ use foo_api::conditions::{self, Wanted};
 use foo_api::control_plane::{ControlPlaneInitialization, ControlPlaneVersion};
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
 use foo_planner::desired::Blocked;
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 /// What a pass saw of the API server.
 pub(super) enum Seen {
@@ -15,12 +17,57 @@ pub(super) enum Seen {
     NotLooked,
 }
 
+/// How long before the end of its credentials people are told.
+const SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// What a pass knows besides.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// Whether it is paused.
+    pub(super) paused: bool,
+    /// What its deletion waits for, if it is being deleted.
+    pub(super) deleting: Option<Blocked>,
+    /// What is the matter with the kubeconfig; `None` when nobody looked.
+    pub(super) kubeconfig: Option<Result<Option<Timestamp>, Blocked>>,
+}
+
+/// Status, reason and message for the kubeconfig that was looked at.
+fn judged(
+    secret: &str,
+    looked: &Result<Option<Timestamp>, Blocked>,
+    now: Timestamp,
+) -> (&'static str, String, String) {
+    let remedy = "put a kubeconfig with newer ones there";
+    match looked {
+        Err(blocked) => ("False", blocked.reason.clone(), blocked.message.clone()),
+        Ok(Some(end)) if *end <= now => {
+            let message = format!("the credentials in Secret {secret} expired at {end}: {remedy}");
+            ("False", "KubeconfigExpired".to_owned(), message)
+        }
+        Ok(Some(end)) if end.duration_since(now) <= SOON => {
+            let message = format!("the credentials in Secret {secret} expire at {end}: {remedy}");
+            ("True", "KubeconfigExpiresSoon".to_owned(), message)
+        }
+        Ok(_) => ("True", "KubeconfigValid".to_owned(), String::new()),
+    }
+}
+
+/// The same as it was said before.
+fn said_before(before: &Condition) -> (&'static str, String, String) {
+    let status = match before.status.as_str() {
+        "True" => "True",
+        "False" => "False",
+        _ => "Unknown",
+    };
+    (status, before.reason.clone(), before.message.clone())
+}
+
 /// The status.
 pub(super) fn status(
     control_plane: &FooControlPlane,
     seen: &Seen,
-    paused: bool,
-    now: jiff::Timestamp,
+    facts: &Facts,
+    now: Timestamp,
 ) -> FooControlPlaneStatus {
     let old = control_plane.status.clone().unwrap_or_default();
     let version = match seen {
@@ -38,7 +85,7 @@ pub(super) fn status(
         version,
         conditions: conditions::merge(
             &old.conditions,
-            &wanted(&old, seen, paused),
+            &wanted(control_plane, &old, seen, facts, now),
             control_plane.metadata.generation,
             now,
         ),
@@ -46,23 +93,41 @@ pub(super) fn status(
 }
 
 /// The version in the spelling of the spec when it is the same one: Cluster API compares them as texts, and a server may
-/// report a build suffix (`v1.36.3-eks-abc`) or the spec leave one out.
+/// report a build suffix (`v1.36.3-eks-abc`) or the spec leave one out. A pre-release of Kubernetes is another version than
+/// the release.
 fn spelled(wanted: &str, reported: &str) -> String {
-    fn core(version: &str) -> &str {
+    fn parts(version: &str) -> (&str, &str) {
         let bare = version.trim_start_matches('v');
-        bare.find(['-', '+']).and_then(|at| bare.get(..at)).unwrap_or(bare)
+        let (core, suffix) =
+            bare.find(['-', '+']).and_then(|at| bare.split_at_checked(at)).unwrap_or((bare, ""));
+        let is_pre_release = ["-alpha", "-beta", "-rc"].iter().any(|kind| suffix.starts_with(kind));
+        let suffix = suffix.split('+').next().unwrap_or_default();
+        (core, if is_pre_release { suffix } else { "" })
     }
-    if core(wanted) == core(reported) { wanted.to_owned() } else { reported.to_owned() }
+    if parts(wanted) == parts(reported) {
+        // Stored before there was a rule on versions, the spec may lack the v.
+        return if wanted.starts_with('v') { wanted.to_owned() } else { format!("v{wanted}") };
+    }
+    reported.to_owned()
 }
 
-fn wanted(old: &FooControlPlaneStatus, seen: &Seen, paused: bool) -> Vec<Wanted> {
+fn wanted(
+    control_plane: &FooControlPlane,
+    old: &FooControlPlaneStatus,
+    seen: &Seen,
+    facts: &Facts,
+    now: Timestamp,
+) -> Vec<Wanted> {
     let (status, reason, message) = match seen {
         Seen::Version(_) => ("True", "ApiServerAnswers".to_owned(), String::new()),
         Seen::Blocked(blocked) => ("False", blocked.reason.clone(), blocked.message.clone()),
-        Seen::NotLooked if conditions::is_true(&old.conditions, "Available") => {
-            ("True", "ApiServerAnswers".to_owned(), String::new())
-        }
-        Seen::NotLooked => ("False", "Paused".to_owned(), "not looked at while paused".to_owned()),
+        Seen::NotLooked => conditions::find(&old.conditions, "Available").map_or_else(
+            || {
+                let message = "not looked at while paused or being deleted".to_owned();
+                ("False", "NotLookedAt".to_owned(), message)
+            },
+            said_before,
+        ),
     };
     let of = |kind: &str, status, reason: String, message| Wanted {
         kind: kind.to_owned(),
@@ -70,12 +135,43 @@ fn wanted(old: &FooControlPlaneStatus, seen: &Seen, paused: bool) -> Vec<Wanted>
         reason,
         message,
     };
-    let (paused, why) = if paused { ("True", "Paused") } else { ("False", "NotPaused") };
+    let (paused, why) = if facts.paused { ("True", "Paused") } else { ("False", "NotPaused") };
+    let (ready, deleting) = match &facts.deleting {
+        Some(waits) => (
+            of("Ready", "False", "Deleting".to_owned(), waits.message.clone()),
+            of("Deleting", "True", waits.reason.clone(), waits.message.clone()),
+        ),
+        None => (
+            of("Ready", status, reason.clone(), message.clone()),
+            of("Deleting", "False", "NotDeleting".to_owned(), String::new()),
+        ),
+    };
+    let secret = &control_plane.spec.external.kubeconfig_secret_ref.name;
+    let (good, why_good, words) = match &facts.kubeconfig {
+        Some(looked) => judged(secret, looked, now),
+        None => conditions::find(&old.conditions, "KubeconfigReady")
+            .map_or_else(|| ("Unknown", "NotLookedAt".to_owned(), String::new()), said_before),
+    };
+    let kubeconfig = of("KubeconfigReady", good, why_good, words);
     vec![
-        of("Available", status, reason.clone(), message.clone()),
-        of("Ready", status, reason, message),
+        of("Available", status, reason, message),
+        ready,
+        kubeconfig,
         of("Paused", paused, why.to_owned(), String::new()),
+        deleting,
     ]
+}
+
+/// What of the kubeconfig is worth an event now, and was not before.
+pub(super) fn news(control_plane: &FooControlPlane, status: &FooControlPlaneStatus) -> Option<Blocked> {
+    const TOLD: [&str; 3] = ["KubeconfigExpiresSoon", "KubeconfigExpired", "KubeconfigSecretWrongType"];
+    let reason = |conditions: &[Condition]| {
+        conditions::find(conditions, "KubeconfigReady").map(|found| found.reason.clone())
+    };
+    let now = conditions::find(&status.conditions, "KubeconfigReady")?;
+    let before = control_plane.status.as_ref().and_then(|status| reason(&status.conditions));
+    let is_news = TOLD.contains(&now.reason.as_str()) && before.as_ref() != Some(&now.reason);
+    is_news.then(|| Blocked::new(now.reason.as_str(), now.message.as_str()))
 }
 
 #[cfg(test)]
@@ -87,5 +183,14 @@ mod tests {
         assert_eq!(spelled("v1.36.3", "v1.36.3-eks-abc"), "v1.36.3");
         assert_eq!(spelled("v1.36.3-eks-abc", "v1.36.3"), "v1.36.3-eks-abc");
         assert_eq!(spelled("v1.36.3", "v1.35.9"), "v1.35.9");
+        assert_eq!(spelled("1.36.3", "v1.36.3"), "v1.36.3");
+    }
+
+    #[test]
+    fn a_pre_release_is_not_the_release() {
+        assert_eq!(spelled("v1.36.0", "v1.36.0-rc.1"), "v1.36.0-rc.1");
+        assert_eq!(spelled("v1.36.0-rc.1", "v1.36.0"), "v1.36.0");
+        assert_eq!(spelled("v1.36.0-rc.1", "v1.36.0-rc.0"), "v1.36.0-rc.0");
+        assert_eq!(spelled("v1.36.0-rc.1", "v1.36.0-rc.1+k3s1"), "v1.36.0-rc.1");
     }
 }

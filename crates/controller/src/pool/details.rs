@@ -15,17 +15,26 @@ const UNKNOWN_AT_LAST: Duration = Duration::from_mins(5);
 /// How old an answer that is shown may be. Many instances are asked for in one call.
 const GOOD_FOR: Duration = Duration::from_hours(1);
 
-/// Asks for what is not known or too old.
+/// The time, and since when this manager looks after the pool.
+pub(super) struct Since {
+    pub(super) began: Option<Timestamp>,
+    pub(super) now: Timestamp,
+}
+
+/// Asks for what is not known or too old. Of what a manager before published, nobody knows how old it is: a start alone is no
+/// reason to ask for all instances there are.
 pub(super) fn want(
     observer: &Observer,
     group: &GroupName,
     gathered: &Gathered,
     report: &Report,
-    now: Timestamp,
+    Since { began, now }: Since,
 ) {
     let (shown, awaited): (Vec<_>, Vec<_>) =
         in_service(report).partition(|(name, _)| is_published(gathered, name));
-    let old: Vec<InstanceId> = shown.into_iter().map(|(_, id)| id.clone()).collect();
+    let is_new_here = began.is_none_or(|began| began.until(now) < GOOD_FOR);
+    let is_due = |id: &InstanceId| !is_new_here || observer.details(id).is_some();
+    let old: Vec<InstanceId> = shown.into_iter().map(|(_, id)| id).filter(|id| is_due(id)).cloned().collect();
     if !old.is_empty() {
         observer.want_details(group, &old, Some(now.minus(GOOD_FOR)));
     }

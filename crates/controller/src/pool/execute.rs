@@ -5,14 +5,14 @@
 //! refused and the next pass plans anew.
 
 use super::cordon::{self, Cordon};
-use super::look;
+use super::{look, upkeep};
 use crate::metrics::Metrics;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{
-    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Protection, TemplateVersion,
-    Timestamp, Uid, Zone,
+    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Protection, SpecHash,
+    TemplateVersion, Timestamp, Uid, Zone,
 };
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, VersionCopy};
@@ -163,8 +163,8 @@ impl Hands<'_> {
                     other => other?,
                 }
             }
-            Action::CreateFooMachine { name, instance, zone, .. } => {
-                self.create_foo_machine(name, instance, zone).await?;
+            Action::CreateFooMachine { name, instance, zone, spec_hash } => {
+                self.create_foo_machine(name, instance, zone, spec_hash.as_ref()).await?;
             }
             Action::DeleteFooMachine { name, uid, .. } => return self.delete_foo_machine(name, uid).await,
             Action::ReleaseFooMachine { name, uid } => self.release_foo_machine(name, uid).await?,
@@ -293,6 +293,7 @@ impl Hands<'_> {
         name: &MachineName,
         instance: &InstanceId,
         zone: &Zone,
+        spec_hash: Option<&SpecHash>,
     ) -> Result<(), Failure> {
         let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let mut machine = FooMachine::new(
@@ -302,18 +303,14 @@ impl Hands<'_> {
                 instance_id: instance.as_str().to_owned(),
             },
         );
-        machine.metadata.labels = Some(BTreeMap::from([
-            (names::CLUSTER_NAME_LABEL.to_owned(), self.identity.cluster.clone()),
-            (
-                names::POOL_NAME_LABEL.to_owned(),
-                foo_api::labels::must_format_value(self.machine_pool.unwrap_or(&self.identity.pool)),
-            ),
-        ]));
-        if let Some(filter) = self.pool.labels().get(names::WATCH_LABEL) {
-            machine.labels_mut().insert(names::WATCH_LABEL.to_owned(), filter.clone());
+        let machine_pool = self.machine_pool.unwrap_or(&self.identity.pool);
+        machine.metadata.labels = Some(upkeep::labels(self.pool, &self.identity.cluster, machine_pool));
+        if let Some(hash) = spec_hash {
+            let hash = (names::SPEC_HASH_ANNOTATION.to_owned(), hash.as_str().to_owned());
+            machine.metadata.annotations = Some([hash].into());
         }
         machine.metadata.finalizers = Some(vec![names::MACHINE_FINALIZER.to_owned()]);
-        machine.metadata.owner_references = Some(super::publish::owners(self.pool, self.cluster));
+        machine.metadata.owner_references = Some(upkeep::owners(self.pool, self.cluster));
         match machines.create(&PostParams::default(), &machine).await {
             // The name is the instance's: it is ours already, the cache is only behind.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
@@ -375,14 +372,14 @@ impl Hands<'_> {
                 if !live.annotations().contains_key(names::DELETE_MACHINE_ANNOTATION) {
                     return Ok(Done::Overtaken("its removal mark was taken back"));
                 }
-                if self.live_wish().await?.is_some_and(|live| live > wish) {
-                    return Ok(Done::Overtaken("the wish was raised meanwhile"));
+                if let Some(why) = self.wish_exceeds(wish).await? {
+                    return Ok(Done::Overtaken(why));
                 }
                 live.resource_version()
             }
             OnlyIf::WishAtMost { wish } => {
-                if self.live_wish().await?.is_some_and(|live| live > wish) {
-                    return Ok(Done::Overtaken("the wish was raised meanwhile"));
+                if let Some(why) = self.wish_exceeds(wish).await? {
+                    return Ok(Done::Overtaken(why));
                 }
                 None
             }
@@ -391,12 +388,17 @@ impl Hands<'_> {
         Ok(Done::Carried)
     }
 
-    /// MachinePool.spec.replicas, read live; `None` when there is no MachinePool any more.
-    async fn live_wish(&self) -> Result<Option<u32>, Failure> {
+    /// Whether MachinePool.spec.replicas, read live, allows no more than `wish`, and if not, why. When there is no MachinePool
+    /// any more, nothing is wished for.
+    async fn wish_exceeds(&self, wish: u32) -> Result<Option<&'static str>, Failure> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
-        let live = pools.get_opt(name).await?;
-        Ok(live.map(|pool| super::content::unsigned(pool.spec.replicas.unwrap_or(1))))
+        let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
+        Ok(match live.spec.replicas.map(super::content::unsigned) {
+            None => Some("the MachinePool does not say how many replicas it wishes for"),
+            Some(live) if live > wish => Some("the wish was raised meanwhile"),
+            Some(_) => None,
+        })
     }
 
     async fn cordon(&self, nodes: &BTreeMap<InstanceId, MachineName>) -> Vec<(Cordon, cordon::Outcome)> {

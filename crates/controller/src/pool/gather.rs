@@ -162,15 +162,20 @@ pub(super) fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachineP
         .filter(|name| !name.is_empty())
 }
 
-/// Whether a FooMachine belongs to the FooMachinePool of that name: as its owner, or, if it has no FooMachinePool for
-/// an owner (any more), by its own name. The garbage collector takes the owner away when the pool is deleted in the
-/// foreground, and a pool that then saw no FooMachines would end its instances undrained.
+/// Whether a FooMachine belongs to the FooMachinePool of that name. Its own name says so, made of the pool's and the
+/// instance's, and cannot be changed; its owners can. The garbage collector takes the pool away from them when it is
+/// deleted in the foreground, and a pool that then saw no FooMachines would end its instances undrained.
 pub(super) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
-    if let Some(owner) = owning_pool(machine) {
-        return owner == pool;
-    }
-    let name = machine_name(pool, &InstanceId::new(machine.spec.instance_id.as_str()));
-    machine.metadata.name.as_deref() == Some(name.as_str())
+    let Some(name) = machine.metadata.name.as_deref() else { return false };
+    begins_like(name, pool)
+        && name == machine_name(pool, &InstanceId::new(machine.spec.instance_id.as_str())).as_str()
+}
+
+/// Whether a name may be one of the pool's, without making one: this is asked of every FooMachine of the namespace in every
+/// pass. Sixteen characters stay in the longest names.
+fn begins_like(name: &str, pool: &str) -> bool {
+    let stays = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
+    pool.bytes().take(16).take_while(stays).zip(name.bytes()).all(|(wanted, found)| wanted == found)
 }
 
 /// Whether a Machine has the name of an instance of the pool: it is the pool's, even if its FooMachine is gone.
@@ -188,4 +193,52 @@ pub(super) fn owning_pool(machine: &FooMachine) -> Option<&str> {
         .iter()
         .find(|owner| owner.kind == "FooMachinePool")
         .map(|owner| owner.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_api::FooMachineSpec;
+
+    fn named(name: &str, instance: &str) -> FooMachine {
+        FooMachine::new(
+            name,
+            FooMachineSpec {
+                provider_id: format!("aws:///eu-central-1a/{instance}"),
+                instance_id: instance.to_owned(),
+            },
+        )
+    }
+
+    #[test]
+    fn a_foo_machine_belongs_to_the_pool_in_its_name_and_to_no_other() {
+        let long = "a-pool-with-a-name-of-many-words-".repeat(7);
+        let pools = [
+            "p",
+            "p-1",
+            "pool",
+            "pool-1",
+            "pool.one",
+            "a.b-c",
+            "1a",
+            "a-very-long-name-of-a-pool",
+            long.as_str(),
+        ];
+        for instance in ["i-0a1b2c3d4e5f60718", "i-0a1b2c3d"] {
+            for pool in pools {
+                let name = machine_name(pool, &InstanceId::new(instance));
+                for other in pools {
+                    assert_eq!(
+                        belongs_to(&named(name.as_str(), instance), other),
+                        pool == other,
+                        "{pool}, {other}"
+                    );
+                }
+                assert!(
+                    !belongs_to(&named(name.as_str(), "i-0123456789abcdef0"), pool),
+                    "another instance's"
+                );
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! No call is made here: the observer's views, the template as last read, and the caches are put together.
 
 use super::gather::Gathered;
+use super::upkeep;
 use crate::clock::to_kube;
 use foo_api::{capi, names};
 use foo_cloud::model::{
@@ -21,11 +22,16 @@ use std::collections::BTreeMap;
 
 /// The group as the observer knows it. A single failed sweep must not turn every condition over; two periods without a look
 /// do, with or without an error.
-pub(super) fn group(observer: &Observer, name: &GroupName) -> Look<Option<Group>> {
+pub(super) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look<Option<Group>> {
     let view = observer.view(name);
     let unseen = observer.unseen_since(name);
     match (observer.trouble(name), unseen) {
         (Some((_, error)), Some(since)) if view.is_some() => return failed_since(&error, since),
+        (Some((_, error)), _) if view.is_none() && error.kind == ErrorKind::Unreachable => {
+            let reason: &'static str = error.kind.into();
+            let message = crate::cluster::unreachable(region, &error.to_string());
+            return Look::Failed { reason: reason.to_owned(), message };
+        }
         (Some((_, error)), _) if view.is_none() || needs_a_human(&error) => return failed(&error),
         (None, Some(since)) => {
             let message =
@@ -143,21 +149,35 @@ pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
             uid: Uid::new(machine.uid().unwrap_or_default()),
             instance: InstanceId::new(machine.spec.instance_id.as_str()),
             zone: zone_of(&machine.spec.provider_id),
-            // One that was moved away is deleted, too, but released by nobody: its instance lives on.
-            deletion: deletion(machine.metadata.deletion_timestamp.as_ref().filter(|_| !is_moved(machine))),
+            // One that was moved away is deleted, too, but released by nobody: its instance lives on. One that is paused
+            // waits.
+            deletion: deletion(
+                machine
+                    .metadata
+                    .deletion_timestamp
+                    .as_ref()
+                    .filter(|_| !is_moved(machine) && !is_paused(machine)),
+            ),
             held: machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER),
             held_since: machine
                 .status
                 .as_ref()
                 .and_then(|status| status.drain_hook.as_ref())
-                .map(|hook| timestamp(&hook.since)),
+                .map(|hook| timestamp(&hook.since))
+                .or_else(|| upkeep::held_since(machine)),
             spec_hash: machine
                 .status
                 .as_ref()
                 .and_then(|status| status.spec_hash.as_deref())
+                .or_else(|| machine.annotations().get(names::SPEC_HASH_ANNOTATION).map(String::as_str))
                 .map(SpecHash::new),
         })
         .collect()
+}
+
+/// Whether somebody paused this one FooMachine.
+pub(super) fn is_paused(machine: &foo_api::FooMachine) -> bool {
+    machine.annotations().contains_key(names::PAUSED_ANNOTATION)
 }
 
 fn is_moved(machine: &foo_api::FooMachine) -> bool {

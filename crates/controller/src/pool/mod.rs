@@ -7,7 +7,7 @@
 //! * [`look`] (with [`shortage`] and [`causes`]): the newest shared look at AWS, and our objects, as the planner's nouns;
 //! * `foo_planner::plan`: every decision;
 //! * [`execute`]: the actions, one by one; [`overlay`]: what a refusal adds to the report;
-//! * [`publish`] (with [`capacity`]): status, ids, events.
+//! * [`publish`] (with [`capacity`]): status, ids, events; [`upkeep`]: the metadata of FooMachines.
 //!
 //! [`reconcile`] (with [`rounds`]) ties them together, [`lanes`] keeps one slow account from holding up all others, [`tenure`] says which of several pools a group belongs to, [`state`] is what is remembered between passes, [`rest`] watches that nothing
 //! is done for ever. There is no decision about
@@ -37,6 +37,7 @@ mod shortage;
 mod skew;
 mod state;
 mod tenure;
+mod upkeep;
 mod wish;
 
 use crate::Context;
@@ -201,10 +202,10 @@ fn pools_with_identity(caches: &Caches, names: &BTreeSet<String>) -> Vec<ObjectR
     pools.iter().map(|pool| ObjectRef::from_obj(pool.as_ref())).collect()
 }
 
-/// The pool of a FooMachine: its owner, or, if it lost that, the pool it is named after.
+/// The pool of a FooMachine: the one it is named after, which is its owner unless somebody changed that.
 fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();
-    if let Some(pool) = owning_pool(machine) {
+    if let Some(pool) = owning_pool(machine).filter(|pool| belongs_to(machine, pool)) {
         return Some(ObjectRef::new(pool).within(&namespace));
     }
     let named_after = |pool: &Arc<FooMachinePool>| {

@@ -1,7 +1,6 @@
 //! Publish: status and provider ids by server-side apply, events, and the status of each FooMachine; only what changed.
 
 use super::gather::Gathered;
-use foo_api::capi::Cluster;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
 use foo_api::pool::RolloutStatus;
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
@@ -10,8 +9,9 @@ use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
 use foo_cloud::model::{LifecycleState, Timestamp};
 use foo_planner::Report;
-use foo_planner::report::{Condition, MachineReport, RolloutReport, Status};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as MetaCondition, OwnerReference, Time};
+use foo_planner::observed::Stray;
+use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport, Status};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as MetaCondition, Time};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ pub(super) struct Extra {
     pub(super) instance_type: Option<String>,
     /// Name of the group.
     pub(super) group: Option<String>,
+    /// When this manager began to look after the pool.
+    pub(super) began: Option<Timestamp>,
 }
 
 /// Writes the list of ids, if it changed. Core reads it together with `status.replicas`, which is written next.
@@ -64,43 +66,6 @@ pub(super) fn spec_apply(pool: &FooMachinePool, arn: Option<&str>, ids: &[String
         "metadata": {"name": pool.name_any(), "uid": pool.uid()},
         "spec": spec,
     })
-}
-
-/// Whom a FooMachine belongs to, besides its Machine, which core makes its controller.
-///
-/// The Cluster is there for the garbage collector's sake: when a MachinePool is deleted in the foreground, it deletes at
-/// once whatever has no other owner, and Cluster API skips the drain of a Machine whose FooMachine is being deleted.
-pub(super) fn owners(pool: &FooMachinePool, cluster: Option<&Cluster>) -> Vec<OwnerReference> {
-    [pool.owner_ref(&()), cluster.and_then(|cluster| cluster.owner_ref(&()))].into_iter().flatten().collect()
-}
-
-/// The owners of a FooMachine with those that it lacks; `None` if it lacks none.
-fn completed_owners(
-    machine: &FooMachine,
-    pool: &FooMachinePool,
-    cluster: Option<&Cluster>,
-) -> Option<Vec<OwnerReference>> {
-    let known = machine.owner_references();
-    let lacking = |wanted: &OwnerReference| !known.iter().any(|it| it.uid == wanted.uid);
-    let missing: Vec<OwnerReference> = owners(pool, cluster).into_iter().filter(lacking).collect();
-    (!missing.is_empty()).then(|| [known, &missing].concat())
-}
-
-/// Puts back owners that a FooMachine has lost, or that an earlier version did not set.
-pub(super) async fn restore_owners(client: &Client, gathered: &Gathered, machine: &FooMachine) {
-    let going =
-        gathered.pool.metadata.deletion_timestamp.is_some() || machine.metadata.deletion_timestamp.is_some();
-    let cluster = gathered.cluster.as_deref().filter(|cluster| cluster.metadata.deletion_timestamp.is_none());
-    let Some(owners) = completed_owners(machine, &gathered.pool, cluster).filter(|_| !going) else { return };
-    let machines: Api<FooMachine> = Api::namespaced(client.clone(), &gathered.namespace());
-    // Owners are a list: whoever wrote one since must not lose it.
-    let patch = json!({"metadata": {
-        "resourceVersion": machine.resource_version(), "uid": machine.uid(), "ownerReferences": owners
-    }});
-    let patched = machines.patch(&machine.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await;
-    if let Err(error) = patched {
-        tracing::warn!(machine = machine.name_any(), %error, "could not put back the owners of a FooMachine");
-    }
 }
 
 fn rollout(report: &RolloutReport) -> RolloutStatus {
@@ -187,36 +152,71 @@ fn wanted(conditions: &[Condition]) -> Vec<conditions::Wanted> {
         .collect()
 }
 
-/// The status a FooMachine shall have; `None` while there is nothing to say yet.
+/// The status of a paused pool: what it was, and that it is paused. Nothing else is looked after meanwhile.
+pub(super) fn paused_pool_status(
+    pool: &FooMachinePool,
+    report: &Report,
+    now: jiff::Timestamp,
+) -> Option<FooMachinePoolStatus> {
+    let mut status = pool.status.clone()?;
+    let of_pause = |condition: &&Condition| condition.kind == ConditionKind::Paused;
+    let said: Vec<Condition> = report.conditions.iter().filter(of_pause).cloned().collect();
+    status.conditions = amended(&status.conditions, &wanted(&said), pool.metadata.generation, now);
+    Some(status)
+}
+
+/// Old conditions with these in the place of their like.
+fn amended(
+    old: &[MetaCondition],
+    wanted: &[conditions::Wanted],
+    generation: Option<i64>,
+    now: jiff::Timestamp,
+) -> Vec<MetaCondition> {
+    let mut fresh = conditions::merge(old, wanted, generation, now);
+    let mut all: Vec<MetaCondition> = old
+        .iter()
+        .map(|before| match fresh.iter().position(|new| new.type_ == before.type_) {
+            Some(at) => fresh.remove(at),
+            None => before.clone(),
+        })
+        .collect();
+    all.extend(fresh);
+    all
+}
+
+/// The status that a FooMachine shall have while it is paused: what it was, and that it is paused.
+pub(super) fn paused_machine_status(machine: &FooMachine, now: jiff::Timestamp) -> FooMachineStatus {
+    let old = machine.status.clone().unwrap_or_default();
+    let wanted = [paused_condition(true)];
+    let conditions = amended(&old.conditions, &wanted, machine.metadata.generation, now);
+    FooMachineStatus { conditions, ..old }
+}
+
+/// The status a FooMachine shall have; `None` while there is nothing new to say.
 ///
-/// An instance on its way up gets no status: it is provisioned, addresses and all, in one write when it is in service.
+/// An instance that has come into service is provisioned, addresses and all, in one write, once EC2 has told them.
 pub(super) fn machine_status(
     machine: &FooMachine,
     report: &MachineReport,
     details: Option<&InstanceDetails>,
-    paused: bool,
     now: jiff::Timestamp,
 ) -> Option<FooMachineStatus> {
     let old = machine.status.clone().unwrap_or_default();
     let was_provisioned = old.ready == Some(true);
-    let provisioned = was_provisioned || (report.lifecycle == LifecycleState::InService && details.is_some());
-    if !provisioned && machine.status.is_none() {
+    let serves = report.lifecycle == LifecycleState::InService;
+    let provisioned = was_provisioned || (serves && details.is_some());
+    if serves && !provisioned {
         return None;
     }
     let (status, reason) = match &report.lifecycle {
-        _ if !provisioned => ("False", "Launching"),
         state if state.is_leaving() => ("False", "Terminating"),
+        _ if !provisioned => ("False", "Launching"),
         LifecycleState::InService => ("True", "InService"),
         _ => ("False", "NotInService"),
     };
     let wanted = [
-        conditions::Wanted {
-            kind: "Ready".to_owned(),
-            status,
-            reason: reason.to_owned(),
-            message: String::new(),
-        },
-        paused_condition(paused),
+        ready_condition(status, reason, String::new()),
+        paused_condition(false),
         up_to_date_condition(report.up_to_date, &old.conditions),
     ];
     Some(FooMachineStatus {
@@ -232,6 +232,55 @@ pub(super) fn machine_status(
         drain_hook: report.held.and_then(drain_hook),
         conditions: conditions::merge(&old.conditions, &wanted, machine.metadata.generation, now),
     })
+}
+
+/// The same for one whose instance is not in the group (any more): what is known of it stays, but it is not ready.
+pub(super) fn status_outside(
+    machine: &FooMachine,
+    report: &OutsideReport,
+    group: &str,
+    now: jiff::Timestamp,
+) -> Option<FooMachineStatus> {
+    if report.word == Stray::Gone && machine.metadata.deletion_timestamp.is_some() {
+        // It goes in this very pass.
+        return None;
+    }
+    let old = machine.status.clone().unwrap_or_default();
+    let instance = &report.instance;
+    let (status, reason, message, state) = match report.word {
+        Stray::Gone => {
+            let message = format!("EC2 says that instance {instance} is gone");
+            ("False", "InstanceGone", message, Some(LifecycleState::Terminated.name().to_owned()))
+        }
+        Stray::Alive => {
+            let message = format!(
+                "instance {instance} runs, but is not in Auto Scaling group {group}: it was detached, or does not show up \
+                 there yet"
+            );
+            ("False", "NotInGroup", message, None)
+        }
+        Stray::NotFound { .. } => {
+            let message = format!(
+                "EC2 does not know instance {instance}; if it goes on saying so, the instance counts as gone"
+            );
+            ("Unknown", "NotFound", message, old.lifecycle_state.clone())
+        }
+    };
+    let wanted = [
+        ready_condition(status, reason, message),
+        paused_condition(false),
+        up_to_date_condition(None, &old.conditions),
+    ];
+    Some(FooMachineStatus {
+        lifecycle_state: state,
+        drain_hook: None,
+        conditions: conditions::merge(&old.conditions, &wanted, machine.metadata.generation, now),
+        ..old
+    })
+}
+
+fn ready_condition(status: &'static str, reason: &str, message: String) -> conditions::Wanted {
+    conditions::Wanted { kind: "Ready".to_owned(), status, reason: reason.to_owned(), message }
 }
 
 /// Whole seconds, as Kubernetes writes times: what is written equals what is read.

@@ -9,7 +9,7 @@ use super::publish::{self, Extra};
 use super::rounds::{Pass, Sight, asking};
 use super::state::{PoolState, States, Tenure};
 use super::tenure;
-use super::{capacity, content, details, look, names, secret, skew, wish};
+use super::{capacity, content, details, look, names, secret, skew, upkeep, wish};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter, Written};
@@ -266,6 +266,7 @@ impl Pools {
                 .first()
                 .map(|name| name.as_str().to_owned()),
             group: wish::identify(&gathered).map(|wish| wish.identity.group.as_str().to_owned()),
+            began: state.began,
         };
         let removed = is_removed(&pass);
         let mut written = Written::Unchanged;
@@ -341,9 +342,14 @@ impl Pools {
             _ => None,
         });
         let arn = gathered.pool.spec.provider_id.as_deref().or(recorded);
-        publish::ids(client, gathered, report, arn).await?;
+        let paused = wish::pause(gathered).is_some();
+        if !paused {
+            publish::ids(client, gathered, report, arn).await?;
+        }
         let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
-        let status = publish::pool_status(&gathered.pool, report, extra, now);
+        let while_paused = || publish::paused_pool_status(&gathered.pool, report, now);
+        let status = Some(()).filter(|()| paused).and_then(|()| while_paused());
+        let status = status.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
         let written = self
             .pool_status
             .apply_if_changed(&pools, gathered.pool.as_ref(), gathered.pool.status.as_ref(), &status)
@@ -372,7 +378,7 @@ impl Pools {
         }
     }
 
-    /// Status of each FooMachine that changed. A failed write is repeated with the next pass, which its own conflict
+    /// Metadata and status of each FooMachine that changed. A failed write is repeated with the next pass, which its own conflict
     /// or the sync period brings.
     async fn publish_machines(
         &self,
@@ -383,28 +389,39 @@ impl Pools {
         now: jiff::Timestamp,
     ) {
         let Some(group) = extra.group.as_deref().map(Into::into) else { return };
-        details::want(&region.observer, &group, gathered, report, self.context.clock.now());
+        let since = details::Since { began: extra.began, now: self.context.clock.now() };
+        details::want(&region.observer, &group, gathered, report, since);
         let known: BTreeSet<InstanceId> = gathered
             .foo_machines
             .iter()
             .map(|machine| InstanceId::new(machine.spec.instance_id.as_str()))
             .collect();
         region.observer.retain_details(&group, &known);
-        let paused = wish::identify(gathered).is_some_and(|wish| wish.pause.is_some());
+        let paused = wish::pause(gathered).is_some();
         let machines: Api<FooMachine> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let mut writes = Vec::new();
         for machine in &gathered.foo_machines {
-            if !paused {
-                publish::restore_owners(&self.context.client, gathered, machine).await;
-            }
             let name = machine.name_any();
             let said = report.machines.binary_search_by(|said| said.name.as_str().cmp(&name));
-            let Some(said) = said.ok().and_then(|at| report.machines.get(at)) else { continue };
-            let known = region.observer.details(&said.instance);
-            let details = known.as_ref().and_then(|(_, word)| word.details());
-            if let Some(status) = publish::machine_status(machine, said, details, paused, now) {
-                writes.push(self.write_machine(machines.clone(), Arc::clone(machine), status));
-            }
+            let said = said.ok().and_then(|at| report.machines.get(at));
+            let outside = report.outside.iter().find(|said| said.name.as_str() == name);
+            let paused = paused || look::is_paused(machine);
+            let status = match (said, outside) {
+                _ if paused => Some(publish::paused_machine_status(machine, now)),
+                (Some(said), _) => {
+                    let known = region.observer.details(&said.instance);
+                    let details = known.as_ref().and_then(|(_, word)| word.details());
+                    publish::machine_status(machine, said, details, now)
+                }
+                (None, Some(said)) => {
+                    let group = extra.group.as_deref().unwrap_or_default();
+                    publish::status_outside(machine, said, group, now)
+                }
+                (None, None) => None,
+            };
+            let repair = Some(machine).filter(|_| !paused);
+            let repair = repair.and_then(|machine| upkeep::repair(machine, gathered, said));
+            writes.push(self.write_machine(machines.clone(), Arc::clone(machine), repair, status));
         }
         stream::iter(writes).buffer_unordered(STATUS_WRITES).collect::<()>().await;
     }
@@ -413,8 +430,13 @@ impl Pools {
         &self,
         machines: Api<FooMachine>,
         machine: Arc<FooMachine>,
-        status: foo_api::FooMachineStatus,
+        repair: Option<serde_json::Value>,
+        status: Option<foo_api::FooMachineStatus>,
     ) {
+        if let Some(repair) = repair {
+            upkeep::keep(&machines, &machine, repair).await;
+        }
+        let Some(status) = status else { return };
         let written = self
             .machine_status
             .apply_if_changed(&machines, machine.as_ref(), machine.status.as_ref(), &status)

@@ -107,7 +107,11 @@ impl Pools {
         let mut desired =
             wish::desired(identified, gathered, data, types, &limits, &region.lookups, asking).await;
         // As soon as anything of it can exist.
-        if look::finalizer(gathered) == Finalizer::Present || desired.missing.is_empty() {
+        let exists = look::finalizer(gathered) == Finalizer::Present
+            || desired.missing.is_empty()
+            || gathered.pool.spec.provider_id.is_some()
+            || !gathered.foo_machines.is_empty();
+        if exists {
             self.watch_group(key, &desired.identity.group, region, state);
         }
         let stranger = stranger(gathered, region, &desired.identity.group).await;
@@ -248,7 +252,7 @@ impl Pools {
         };
         let group = match stranger {
             Some(doubt) => look::doubted(doubt),
-            None => look::group(&region.observer, &desired.identity.group),
+            None => look::group(&region.observer, &region.key.region, &desired.identity.group),
         };
         let foo_machines = look::foo_machines(gathered);
         // What is looked at with a stranger's eyes is not ours: neither believed nor added to. Until the group of a pool

@@ -170,6 +170,7 @@ pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
             "no MachinePool owns this FooMachinePool yet: one must name it in spec.template.spec.infrastructureRef",
         ));
     }
+    missing.extend(turned_away(gathered));
     match &gathered.cluster {
         None => missing.push(Blocked::new("WaitingForCluster", "the Cluster does not exist yet")),
         Some(cluster) if !cluster.infrastructure_provisioned() => missing.push(Blocked::new(
@@ -185,11 +186,43 @@ pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
     missing
 }
 
+/// That the MachinePool names another infrastructure by now. Cluster API leaves its owner reference where it was.
+fn turned_away(gathered: &Gathered) -> Option<Blocked> {
+    let machine_pool = gathered.machine_pool.as_ref()?;
+    let named = &machine_pool.spec.template.spec.infrastructure_ref;
+    let name = gathered.pool.name_any();
+    let is_named = named.kind == "FooMachinePool" && named.name == name;
+    (!is_named).then(|| {
+        Blocked::new(
+            "NotReferenced",
+            format!(
+                "MachinePool {} names {} {} now: delete FooMachinePool {name}, whose instances are then drained and \
+                 terminated, or name it again in spec.template.spec.infrastructureRef",
+                machine_pool.name_any(),
+                named.kind,
+                named.name
+            ),
+        )
+    })
+}
+
 fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     let spec = &gathered.pool.spec;
     let Some(machine_pool) = &gathered.machine_pool else { return Ok(Size::Unknown) };
-    // Core's webhook always sets replicas; without webhooks absent means 1.
-    let wanted = content::unsigned(machine_pool.spec.replicas.unwrap_or(1));
+    if turned_away(gathered).is_some() {
+        // What it wishes for is another pool's business; what is there stays until it is deleted.
+        return Ok(Size::Unknown);
+    }
+    // Core's webhook always sets replicas. An object that lost the field must not drain its pool down to a default.
+    let Some(wanted) = machine_pool.spec.replicas.map(content::unsigned) else {
+        return Err(Blocked::new(
+            "ReplicasUnknown",
+            format!(
+                "MachinePool {} does not say how many replicas it wishes for: set spec.replicas",
+                machine_pool.name_any()
+            ),
+        ));
+    };
     if !managed_externally(gathered) {
         return Ok(Size::Replicas { wanted, ceiling: spec.max_size.map(content::unsigned) });
     }
@@ -317,12 +350,14 @@ async fn template(
     asking: Asking,
 ) -> Result<Template, Blocked> {
     let spec = &gathered.pool.spec;
-    let image = lookups
-        .image(&spec.ami.id.as_str().into(), asking)
-        .await
-        .map_err(|error| lookup::failed("ImageNotFound", &format!("image {}", spec.ami.id), &error))?;
+    let image = lookups.image(&spec.ami.id.as_str().into(), asking).await.map_err(|error| {
+        lookup::failed("ImageNotFound", &format!("image {}", lookup::shown(&spec.ami.id)), &error)
+    })?;
     if !image.available {
-        return Err(Blocked::new("ImageNotAvailable", format!("image {} is not available", spec.ami.id)));
+        return Err(Blocked::new(
+            "ImageNotAvailable",
+            format!("image {} is not available", lookup::shown(&spec.ami.id)),
+        ));
     }
     let types = types.as_ref().map_err(Clone::clone)?;
     if let Some(other) = types.iter().find(|kind| kind.architecture != image.architecture) {
@@ -330,7 +365,10 @@ async fn template(
             "ArchitectureMismatch",
             format!(
                 "image {} is built for {}, instance type {} runs {}",
-                spec.ami.id, image.architecture, other.instance_type, other.architecture
+                lookup::shown(&spec.ami.id),
+                image.architecture,
+                other.instance_type,
+                other.architecture
             ),
         ));
     }
@@ -362,7 +400,11 @@ pub(super) async fn instance_types(
     let mut found = Vec::new();
     for name in content::instance_types(spec) {
         let kind = lookups.instance_type(&name, asking).await.map_err(|error| {
-            lookup::failed("InstanceTypeNotFound", &format!("instance type {name}"), &error)
+            lookup::failed(
+                "InstanceTypeNotFound",
+                &format!("instance type {}", lookup::shown(name.as_str())),
+                &error,
+            )
         })?;
         found.push(kind);
     }

@@ -127,7 +127,8 @@ fn fingerprint<K: Resource<DynamicType = ()>>(object: &K, passing: Passing) -> u
             metadata.annotations.hash(&mut hasher);
             metadata.deletion_timestamp.is_some().hash(&mut hasher);
             for owner in object.owner_references() {
-                (&owner.uid, &owner.kind, &owner.name, owner.controller).hash(&mut hasher);
+                (&owner.uid, &owner.api_version, &owner.kind, &owner.name, owner.controller)
+                    .hash(&mut hasher);
             }
         }
     }

@@ -6,18 +6,22 @@ use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, Moves};
 use crate::situation::{Situation, View};
 
-/// Our finalizer before the first AWS write; the group's ARN in the spec once it is known.
+/// Our finalizer, together with the first thing that is done, before it. A pool of which there is nothing yet is not held:
+/// if its region is misspelt or its credentials are refused, AWS could not even be asked whether it may go.
+///
+/// To be asked last: it looks at what the plan does.
+pub(crate) fn take_hold(situation: &Situation<'_>, draft: &mut Draft) {
+    let something = matches!(situation.view, View::Ours(_)) || !situation.observed.foo_machines.is_empty();
+    if situation.observed.finalizer == Finalizer::Absent && (something || draft.does_something()) {
+        draft.act_first(Stage::Own, Action::AddFinalizer);
+    }
+}
+
+/// The group's ARN in the spec once it is known.
 ///
 /// The ARN is written once. It is immutable after that, so when the group was deleted by hand and made anew, the
 /// spec keeps naming the old one; the group's condition says so.
-pub(crate) fn take_hold(situation: &Situation<'_>, draft: &mut Draft) {
-    if situation.observed.finalizer == Finalizer::Absent {
-        draft.act(Stage::Own, Action::AddFinalizer);
-    }
-    record_arn(situation, draft);
-}
-
-fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
+pub(crate) fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
     if let (View::Ours(group), None) = (situation.view, &situation.observed.recorded_arn) {
         draft.act(Stage::Own, Action::RecordArn { arn: group.arn.clone() });
     }

@@ -5,7 +5,7 @@ use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
 use crate::model::Process;
 use crate::model::group::GroupStatus;
-use crate::observed::Look;
+use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{Situation, Standing, View};
 use crate::steps::group::{Difference, differences, given_up_by_aws, obstacle, was_lost};
@@ -344,6 +344,9 @@ fn removal(situation: &Situation<'_>) -> (String, String) {
                 Some(None) => said("Finished", "nothing is left in AWS"),
                 Some(Some(template)) if !situation.desired.identity.owns(&template.tags) => {
                     said("Finished", "nothing of ours is left in AWS")
+                }
+                None if situation.observed.finalizer == Finalizer::Absent => {
+                    said("Finished", "nothing of ours was made in AWS")
                 }
                 Some(Some(_)) | None => {
                     said("DeletingLaunchTemplate", "the launch template is being deleted")

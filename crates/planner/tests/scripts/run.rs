@@ -3,6 +3,7 @@
 use crate::world::{Fault, Launches, World, content, pool, short, somebody_elses};
 use foo_planner::desired::{Blocked, PausedBy, Wanted};
 use foo_planner::model::{Health, InstanceId, LifecycleState, MachineName, SignalKind};
+use foo_planner::observed::Finalizer;
 use foo_planner::report::{Pace, Report};
 use foo_planner::{Goal, Look, Plan};
 
@@ -126,6 +127,8 @@ fn people(world: &mut World, words: &[&str]) -> Vec<String> {
         "unpause" => world.desired.pause = None,
         "managed" => world.let_somebody_else_manage(number(), words[2].parse().unwrap()),
         "unmanaged" => world.manage_again(),
+        // As managers did it that took hold of a pool before anything was made for it.
+        "held" => world.kube.finalizer = Finalizer::Present,
         "delete-pool" => world.delete_pool(),
         "move-away" => world.desired.goal = Goal::LetGo,
         _ => return cloud(world, words),

@@ -8,7 +8,30 @@ use foo_planner::report::Status;
 #[test]
 fn the_finalizer_comes_before_anything_in_aws() {
     let mut world = pool().of(1).new_world();
-    assert_eq!(world.wants(), ["add finalizer", "look at template"]);
+    assert_eq!(world.wants(), ["look at template"], "what only reads leaves nothing behind");
+    world.look_and_pass();
+    assert_eq!(world.kube.finalizer, Finalizer::Absent);
+    assert_eq!(world.wants(), ["add finalizer", "block move", "create template spec=v1 data=d1"]);
+}
+
+#[test]
+fn a_pool_is_held_as_soon_as_there_is_something_of_it_and_not_before() {
+    let mut world = pool().of(1).new_world();
+    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    world.settle();
+    assert_eq!(world.kube.finalizer, Finalizer::Absent, "nothing is made yet");
+    world.desired.missing.clear();
+    while world.cloud.template.is_none() {
+        assert_eq!(world.kube.finalizer, Finalizer::Absent);
+        world.look_and_pass();
+    }
+    assert_eq!(world.kube.finalizer, Finalizer::Present);
+    // Somebody takes it off: there is a group, so it comes back.
+    world.settle();
+    world.kube.finalizer = Finalizer::Absent;
+    assert_eq!(world.wants(), ["add finalizer"]);
+    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    assert_eq!(world.wants(), ["add finalizer"], "whatever is missing");
 }
 
 #[test]

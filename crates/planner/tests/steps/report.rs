@@ -93,6 +93,8 @@ fn provisioned_needs_a_group_and_an_instance_if_one_is_wished_for() {
     }
     assert!(!world.look_and_pass().report.provisioned, "no instance yet");
     world.cloud.launch(world.now);
+    assert!(!world.look_and_pass().report.provisioned, "it may never come up");
+    world.cloud.put_in_service(world.now);
     assert!(world.look_and_pass().report.provisioned);
 }
 

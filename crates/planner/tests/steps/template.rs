@@ -13,8 +13,9 @@ fn condition(plan: &Plan) -> &str {
 #[test]
 fn it_is_looked_at_once_per_start_and_made_when_it_is_not_there() {
     let mut world = pool().of(0).new_world();
+    assert_eq!(world.wants(), ["look at template"]);
     world.look_and_pass();
-    assert_eq!(world.wants(), ["block move", "create template spec=v1 data=d1"]);
+    assert_eq!(world.wants(), ["add finalizer", "block move", "create template spec=v1 data=d1"]);
     world.settle();
     assert_eq!(world.wants(), NOTHING, "what is known is not asked for again");
     world.restart(0);

@@ -28,16 +28,22 @@ async fn change(
 fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_controllers_dry_run() {
     on_server(async |server| {
         let control_plane = |secret: &str| json!({"external": {"kubeconfigSecretRef": {"name": secret}}});
-        for (kind, from, to) in [
+        for (number, (kind, from, to)) in [
             (
                 Kind::ClusterTemplate,
                 cluster(),
                 with(cluster(), json!({"network": {"subnets": [{"id": "subnet-2"}]}})),
             ),
+            // Of a FooCluster the region never changes; of its template it may be tried.
+            (Kind::ClusterTemplate, cluster(), with(cluster(), json!({"region": "us-east-1"}))),
             (Kind::ControlPlaneTemplate, control_plane("one"), control_plane("two")),
-        ] {
-            server.make(kind, "kept", json!({"template": {"spec": from}})).await?;
-            let stored = server.api(kind).get("kept").await?;
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let name = format!("kept-{number}");
+            server.make(kind, &name, json!({"template": {"spec": from}})).await?;
+            let stored = server.api(kind).get(&name).await?;
             for (annotated, dry_run) in [(false, false), (false, true), (true, false)] {
                 let changed = change(server, kind, stored.clone(), &to, annotated, dry_run).await;
                 is_refusal(changed, "is immutable; make one of another name")?;

@@ -240,13 +240,14 @@ fn shares_are_numbers_or_percentages() {
 fn names_of_what_is_in_aws_never_change() {
     on_server(async |server| {
         let id = |id: Value| with(pool(), json!({"providerID": id}));
-        let immutable = "providerID is immutable once set";
+        let immutable = "providerID is written by the provider and cannot be changed";
         server.accepts_change(Kind::MachinePool, pool(), id(json!("arn:1"))).await?;
         server.refuses_change(Kind::MachinePool, id(json!("arn:1")), id(json!("arn:2")), immutable).await?;
-        server.refuses_change(Kind::MachinePool, id(json!("arn:1")), pool(), immutable).await?;
+        // As `kubectl replace` does it: the provider writes it again.
+        server.accepts_change(Kind::MachinePool, id(json!("arn:1")), pool()).await?;
 
         let group = |name: &str| with(pool(), json!({"groupName": name}));
-        let immutable = "groupName is immutable";
+        let immutable = "groupName cannot be changed, set or taken away later";
         server.refuses_change(Kind::MachinePool, group("one"), group("two"), immutable).await?;
         server.refuses_change(Kind::MachinePool, group("one"), pool(), immutable).await?;
         server.refuses_change(Kind::MachinePool, pool(), group("two"), immutable).await?;
@@ -265,6 +266,26 @@ fn names_of_what_is_in_aws_never_change() {
         let for_ever = "a FooMachine stands for one instance for ever";
         server.refuses_change(Kind::Machine, machine("i-1"), machine("i-2"), for_ever).await?;
         server.accepts_change(Kind::Machine, machine("i-1"), machine("i-1")).await
+    });
+}
+
+#[test]
+fn versions_of_control_planes_are_semantic_versions_behind_a_v() {
+    on_server(async |server| {
+        let control_plane = |version: &str| json!({"version": version, "external": {"kubeconfigSecretRef": {"name": "existing"}}});
+        for good in ["v1.36.3", "v1.36.0-rc.1", "v1.36.3-eks-0a1b2c3", "v1.36.3+k3s1", "v1.36.3-x.7.z-1+b.2"]
+        {
+            server.accepts(Kind::ControlPlane, &control_plane(good)).await?;
+        }
+        let message = "version must be a semantic version behind a v, as in v1.36.3";
+        for bad in
+            ["1.36.3", "v1.36", "latest", "v1.36.3 ", "v01.2.3", "v1.36.3-", "v1.36.3-rc.01", "v1.36.3\nx"]
+        {
+            server.refuses(Kind::ControlPlane, control_plane(bad), message).await?;
+            let template = json!({"template": {"spec": control_plane(bad)}});
+            server.refuses(Kind::ControlPlaneTemplate, template, message).await?;
+        }
+        Ok(())
     });
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Flags {
     pub(crate) watch_filter: Option<String>,
     /// `--require-identity`.
     pub(crate) require_identity: bool,
+    /// `--namespace`.
+    pub(crate) namespace: Option<String>,
 }
 
 /// A running manager. It dies when this is dropped, in the middle of whatever it does.
@@ -66,7 +68,11 @@ impl Manager {
                 ..identities::Rules::default()
             }),
             announcements: Announcements::default(),
-            settings: Settings { watch_filter: flags.watch_filter.clone(), ..Settings::default() },
+            settings: Settings {
+                watch_filter: flags.watch_filter.clone(),
+                namespace: flags.namespace.clone(),
+                ..Settings::default()
+            },
             readiness: Readiness::default(),
             liveness: Liveness::default(),
             client,

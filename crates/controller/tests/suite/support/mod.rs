@@ -119,6 +119,13 @@ impl World {
         self.starts_the_manager();
     }
 
+    /// Our manager starts anew with `--namespace`.
+    pub(crate) fn restarts_the_manager_in(&mut self, namespace: &str) {
+        self.kills_the_manager();
+        self.flags.namespace = Some(namespace.to_owned());
+        self.starts_the_manager();
+    }
+
     /// What credentials of another account see.
     pub(crate) fn another_account(&self) -> Simulator {
         Simulator::new(SimulatorConfig {

@@ -1,0 +1,116 @@
+//! `<cluster>-kubeconfig`, the Secret that Cluster API reads: made, and kept as it must be.
+//!
+//! Cluster API wants a type and a label of it and looks for nothing without them; `clusterctl move` and the garbage
+//! collector find it by its owner. Whatever of that is wrong is put right in each pass.
+
+use crate::apply;
+use crate::kubeconfig::{self, Usable};
+use foo_api::FooControlPlane;
+use foo_api::names::{self, managers};
+use foo_planner::desired::Blocked;
+use k8s_openapi::api::core::v1::Secret;
+use kube::{Api, Resource, ResourceExt};
+use serde_json::json;
+
+/// What is the matter with the Secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Cluster API cannot use it, or reads something else there.
+    Unusable(Blocked),
+    /// Cluster API reads it; all the same it is not as it should be.
+    Wrong(Blocked),
+}
+
+/// Makes `<cluster>-kubeconfig` be as it must.
+pub(super) async fn keep(
+    secrets: &Api<Secret>,
+    control_plane: &FooControlPlane,
+    cluster: &str,
+    usable: &Usable,
+) -> Result<Result<(), Trouble>, apply::Error> {
+    let name = kubeconfig::secret_name(cluster);
+    let there = secrets.get_opt(&name).await?;
+    if name == control_plane.spec.external.kubeconfig_secret_ref.name {
+        return match there {
+            Some(there) => keep_users_own(secrets, cluster, &there).await,
+            // It was there a moment ago.
+            None => Ok(Ok(())),
+        };
+    }
+    if let Some(there) = &there {
+        let says_it = kubeconfig::says(there, &usable.text);
+        if !is_owned_by(there, control_plane) && (!says_it || is_somebodys(there)) {
+            return Ok(Err(Trouble::Unusable(not_ours(&name))));
+        }
+        if let Some(wrong) = wrong_type(there) {
+            return Ok(Err(if says_it { Trouble::Wrong(wrong) } else { Trouble::Unusable(wrong) }));
+        }
+        if says_it && is_labelled(there, cluster) && is_owned_by(there, control_plane) {
+            return Ok(Ok(()));
+        }
+    }
+    let owner = control_plane.owner_ref(&());
+    let secret = json!({
+        "metadata": {
+            "labels": {names::CLUSTER_NAME_LABEL: cluster},
+            "ownerReferences": owner.into_iter().collect::<Vec<_>>(),
+        },
+        "type": names::CLUSTER_SECRET_TYPE,
+        "data": {names::SECRET_VALUE_KEY: k8s_openapi::ByteString(usable.text.clone().into_bytes())},
+    });
+    apply::apply(secrets, &name, managers::KUBECONFIG, secret).await?;
+    Ok(Ok(()))
+}
+
+/// The user's own Secret has the name that Cluster API looks for. It gets the label without which Cluster API does not see
+/// it, and no owner: it is not ours to be deleted with the FooControlPlane.
+async fn keep_users_own(
+    secrets: &Api<Secret>,
+    cluster: &str,
+    there: &Secret,
+) -> Result<Result<(), Trouble>, apply::Error> {
+    if !is_labelled(there, cluster) {
+        let label = json!({"metadata": {
+            "uid": there.uid(), "labels": {names::CLUSTER_NAME_LABEL: cluster}
+        }});
+        apply::apply(secrets, &there.name_any(), managers::KUBECONFIG_LABEL, label).await?;
+    }
+    Ok(wrong_type(there).map_or(Ok(()), |wrong| Err(Trouble::Wrong(wrong))))
+}
+
+fn not_ours(name: &str) -> Blocked {
+    let message = format!(
+        "Secret {name} holds another kubeconfig or belongs to somebody else, and is left as it is: delete it, or name it in \
+         spec.external.kubeconfigSecretRef"
+    );
+    Blocked::new("KubeconfigSecretNotOurs", message)
+}
+
+/// A Secret's type is immutable: only its maker can help.
+fn wrong_type(secret: &Secret) -> Option<Blocked> {
+    let found = secret.type_.as_deref().unwrap_or("Opaque");
+    (found != names::CLUSTER_SECRET_TYPE).then(|| {
+        let name = secret.name_any();
+        let message = format!(
+            "Secret {name} has type {found}; Cluster API wants {} of it, and the type of a Secret cannot be changed: delete it \
+             and make it again with that type",
+            names::CLUSTER_SECRET_TYPE
+        );
+        Blocked::new("KubeconfigSecretWrongType", message)
+    })
+}
+
+fn is_labelled(secret: &Secret, cluster: &str) -> bool {
+    secret.labels().get(names::CLUSTER_NAME_LABEL).is_some_and(|label| label == cluster)
+}
+
+/// Whether it was made for this very FooControlPlane.
+fn is_owned_by(secret: &Secret, control_plane: &FooControlPlane) -> bool {
+    let uid = control_plane.metadata.uid.as_ref();
+    secret.owner_references().iter().any(|owner| Some(&owner.uid) == uid && owner.kind == "FooControlPlane")
+}
+
+/// Whether it has an owner. One that lost all of them, as in a restore from a backup, is ours if it says what ours says.
+fn is_somebodys(secret: &Secret) -> bool {
+    !secret.owner_references().is_empty()
+}

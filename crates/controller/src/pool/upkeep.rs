@@ -1,0 +1,149 @@
+//! Upkeep: owners, labels, finalizer and annotations of a FooMachine stay as they were made, whoever changes them.
+//!
+//! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our finalizer an
+//! instance outlives its FooMachine. All that is wrong is put right by one patch.
+
+use super::gather::Gathered;
+use crate::owners::group;
+use foo_api::capi::Cluster;
+use foo_api::{FooMachine, FooMachinePool, labels, names};
+use foo_cloud::model::Timestamp;
+use foo_planner::report::MachineReport;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Resource, ResourceExt};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Whom a FooMachine belongs to, besides its Machine, which core makes its controller.
+///
+/// The Cluster is there for the garbage collector's sake: when a MachinePool is deleted in the foreground, it deletes at
+/// once whatever has no other owner, and Cluster API skips the drain of a Machine whose FooMachine is being deleted.
+pub(super) fn owners(pool: &FooMachinePool, cluster: Option<&Cluster>) -> Vec<OwnerReference> {
+    [pool.owner_ref(&()), cluster.and_then(|cluster| cluster.owner_ref(&()))].into_iter().flatten().collect()
+}
+
+/// The labels of a pool's FooMachines.
+pub(super) fn labels(pool: &FooMachinePool, cluster: &str, machine_pool: &str) -> BTreeMap<String, String> {
+    let mut wanted = BTreeMap::from([
+        (names::CLUSTER_NAME_LABEL.to_owned(), cluster.to_owned()),
+        (names::POOL_NAME_LABEL.to_owned(), labels::must_format_value(machine_pool)),
+    ]);
+    if let Some(filter) = pool.labels().get(names::WATCH_LABEL) {
+        wanted.insert(names::WATCH_LABEL.to_owned(), filter.clone());
+    }
+    wanted
+}
+
+/// The owners of a FooMachine as they shall be; `None` if they are.
+///
+/// Those that are missing come to them, and of those that are there the version of their API is kept up: core looks for
+/// owners by group and version. It is one pool's for ever, so a reference to another one goes.
+fn right_owners(
+    machine: &FooMachine,
+    pool: &FooMachinePool,
+    cluster: Option<&Cluster>,
+) -> Option<Vec<OwnerReference>> {
+    let wanted = owners(pool, cluster);
+    let own_uid = pool.uid().unwrap_or_default();
+    let another_pool = |owner: &OwnerReference| {
+        owner.kind == "FooMachinePool"
+            && group(&owner.api_version) == names::INFRASTRUCTURE_GROUP
+            && owner.uid != own_uid
+    };
+    let mut right: Vec<OwnerReference> =
+        machine.owner_references().iter().filter(|owner| !another_pool(owner)).cloned().collect();
+    for owner in wanted {
+        match right.iter_mut().find(|known| known.uid == owner.uid) {
+            Some(known) => known.api_version = owner.api_version,
+            None => right.push(owner),
+        }
+    }
+    (right != machine.owner_references()).then_some(right)
+}
+
+/// Annotations that say again what the status says, which no backup and no move keeps.
+fn records(machine: &FooMachine, report: Option<&MachineReport>) -> Map<String, Value> {
+    let mut records = Map::new();
+    let Some(report) = report else { return records };
+    let there = |key: &str| machine.annotations().get(key);
+    if let (None, Some(hash)) = (there(names::SPEC_HASH_ANNOTATION), &report.spec_hash) {
+        records.insert(names::SPEC_HASH_ANNOTATION.to_owned(), json!(hash.as_str()));
+    }
+    let since = report.held.and_then(|(since, _)| written(since));
+    match (there(names::DRAIN_HOOK_SINCE_ANNOTATION), since) {
+        (None, Some(since)) => {
+            records.insert(names::DRAIN_HOOK_SINCE_ANNOTATION.to_owned(), json!(since));
+        }
+        (Some(_), None) => {
+            records.insert(names::DRAIN_HOOK_SINCE_ANNOTATION.to_owned(), Value::Null);
+        }
+        (None, None) | (Some(_), Some(_)) => {}
+    }
+    records
+}
+
+/// Whole seconds, as Kubernetes writes times.
+fn written(at: Timestamp) -> Option<String> {
+    jiff::Timestamp::from_second(at.0 / 1000).ok().map(|at| at.to_string())
+}
+
+/// Since when the instance waits for our hook, as the annotation says.
+pub(super) fn held_since(machine: &FooMachine) -> Option<Timestamp> {
+    let text = machine.annotations().get(names::DRAIN_HOOK_SINCE_ANNOTATION)?;
+    text.parse::<jiff::Timestamp>().ok().map(|at| Timestamp(at.as_millisecond()))
+}
+
+/// What of the metadata is to be put right, as a merge patch; `None` if nothing is.
+pub(super) fn repair(
+    machine: &FooMachine,
+    gathered: &Gathered,
+    report: Option<&MachineReport>,
+) -> Option<Value> {
+    let pool = &gathered.pool;
+    let is_going = machine.metadata.deletion_timestamp.is_some();
+    if is_going {
+        return None;
+    }
+    let mut metadata = Map::new();
+    if !machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER) {
+        let finalizers = [machine.finalizers(), &[names::MACHINE_FINALIZER.to_owned()]].concat();
+        metadata.insert("finalizers".to_owned(), json!(finalizers));
+    }
+    // The garbage collector takes the pool away from the owners when it deletes in the foreground.
+    if pool.metadata.deletion_timestamp.is_none() {
+        let cluster =
+            gathered.cluster.as_deref().filter(|cluster| cluster.metadata.deletion_timestamp.is_none());
+        if let Some(owners) = right_owners(machine, pool, cluster) {
+            metadata.insert("ownerReferences".to_owned(), json!(owners));
+        }
+    }
+    if let (Some(cluster), Some(machine_pool)) = (gathered.cluster_name(), &gathered.machine_pool) {
+        let wanted = labels(pool, &cluster, &machine_pool.name_any());
+        let wrong: BTreeMap<_, _> =
+            wanted.into_iter().filter(|(key, value)| machine.labels().get(key) != Some(value)).collect();
+        if !wrong.is_empty() {
+            metadata.insert("labels".to_owned(), json!(wrong));
+        }
+    }
+    let records = records(machine, report);
+    if !records.is_empty() {
+        metadata.insert("annotations".to_owned(), Value::Object(records));
+    }
+    if metadata.is_empty() {
+        return None;
+    }
+    // Owners and finalizers are lists: whoever wrote one since must not lose it.
+    metadata.insert("resourceVersion".to_owned(), json!(machine.resource_version()));
+    metadata.insert("uid".to_owned(), json!(machine.uid()));
+    Some(json!({ "metadata": metadata }))
+}
+
+/// Puts right what is wrong with the metadata of a FooMachine. A lost race is repeated with the pass that the other's write
+/// brings.
+pub(super) async fn keep(machines: &Api<FooMachine>, machine: &FooMachine, repair: Value) {
+    let patched = machines.patch(&machine.name_any(), &PatchParams::default(), &Patch::Merge(repair)).await;
+    if let Err(error) = patched {
+        tracing::warn!(machine = machine.name_any(), %error, "could not put right the metadata of a FooMachine");
+    }
+}
