@@ -281,7 +281,7 @@ impl Clusters {
     ) -> Result<apply::Written, apply::Error> {
         let now = kube_time(self.context.clock.as_ref());
         let tells = said.deleting.is_none();
-        let status = status(cluster, found, said, now);
+        let status = status(cluster, found, &said, now);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
         if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
             let object = cluster.object_ref(&());
@@ -412,7 +412,7 @@ fn result(written: apply::Written) -> PassResult {
     }
 }
 
-fn status(cluster: &FooCluster, found: &Found, said: Said, now: jiff::Timestamp) -> FooClusterStatus {
+fn status(cluster: &FooCluster, found: &Found, said: &Said, now: jiff::Timestamp) -> FooClusterStatus {
     let old = cluster.status.clone().unwrap_or_default();
     let was_ready = old.ready == Some(true);
     let (network, condition) = match found {

@@ -81,6 +81,9 @@ pub(super) struct ReadSecret {
     pub(super) at: Timestamp,
 }
 
+/// The pools that wait for news of a group.
+type Waiting = Vec<ObjectRef<FooMachinePool>>;
+
 /// Memory of all pools, and which pools wait for news of a group: one, unless several name the same.
 #[derive(Default)]
 pub(super) struct States {

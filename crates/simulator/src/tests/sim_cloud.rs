@@ -11,7 +11,7 @@ use foo_cloud::model::{
 use foo_cloud::{
     Compute as _, Described, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, NetworkQuery,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) fn content(instance_type: &str) -> TemplateContent {
