@@ -180,7 +180,9 @@ fn protection(protected: Option<bool>) -> Protection {
 
 pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
     use aws::ScalingActivityStatusCode as Code;
-    let started = activity.start_time().and_then(|time| time.to_millis().ok()).ok_or(Gap("StartTime"))?;
+    // What AWS leaves out the SDK fills with the beginning of time.
+    let started = activity.start_time().and_then(|time| time.to_millis().ok()).filter(|&at| at > 0);
+    let started = started.ok_or(Gap("StartTime"))?;
     Ok(Activity {
         id: activity.activity_id().ok_or(Gap("ActivityId"))?.to_owned(),
         status: match activity.status_code().ok_or(Gap("StatusCode"))? {
