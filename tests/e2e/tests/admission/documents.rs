@@ -14,13 +14,13 @@ fn what_the_page_on_identities_shows_is_accepted() {
             .skip(1)
             .filter_map(|rest| rest.split_once("```").map(|(block, _)| block))
             .collect();
-        ensure!(blocks.len() == 4, "{} objects; it had four", blocks.len());
+        ensure!(blocks.len() == 5, "{} objects; it had five", blocks.len());
         let create = ["create", "namespace", "foo-system", "--dry-run=client", "--output=yaml"];
         server.apply(&server.kubectl(&create).await?).await?;
         server.apply(&blocks.join("---\n")).await?;
         let shown = server.kubectl(&["get", "fooclusteridentities", "--no-headers"]).await?;
         let names: Vec<&str> = shown.lines().filter_map(|line| line.split_whitespace().next()).collect();
-        ensure!(names == ["default", "team-a", "team-a-keys"], "{shown}");
+        ensure!(names == ["default", "team-a", "team-a-keys", "team-b"], "{shown}");
         Ok(())
     });
 }

@@ -184,6 +184,9 @@ impl Server {
         let mut object = kind.object("changed");
         object.metadata.name = None;
         object.metadata.generate_name = Some("changed-".to_owned());
+        // A FooMachine is deleted by Cluster API alone, unless somebody says that they mean it.
+        let allowed = ("infrastructure.foo.com/deletion-allowed".to_owned(), String::new());
+        object.metadata.annotations = Some([allowed].into());
         object.data = json!({"spec": from});
         let mut object = api.create(&PostParams::default(), &object).await.context("making it")?;
         let name = object.metadata.name.clone().unwrap_or_default();
