@@ -22,14 +22,14 @@ kubernetes=$(pinned kubernetes k8s.io/kubernetes)
 capi=$(pinned cluster-api sigs.k8s.io/cluster-api)
 minor() { echo "$1" | cut -d. -f2; }
 
-needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi"
+needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi capi-hooks"
 optional="capi-kubeadm-bootstrap"
 
 module_of() {
   case $1 in
     etcd) echo etcd ;;
     kube-apiserver | kubectl | kube-controller-manager) echo kubernetes ;;
-    capi-core | clusterctl | capi-kubeadm-bootstrap | capi) echo cluster-api ;;
+    capi-core | clusterctl | capi-kubeadm-bootstrap | capi | capi-hooks) echo cluster-api ;;
     *) echo "unknown program '$1'; known: $needed $optional" >&2; exit 2 ;;
   esac
 }
@@ -41,6 +41,7 @@ package_of() {
     capi-core) echo sigs.k8s.io/cluster-api/core ;;
     clusterctl) echo sigs.k8s.io/cluster-api/cmd/clusterctl ;;
     capi-kubeadm-bootstrap) echo sigs.k8s.io/cluster-api/bootstrap/kubeadm ;;
+    capi-hooks) echo ./hooks ;;
   esac
 }
 
@@ -59,7 +60,10 @@ sha256() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 25
 stamp_of() {
   local module
   module=$(module_of "$1")
-  cat "$tools/$module"/go.mod "$tools/$module"/go.sum "$tools/$module"/*.go "$tools/build.sh" | sha256
+  {
+    cat "$tools/$module"/go.mod "$tools/$module"/go.sum "$tools/build.sh"
+    find "$tools/$module" -name '*.go' -print0 | sort -z | xargs -0 cat
+  } | sha256
 }
 
 product_of() { if [ "$1" = capi ]; then echo "$bin/capi/core-components.yaml"; else echo "$bin/$1"; fi; }

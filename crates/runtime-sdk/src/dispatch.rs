@@ -1,0 +1,286 @@
+//! One call: from a path and a body to an answer, in time.
+//!
+//! Core waits for a handler as long as the handler said at discovery. If it hears nothing by then it has only an error of
+//! its HTTP client to show. So a handler that is late is answered for a little earlier, by one sentence that core can
+//! show: a `Failure`, or, for a handler with failure policy `Ignore`, an HTTP error. Core never ignores a `Failure`, and
+//! whoever asked for `Ignore` asked that a broken extension stops nothing. A handler that panics is answered for in the
+//! same way.
+
+use crate::extension::{Ended, Extension, Handler};
+use crate::hooks::FailurePolicy;
+use crate::server::metrics::{Metrics, Outcome};
+use bytes::Bytes;
+use http::StatusCode;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+/// An answer to core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status; core takes anything but 200 for an extension that cannot be called.
+    pub status: StatusCode,
+    /// A response of the hook if the status is 200, otherwise a sentence.
+    pub body: Vec<u8>,
+}
+
+/// Calls handlers.
+#[derive(Debug)]
+pub struct Dispatcher {
+    extension: Extension,
+    metrics: Arc<Metrics>,
+}
+
+impl Dispatcher {
+    /// Of an extension.
+    pub fn new(extension: Extension, metrics: Arc<Metrics>) -> Self {
+        Self { extension, metrics }
+    }
+
+    /// The handler at a path.
+    pub fn handler(&self, path: &str) -> Option<&Handler> {
+        self.extension.at(path)
+    }
+
+    /// Calls the handler with a body; `asked` is the time-out that core names in the address, if it does.
+    ///
+    /// The time counts from `received`: what was spent on reading the body is gone.
+    pub async fn call(
+        &self,
+        handler: &Handler,
+        body: Bytes,
+        asked: Option<Duration>,
+        received: Instant,
+    ) -> Answer {
+        let about = About::read(&body);
+        let span = tracing::info_span!(
+            "hook",
+            hook = handler.hook(),
+            handler = handler.name(),
+            cluster = %about.cluster(),
+        );
+        let deadline = received + patience(handler.timeout(), asked);
+        // A task of its own: a function that blocks its thread does not block the answer.
+        let task = tokio::spawn(handler.call(body).instrument(span.clone()));
+        let abort = task.abort_handle();
+        let (answer, outcome) = match tokio::time::timeout_at(deadline, task).await {
+            Ok(Ok(called)) => {
+                let outcome = match &called.ended {
+                    Ended::Success => Outcome::Success,
+                    Ended::Retry => Outcome::Retry,
+                    Ended::Failed(message) => {
+                        span.in_scope(|| tracing::warn!(message, "the handler refuses"));
+                        Outcome::Failure
+                    }
+                };
+                (Answer { status: StatusCode::OK, body: called.body }, outcome)
+            }
+            Ok(Err(_panicked)) => {
+                span.in_scope(|| tracing::error!("the handler panicked"));
+                (broken(handler, &format!("handler {} failed inside", handler.name())), Outcome::Panic)
+            }
+            Err(_late) => {
+                abort.abort();
+                span.in_scope(|| tracing::warn!("the handler did not answer in time"));
+                let seconds = handler.timeout().as_secs();
+                let sentence = format!("handler {} did not answer within its {seconds} s", handler.name());
+                (broken(handler, &sentence), Outcome::Late)
+            }
+        };
+        self.metrics.called(handler.hook(), outcome, received.elapsed());
+        answer
+    }
+
+    /// A request that did not get as far as a handler.
+    pub(crate) fn refused(&self, hook: &'static str, received: Instant) {
+        self.metrics.called(hook, Outcome::Refused, received.elapsed());
+    }
+}
+
+/// The answer for a handler that has none.
+fn broken(handler: &Handler, sentence: &str) -> Answer {
+    match handler.policy() {
+        FailurePolicy::Fail => Answer { status: StatusCode::OK, body: handler.refuse(sentence) },
+        FailurePolicy::Ignore => {
+            Answer { status: StatusCode::SERVICE_UNAVAILABLE, body: sentence.as_bytes().to_vec() }
+        }
+    }
+}
+
+/// How long a handler may take: what it declared, or less if core says so, less a twentieth for the way (50 ms to 500 ms).
+fn patience(declared: Duration, asked: Option<Duration>) -> Duration {
+    let whole = asked.map_or(declared, |asked| asked.min(declared));
+    let way = (whole / 20).clamp(Duration::from_millis(50), Duration::from_millis(500));
+    whole.saturating_sub(way)
+}
+
+/// A duration as Go writes it: `10s`, `1m30s`, `1.5s`, `500ms`.
+pub(crate) fn go_duration(text: &str) -> Option<Duration> {
+    let mut rest = text;
+    let mut total = Duration::ZERO;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, tail) = rest.split_at(end);
+        let unit_end = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit_end);
+        let seconds = match unit {
+            "h" => 3600.0,
+            "m" => 60.0,
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" | "µs" => 1e-6,
+            "ns" => 1e-9,
+            _ => return None,
+        };
+        let part = Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?;
+        total = total.checked_add(part)?;
+        rest = tail;
+    }
+    Some(total)
+}
+
+/// Which Cluster a request is about, for the log.
+#[derive(Default, Deserialize)]
+struct About {
+    #[serde(default)]
+    cluster: Named,
+    #[serde(default)]
+    variables: Vec<MaybeBuiltin>,
+}
+
+#[derive(Default, Deserialize)]
+struct Named {
+    #[serde(default)]
+    metadata: Name,
+}
+
+#[derive(Default, Deserialize)]
+struct Name {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    namespace: String,
+}
+
+#[derive(Deserialize)]
+struct MaybeBuiltin {
+    #[serde(default)]
+    name: String,
+    value: serde_json::Value,
+}
+
+impl About {
+    fn read(body: &[u8]) -> Self {
+        serde_json::from_slice(body).unwrap_or_default()
+    }
+
+    fn cluster(&self) -> String {
+        let Name { name, namespace } = &self.cluster.metadata;
+        if !name.is_empty() {
+            return format!("{namespace}/{name}");
+        }
+        let builtin = self.variables.iter().find(|variable| variable.name == crate::variables::BUILTIN);
+        let text = |key: &str| builtin?.value.get("cluster")?.get(key)?.as_str();
+        match text("name") {
+            Some(name) => format!("{}/{name}", text("namespace").unwrap_or_default()),
+            None => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hooks::{BeforeClusterCreate, path};
+    use crate::{Decision, Failure};
+    use serde_json::{Value, json};
+
+    fn dispatcher(handler: Handler) -> Dispatcher {
+        Dispatcher::new(Extension::new([handler]).unwrap(), Arc::new(Metrics::new()))
+    }
+
+    async fn called(dispatcher: &Dispatcher, asked: Option<Duration>) -> Answer {
+        let handler = dispatcher.handler(&path("BeforeClusterCreate", Some("slow"))).unwrap();
+        let body = json!({"cluster": {"metadata": {"name": "c", "namespace": "n"}}}).to_string();
+        dispatcher.call(handler, body.into(), asked, Instant::now()).await
+    }
+
+    fn never() -> Handler {
+        Handler::new(BeforeClusterCreate, "slow", |_request| async {
+            std::future::pending::<()>().await;
+            Ok(Decision::Proceed)
+        })
+    }
+
+    #[expect(clippy::manual_assert, reason = "a handler with a fault in it")]
+    fn panicking() -> Handler {
+        Handler::new(BeforeClusterCreate, "slow", |request| async move {
+            if request.cluster.name() == "c" {
+                panic!("with a secret in its text");
+            }
+            Ok::<_, Failure>(Decision::Proceed)
+        })
+    }
+
+    fn sentence(answer: &Answer) -> (StatusCode, Value) {
+        let value = serde_json::from_slice(&answer.body)
+            .unwrap_or_else(|_no_json| Value::from(String::from_utf8_lossy(&answer.body).into_owned()));
+        (answer.status, value)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_late_handler_is_answered_for_before_core_gives_up() {
+        let dispatcher = dispatcher(never().timeout_seconds(4));
+        let started = Instant::now();
+        let (status, body) = sentence(&called(&dispatcher, None).await);
+        assert_eq!(started.elapsed(), Duration::from_millis(3800));
+        assert_eq!((status, &body["status"]), (StatusCode::OK, &json!("Failure")));
+        assert_eq!(body["message"], "handler slow did not answer within its 4 s");
+        // Core may ask for less than was declared.
+        let started = Instant::now();
+        called(&dispatcher, Some(Duration::from_secs(1))).await;
+        assert_eq!(started.elapsed(), Duration::from_millis(950));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_asked_to_be_ignored_is() {
+        for handler in [never(), panicking()] {
+            let dispatcher = dispatcher(handler.failure_policy(FailurePolicy::Ignore));
+            let (status, _body) = sentence(&called(&dispatcher, None).await);
+            assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_failure_that_shows_nothing_of_its_text() {
+        let (status, body) = sentence(&called(&dispatcher(panicking()), None).await);
+        assert_eq!((status, &body["status"]), (StatusCode::OK, &json!("Failure")));
+        assert_eq!(body["message"], "handler slow failed inside");
+    }
+
+    #[test]
+    fn durations_are_read_as_go_writes_them() {
+        for (text, milliseconds) in
+            [("10s", 10_000), ("1m30s", 90_000), ("1.5s", 1_500), ("500ms", 500), ("1h0m0s", 3_600_000)]
+        {
+            assert_eq!(go_duration(text), Some(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for text in ["", "10", "s", "ten", "1y", "1..5s", "-1s"] {
+            assert_eq!(go_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_cluster_is_named_in_the_log() {
+        let about = |body: Value| About::read(body.to_string().as_bytes()).cluster();
+        assert_eq!(about(json!({"cluster": {"metadata": {"name": "c", "namespace": "n"}}})), "n/c");
+        let builtin = json!({"cluster": {"name": "c", "namespace": "n"}});
+        assert_eq!(about(json!({"variables": [{"name": "builtin", "value": builtin}]})), "n/c");
+        assert_eq!(about(json!([1])), "");
+    }
+}

@@ -1,0 +1,149 @@
+//! The server as core meets it: over TLS, on loopback.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use foo_runtime_sdk::hooks::{BeforeClusterCreate, path};
+use foo_runtime_sdk::server::metrics::Outcome;
+use foo_runtime_sdk::server::{BODY_LIMIT, CERTIFICATE_PERIOD};
+use foo_runtime_sdk::{Decision, Extension, Handler};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use support::{Authority, Running, post};
+use tokio::sync::Notify;
+
+fn proceed() -> Extension {
+    Extension::new([Handler::new(BeforeClusterCreate, "quota", |_request| async { Ok(Decision::Proceed) })])
+        .unwrap()
+}
+
+fn quota() -> String {
+    path("BeforeClusterCreate", Some("quota"))
+}
+
+fn create() -> Vec<u8> {
+    json!({"cluster": {"metadata": {"name": "c", "namespace": "n"}}}).to_string().into_bytes()
+}
+
+#[tokio::test]
+async fn core_discovers_and_calls() {
+    let authority = Authority::new();
+    let running = Running::start(proceed(), &authority, None).await;
+    let (status, body) = post(&running, &authority, &path("Discovery", None), b"{}".to_vec()).await.unwrap();
+    assert_eq!((status, &body["handlers"][0]["name"]), (200, &json!("quota")));
+    let address = format!("{}?timeout=10s", quota());
+    let (status, body) = post(&running, &authority, &address, create()).await.unwrap();
+    assert_eq!(status, 200);
+    assert_eq!(
+        body,
+        json!({
+            "kind": "BeforeClusterCreateResponse",
+            "apiVersion": "hooks.runtime.cluster.x-k8s.io/v1alpha1",
+            "status": "Success",
+            "retryAfterSeconds": 0,
+        })
+    );
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 1);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_no_request_never_reaches_a_handler() {
+    let authority = Authority::new();
+    let running = Running::start(proceed(), &authority, None).await;
+    let (status, _body) = post(&running, &authority, "/elsewhere", create()).await.unwrap();
+    assert_eq!(status, 404);
+    let (status, body) = post(&running, &authority, &quota(), b"{".to_vec()).await.unwrap();
+    assert_eq!((status, &body["status"]), (200, &json!("Failure")));
+    assert_eq!(body["message"], "the request is no BeforeClusterCreateRequest: EOF while parsing an object");
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Failure), 1);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_over_the_bound_is_refused_and_the_server_goes_on() {
+    let authority = Authority::new();
+    let running = Running::start(proceed(), &authority, None).await;
+    // The answer may come before all is sent: then the client sees a broken connection instead.
+    if let Ok((status, _body)) = post(&running, &authority, &quota(), vec![b' '; BODY_LIMIT + 1]).await {
+        assert_eq!(status, 413);
+    }
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Refused), 1);
+    let (status, _body) = post(&running, &authority, &quota(), create()).await.unwrap();
+    assert_eq!(status, 200);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_used_without_a_restart() {
+    let (before, after) = (Authority::new(), Authority::new());
+    let running = Running::start(proceed(), &before, None).await;
+    assert!(post(&running, &after, &quota(), create()).await.is_err(), "signed by another authority");
+    // The files change one after the other: a pair that does not fit is not used.
+    running.write_certificate(&after);
+    tokio::time::sleep(CERTIFICATE_PERIOD + Duration::from_secs(1)).await;
+    post(&running, &before, &quota(), create()).await.expect("the old pair is still in use");
+    running.write_key(&after);
+    tokio::time::sleep(CERTIFICATE_PERIOD + Duration::from_secs(1)).await;
+    post(&running, &after, &quota(), create()).await.expect("the new pair is in use");
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn with_client_authorities_a_client_needs_a_certificate() {
+    let authority = Authority::new();
+    let clients = Authority::new();
+    let running = Running::start(proceed(), &authority, Some(&clients)).await;
+    assert!(post(&running, &authority, &quota(), create()).await.is_err());
+    let known = authority.with_client(&clients);
+    let (status, _body) = post(&running, &known, &quota(), create()).await.unwrap();
+    assert_eq!(status, 200);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_answers_what_is_under_way_and_takes_nothing_new() {
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let handler = {
+        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        Handler::new(BeforeClusterCreate, "quota", move |_request| {
+            let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+            async move {
+                begun.notify_one();
+                go_on.notified().await;
+                Ok(Decision::Proceed)
+            }
+        })
+    };
+    let authority = Authority::new();
+    let running = Running::start(Extension::new([handler]).unwrap(), &authority, None).await;
+    assert_eq!(running.probe("/readyz").await, 200);
+    let quota = quota();
+    let call = post(&running, &authority, &quota, create());
+    let ending = async {
+        begun.notified().await;
+        running.begin_to_stop();
+        while running.probe("/readyz").await == 200 {
+            tokio::task::yield_now().await;
+        }
+        assert!(post(&running, &authority, &quota, create()).await.is_err(), "nothing new is taken");
+        go_on.notify_one();
+    };
+    let (answer, ()) = tokio::join!(call, ending);
+    assert_eq!(answer.unwrap().0, 200);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn two_hundred_calls_at_once_are_answered() {
+    let authority = Authority::new();
+    let running = Running::start(proceed(), &authority, None).await;
+    let quota = quota();
+    let calls = (0..200).map(|_| post(&running, &authority, &quota, create()));
+    for answer in futures::future::join_all(calls).await {
+        assert_eq!(answer.unwrap().0, 200);
+    }
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 200);
+    running.stop().await;
+}
