@@ -4,7 +4,7 @@ use crate::canned::{
     Canned, Form, Reply, autoscaling_answer, autoscaling_error, cloud, ec2_answer, ec2_error, settings,
 };
 use crate::shapes::content;
-use foo_cloud::model::{Decrement, TemplateVersion};
+use foo_cloud::model::{Decrement, InstanceId, TemplateVersion};
 use foo_cloud::{CloudError, Compute, Described, ErrorKind, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
 use std::collections::BTreeMap;
@@ -239,22 +239,20 @@ async fn one_odd_instance_does_not_keep_the_others_from_being_known() {
         format!("<reservationSet><item><instancesSet>{odd}{sound}</instancesSet></item></reservationSet>");
     let server = Canned::always(move || ec2_answer("DescribeInstances", &set)).await;
     let found = server.cloud().await.describe_instances(&["i-0aaa", "i-0odd"].map(Into::into)).await.unwrap();
-    assert_eq!(found.keys().map(|id| id.as_str()).collect::<Vec<_>>(), ["i-0aaa"]);
+    assert_eq!(found.keys().map(InstanceId::as_str).collect::<Vec<_>>(), ["i-0aaa"]);
 }
 
 #[tokio::test]
 async fn activities_are_read_to_the_page_that_holds_them() {
-    let script = |form: &Form, _| match form.get("NextToken").map(String::as_str) {
-        None => autoscaling_answer(
-            "DescribeScalingActivities",
-            "<Activities></Activities><NextToken>more</NextToken>",
-        ),
-        Some(_) => {
-            let odd = "<member><ActivityId>odd</ActivityId></member>";
-            let sound = "<member><ActivityId>a</ActivityId><StatusCode>Failed</StatusCode>\
-                         <StartTime>2026-01-01T00:00:00Z</StartTime><Cause>c</Cause></member>";
-            autoscaling_answer("DescribeScalingActivities", &format!("<Activities>{odd}{sound}</Activities>"))
+    let script = |form: &Form, _| {
+        if !form.contains_key("NextToken") {
+            let none = "<Activities></Activities><NextToken>more</NextToken>";
+            return autoscaling_answer("DescribeScalingActivities", none);
         }
+        let odd = "<member><ActivityId>odd</ActivityId></member>";
+        let sound = "<member><ActivityId>a</ActivityId><StatusCode>Failed</StatusCode>\
+                     <StartTime>2026-01-01T00:00:00Z</StartTime><Cause>c</Cause></member>";
+        autoscaling_answer("DescribeScalingActivities", &format!("<Activities>{odd}{sound}</Activities>"))
     };
     let server = Canned::start(script).await;
     let found = server.cloud().await.describe_activities(&"g".into(), 20).await.unwrap();

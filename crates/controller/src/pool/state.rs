@@ -91,9 +91,6 @@ pub(super) struct States {
     groups: Mutex<HashMap<(CloudKey, GroupName), Waiting>>,
 }
 
-/// The pools that wait for news of a group.
-type Waiting = Vec<ObjectRef<FooMachinePool>>;
-
 impl States {
     /// Memory of that pool.
     pub(super) fn of(&self, pool: &ObjectRef<FooMachinePool>) -> Arc<tokio::sync::Mutex<PoolState>> {

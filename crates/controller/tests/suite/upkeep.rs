@@ -276,7 +276,7 @@ async fn a_pool_of_which_nothing_was_made_goes_without_aws() {
     world.aws.add_fault(FaultRule::on_everything(Fault::Unreachable));
     let pool = world.pool("p").begins_with(2);
     world.waits(Duration::from_mins(10)).await;
-    assert_eq!(pool.object().finalizers(), [] as [String; 0]);
+    assert!(pool.object().finalizers().is_empty());
     let message = pool.condition("AutoScalingGroupReady").message;
     assert!(message.contains("eu-central-1") && message.contains("spec.region"), "{message}");
     pool.is_deleted();
