@@ -37,7 +37,7 @@ async fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<ExitCode> {
     let mut interrupted = std::pin::pin!(interrupted()?);
-    let voice: &dyn Voice = if args.once { &Summary } else { &Narrator };
+    let voice: &'static dyn Voice = if args.once { &Summary } else { &Narrator };
     let mut story = Story::new(voice);
     tokio::select! {
         played = story.play() => played?,

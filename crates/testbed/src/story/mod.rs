@@ -8,7 +8,7 @@ mod voice;
 
 pub use voice::{Narrator, Summary, Voice};
 
-use crate::world::{Cluster, Pool, PoolView, Workload, World, WorldOptions, manifests};
+use crate::world::{Cluster, Pool, PoolView, Restarts, Workload, World, WorldOptions, manifests};
 use anyhow::{Context as _, Result};
 use std::time::{Duration, Instant};
 
@@ -30,14 +30,14 @@ const TITLES: [&str; 7] = [
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The story, as far as it has been told.
-pub struct Story<'v> {
-    voice: &'v dyn Voice,
+pub struct Story {
+    voice: &'static dyn Voice,
     world: Option<World>,
 }
 
-impl<'v> Story<'v> {
-    /// Nothing has happened yet.
-    pub fn new(voice: &'v dyn Voice) -> Self {
+impl Story {
+    /// Nothing has happened yet. The voice also tells of managers that end by themselves, as long as the world is there.
+    pub fn new(voice: &'static dyn Voice) -> Self {
         Self { voice, world: None }
     }
 
@@ -63,7 +63,10 @@ impl<'v> Story<'v> {
 
     async fn steps(&mut self) -> Result<()> {
         let first = Step::begins(self.voice, 1);
-        let world = self.voiced("everything to start", World::start(WorldOptions::default())).await;
+        let voice = self.voice;
+        let restarts = Some(Restarts::told_to(|text| voice.warns(text)));
+        let options = WorldOptions { restarts, ..WorldOptions::default() };
+        let world = self.voiced("everything to start", World::start(options)).await;
         let world = &*self.world.insert(world.context("step 1")?);
         let scene = Scene { world, voice: self.voice };
         first.ends(scene.a_cluster_and_a_pool().await)?;

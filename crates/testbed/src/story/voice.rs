@@ -12,6 +12,8 @@ pub trait Voice: Send + Sync {
     fn shows(&self, command: &str, output: &str);
     /// Something is being waited for, still.
     fn waits(&self, what: &str, so_far: Duration);
+    /// Something happens that nobody asked for.
+    fn warns(&self, text: &str);
     /// Everything that the step claims was seen.
     fn step_held(&self, number: usize, title: &str, took: Duration);
     /// That was the last one.
@@ -44,6 +46,10 @@ impl Voice for Narrator {
         println!("   … {:>3} s waiting for {what}", so_far.as_secs());
     }
 
+    fn warns(&self, text: &str) {
+        println!("   ! {text}");
+    }
+
     fn step_held(&self, number: usize, _title: &str, took: Duration) {
         println!("   step {number} held: {:.1} s", took.as_secs_f32());
     }
@@ -63,6 +69,10 @@ impl Voice for Summary {
     }
 
     fn waits(&self, _what: &str, _so_far: Duration) {}
+
+    fn warns(&self, text: &str) {
+        Narrator.warns(text);
+    }
 
     fn step_held(&self, number: usize, title: &str, took: Duration) {
         println!("step {number} held in {:>5.1} s: {title}", took.as_secs_f32());

@@ -3,6 +3,7 @@
 use super::{Manager, World, released_providers, variables};
 use crate::{ApiServer, Capi, CapiOptions, Controllers};
 use anyhow::Result;
+use std::sync::Arc;
 
 /// A management cluster with Cluster API, our provider and our managers, before the same AWS. It has no Nodes of its own:
 /// those of the Clusters that come here stay where their kubeconfigs say. Dropping it ends everything.
@@ -60,9 +61,8 @@ impl World {
         tokio::try_join!(self.manager.terminate(), self.control_plane_manager.terminate())?;
         let api = self.rig.api();
         self.rig.capi()?.restart(api).await?;
-        (self.manager, self.control_plane_manager) =
-            Manager::of_both(api, &self.aws, &self.manager_args).await?;
-        tokio::try_join!(self.manager.start(), self.control_plane_manager.start())?;
-        Ok(())
+        let (manager, control_plane_manager) = Manager::of_both(api, &self.aws, &self.manager_args).await?;
+        (self.manager, self.control_plane_manager) = (Arc::new(manager), Arc::new(control_plane_manager));
+        self.start_managers().await
     }
 }

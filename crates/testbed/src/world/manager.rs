@@ -19,6 +19,8 @@ pub const PROGRAM: &str = "FOO_MANAGER_BIN";
 
 const STARTS: usize = 3;
 const READY: Duration = Duration::from_secs(30);
+/// Its lines can be very long.
+const LINE: usize = 400;
 /// The Deployments give a manager 30 s to end.
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -43,6 +45,9 @@ pub struct Manager {
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
     log: PathBuf,
+    /// Held by whoever starts it.
+    starting: tokio::sync::Mutex<()>,
+    /// None unless it shall run.
     running: Mutex<Option<Running>>,
 }
 
@@ -99,11 +104,13 @@ impl Manager {
         let log = api.folder().join(format!("{name}.log"));
         // Its log says from where; a log level of the test runner's own must not get in.
         write(&log, "")?;
-        Ok(Self { name, program: program()?, args, env, log, running: Mutex::new(None) })
+        let (starting, running) = (tokio::sync::Mutex::default(), Mutex::new(None));
+        Ok(Self { name, program: program()?, args, env, log, starting, running })
     }
 
     /// Starts it and waits until it is ready (a manager that waits for the lease is). Nothing to do if it runs.
     pub async fn start(&self) -> Result<()> {
+        let _turn = self.starting.lock().await;
         if self.is_running() {
             return Ok(());
         }
@@ -121,22 +128,39 @@ impl Manager {
         Ok(())
     }
 
+    /// Starts it again if it ended by itself; does not wait until it is ready. Not if somebody killed it meanwhile.
+    pub(super) async fn revive(&self) -> Result<()> {
+        let _turn = self.starting.lock().await;
+        if self.has_ended_by_itself() {
+            let launched = self.launch()?;
+            if let Some(ended) = lock(&self.running).as_mut() {
+                *ended = launched;
+            }
+        }
+        Ok(())
+    }
+
     async fn try_start(&self) -> Result<Running> {
+        let running = self.launch()?;
+        let waiting = format!("{} to be ready", self.name);
+        let ready = wait_until(&waiting, READY, async || {
+            if let Err(ended) = running.process.check_running() {
+                return Ok(Probe::Done(Err(ended)));
+            }
+            get(running.health_port, "/readyz").await?;
+            Ok(Probe::Done(Ok(())))
+        });
+        ready.await.with_context(|| last_lines(&running.process.log_tail()))??;
+        Ok(running)
+    }
+
+    fn launch(&self) -> Result<Running> {
         let (health_port, diagnostics_port) = (free_port()?, free_port()?);
         let mut args = self.args.clone();
         args.push(format!("--health-addr=127.0.0.1:{health_port}"));
         args.push(format!("--diagnostics-address=127.0.0.1:{diagnostics_port}"));
         let env: Vec<(&str, &str)> = self.env.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let process = Process::start(self.name, &self.program, args, &env, &self.log)?;
-        let waiting = format!("{} to be ready", self.name);
-        let ready = wait_until(&waiting, READY, async || {
-            if let Err(ended) = process.check_running() {
-                return Ok(Probe::Done(Err(ended)));
-            }
-            get(health_port, "/readyz").await?;
-            Ok(Probe::Done(Ok(())))
-        });
-        ready.await.with_context(|| last_lines(&process.log_tail()))??;
         Ok(Running { process, health_port, diagnostics_port })
     }
 
@@ -157,6 +181,22 @@ impl Manager {
     /// Whether it runs.
     pub fn is_running(&self) -> bool {
         lock(&self.running).as_ref().is_some_and(|running| running.process.is_running())
+    }
+
+    /// Whether it ended though nobody killed or terminated it.
+    pub fn has_ended_by_itself(&self) -> bool {
+        lock(&self.running).as_ref().is_some_and(|running| !running.process.is_running())
+    }
+
+    /// Name of its Deployment.
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
+    /// What it said last.
+    pub(super) fn last_line(&self) -> String {
+        let log = lock(&self.running).as_ref().map(|running| running.process.log_tail()).unwrap_or_default();
+        log.lines().last().unwrap_or_default().chars().take(LINE).collect()
     }
 
     /// Its process id, while it runs.
@@ -189,9 +229,10 @@ impl Manager {
     }
 }
 
-/// Enough of a log to see why a manager does not start; its lines can be very long.
+/// Enough of a log to see why a manager does not start.
 fn last_lines(log: &str) -> String {
-    let lines: Vec<String> = log.lines().rev().take(4).map(|line| line.chars().take(400).collect()).collect();
+    let lines: Vec<String> =
+        log.lines().rev().take(4).map(|line| line.chars().take(LINE).collect()).collect();
     lines.into_iter().rev().collect::<Vec<_>>().join("\n")
 }
 

@@ -18,6 +18,7 @@
 mod audit;
 mod aws;
 mod cluster;
+mod keeper;
 pub mod kinds;
 mod management;
 mod manager;
@@ -28,6 +29,7 @@ mod view;
 pub use audit::Request;
 pub use aws::{Aws, GROUP_LABEL, IMAGE, INSTANCE_TYPE, REGION, SECURITY_GROUP, SUBNETS};
 pub use cluster::Cluster;
+pub use keeper::Restarts;
 pub use management::ManagementCluster;
 pub use manager::{Manager, PROGRAM as MANAGER_PROGRAM};
 pub use manifests::PoolName;
@@ -41,6 +43,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result};
 use aws::{Clusters, Running};
+use keeper::Keeper;
 use kinds::{History, Kind};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::TypeMeta;
@@ -80,18 +83,17 @@ pub struct WorldOptions {
     pub kubelet_versions: BTreeMap<String, String>,
     /// From the eviction of a pod to its containers having ended.
     pub pod_shutdown: Duration,
+    /// Managers that end by themselves are started again. None: they stay away until a test starts them.
+    pub restarts: Option<Restarts>,
 }
 
 impl Default for WorldOptions {
-    /// The manager of the release, but looking at AWS and noticing a dead leader faster than one would want to pay for.
+    /// The manager of the release, but looking at AWS more often than one would want to pay for.
     fn default() -> Self {
         let args = [
             "--aws-quiet-period=5s",
             "--aws-active-period=1s",
             "--settle-time=3s",
-            "--leader-elect-lease-duration=6s",
-            "--leader-elect-renew-deadline=4s",
-            "--leader-elect-retry-period=1s",
             "--log-level=info,foo_controller=debug",
         ];
         Self {
@@ -100,6 +102,7 @@ impl Default for WorldOptions {
             events: false,
             kubelet_versions: BTreeMap::new(),
             pod_shutdown: POD_SHUTDOWN,
+            restarts: None,
         }
     }
 }
@@ -108,13 +111,15 @@ impl Default for WorldOptions {
 #[derive(Debug)]
 pub struct World {
     // Dropped in this order: a component ends before what it talks to.
-    manager: Manager,
-    control_plane_manager: Manager,
+    keeper: Keeper,
+    manager: Arc<Manager>,
+    control_plane_manager: Arc<Manager>,
     kubelets: Kubelets,
     elsewhere: Arc<Mutex<BTreeSet<String>>>,
     rig: Rig,
     aws: Aws,
     manager_args: Vec<String>,
+    restarts: Option<Restarts>,
 }
 
 impl World {
@@ -146,13 +151,33 @@ impl World {
             manager_args.extend(aws.queue_of_events()?);
         }
         let (manager, control_plane_manager) = Manager::of_both(rig.api(), &aws, &manager_args).await?;
-        let world = Self { manager, control_plane_manager, kubelets, elsewhere, rig, aws, manager_args };
-        let started = tokio::try_join!(world.manager.start(), world.control_plane_manager.start());
+        let (manager, control_plane_manager) = (Arc::new(manager), Arc::new(control_plane_manager));
+        let (keeper, restarts) = (Keeper::default(), options.restarts);
+        let mut world = Self {
+            keeper,
+            manager,
+            control_plane_manager,
+            kubelets,
+            elsewhere,
+            rig,
+            aws,
+            manager_args,
+            restarts,
+        };
+        let started = world.start_managers().await;
         if started.is_err() {
             // The error names a log.
             world.rig.keep_folder();
         }
-        started.map(|_| world)
+        started.map(|()| world)
+    }
+
+    async fn start_managers(&mut self) -> Result<()> {
+        tokio::try_join!(self.manager.start(), self.control_plane_manager.start())?;
+        if let Some(restarts) = &self.restarts {
+            self.keeper = Keeper::of([&self.manager, &self.control_plane_manager], restarts);
+        }
+        Ok(())
     }
 
     /// Kubernetes and Cluster API.

@@ -1,0 +1,110 @@
+//! What a kubelet does for a manager that ended by itself: starts it again, at once the first time, then ever later.
+//!
+//! A manager that a test killed or terminated is left alone: that is somebody who scaled its Deployment to zero.
+
+use super::Manager;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// How often it is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// kubelet's `MaxContainerBackOff` and the step it begins with.
+const LONGEST: Duration = Duration::from_mins(5);
+const FIRST: Duration = Duration::from_secs(10);
+/// A container that ran so long is forgiven: twice the longest back-off, as kubelet has it.
+const FORGIVEN: Duration = Duration::from_mins(10);
+
+/// Managers that end by themselves are started again, and this is told.
+#[derive(Clone)]
+pub struct Restarts(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Restarts {
+    /// Each restart is told in a sentence.
+    pub fn told_to(listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(listener))
+    }
+}
+
+impl fmt::Debug for Restarts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Restarts")
+    }
+}
+
+/// Keeps managers running until it is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Keeper {
+    /// Aborted when dropped.
+    _tasks: JoinSet<()>,
+}
+
+impl Keeper {
+    pub(super) fn of(managers: [&Arc<Manager>; 2], restarts: &Restarts) -> Self {
+        let mut tasks = JoinSet::new();
+        for manager in managers {
+            tasks.spawn(keep(Arc::clone(manager), restarts.clone()));
+        }
+        Self { _tasks: tasks }
+    }
+}
+
+async fn keep(manager: Arc<Manager>, Restarts(tell): Restarts) {
+    let mut back_off = BackOff::default();
+    let mut since = Instant::now();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if !manager.has_ended_by_itself() {
+            continue;
+        }
+        let wait = back_off.after(since.elapsed());
+        tell(&told(manager.name(), wait, &manager.last_line()));
+        tokio::time::sleep(wait).await;
+        if let Err(error) = manager.revive().await {
+            tell(&format!("{} cannot be started: {error:#}", manager.name()));
+        }
+        since = Instant::now();
+    }
+}
+
+fn told(name: &str, wait: Duration, last_line: &str) -> String {
+    let when = match wait.as_secs() {
+        0 => "now".to_owned(),
+        seconds => format!("in {seconds} s"),
+    };
+    format!(
+        "{name} has ended by itself and is started again {when}, as a kubelet would. Its last words: {last_line}"
+    )
+}
+
+/// How long to wait before the next start.
+#[derive(Debug, Default)]
+struct BackOff {
+    next: Duration,
+}
+
+impl BackOff {
+    fn after(&mut self, ran: Duration) -> Duration {
+        if ran >= FORGIVEN {
+            self.next = Duration::ZERO;
+        }
+        let wait = self.next;
+        self.next = (wait * 2).clamp(FIRST, LONGEST);
+        wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_start_is_at_once_the_next_are_ever_later_and_a_long_run_is_forgiven() {
+        let mut back_off = BackOff::default();
+        let mut after = |seconds| back_off.after(Duration::from_secs(seconds)).as_secs();
+        assert_eq!([after(1), after(1), after(1), after(599)], [0, 10, 20, 40]);
+        assert_eq!([after(1), after(1), after(1), after(1)], [80, 160, 300, 300]);
+        assert_eq!([after(600), after(1)], [0, 10]);
+    }
+}
