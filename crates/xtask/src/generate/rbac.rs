@@ -184,9 +184,10 @@ const RIGHTS: &[Right] = &[
     right(
         "",
         &["secrets"],
-        &["get", "list", "watch", "create", "patch"],
+        &["get", "list", "watch", "create", "patch", "delete"],
         &[ControlPlane],
-        "kubeconfig of the external API server in, Cluster API's <cluster>-kubeconfig out",
+        "kubeconfig of the external API server in, Cluster API's <cluster>-kubeconfig out; never deleted: admission plugin \
+         OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
     ),
     right("", &["events"], &["create", "patch"], ALL, "events as older tools read them"),
     right("events.k8s.io", &["events"], &["create", "patch"], ALL, "events"),
@@ -487,6 +488,20 @@ mod tests {
         let secrets = rights().filter(|right| right.resources.contains(&"secrets"));
         for right in secrets.filter(|right| right.controllers == [Pool]) {
             assert_eq!(right.verbs, ["get", "list", "watch"]);
+        }
+    }
+
+    /// Admission plugin OwnerReferencesPermissionEnforcement, which many clusters have on, asks for the right to delete of
+    /// whoever changes owners.
+    #[test]
+    fn what_a_manager_gives_owners_it_has_the_right_to_delete() {
+        for resource in ["secrets", "foomachines"] {
+            let patched = rights()
+                .filter(|right| right.resources.contains(&resource) && right.verbs.contains(&"patch"))
+                .filter(|right| !right.controllers.is_empty());
+            let without = patched.filter(|right| !right.verbs.contains(&"delete")).map(|right| right.reason);
+            let without: Vec<_> = without.collect();
+            assert!(without.is_empty(), "{resource}: {without:?}");
         }
     }
 
