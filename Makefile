@@ -29,7 +29,7 @@ build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check advisories chaos bench model release release-manifests manager plugin tools browser python build clean \
+.PHONY: help demo test check advisories conformance chaos bench model release release-manifests manager plugin tools browser python build clean \
     prerequisites components
 
 help: ## This list
@@ -56,6 +56,9 @@ advisories: prerequisites ## Take newer advisories (hack/advisories.toml) from t
 	@cargo xtask deny --up-to-date
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny check; \
 	else echo "cargo-deny is not installed: not run (cargo install --locked cargo-deny)"; fi
+
+conformance: tools build ## Cluster API's own end-to-end specs, all of them, on real components (make test plays a few)
+	@FOO_SPECS=whole cargo test --workspace --test upstream -- --nocapture
 
 chaos: tools build ## Roll-outs under accidents on real components (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \

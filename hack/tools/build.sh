@@ -22,21 +22,22 @@ kubernetes=$(pinned kubernetes k8s.io/kubernetes)
 capi=$(pinned cluster-api sigs.k8s.io/cluster-api)
 minor() { echo "$1" | cut -d. -f2; }
 
-needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi capi-hooks"
-optional="capi-kubeadm-bootstrap"
+needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs"
+optional=""
 
 module_of() {
   case $1 in
     etcd) echo etcd ;;
     kube-apiserver | kubectl | kube-controller-manager) echo kubernetes ;;
     capi-core | clusterctl | capi-kubeadm-bootstrap | capi | capi-hooks) echo cluster-api ;;
+    capi-specs) echo capi-specs ;;
     *) echo "unknown program '$1'; known: $needed $optional" >&2; exit 2 ;;
   esac
 }
 
 package_of() {
   case $1 in
-    etcd) echo . ;;
+    etcd | capi-specs) echo . ;;
     kube-apiserver | kubectl | kube-controller-manager) echo "k8s.io/kubernetes/cmd/$1" ;;
     capi-core) echo sigs.k8s.io/cluster-api/core ;;
     clusterctl) echo sigs.k8s.io/cluster-api/cmd/clusterctl ;;
@@ -44,6 +45,9 @@ package_of() {
     capi-hooks) echo ./hooks ;;
   esac
 }
+
+# Cluster API builds its own specs for this tag only.
+tags_of() { case $1 in capi-specs) echo e2e ;; esac }
 
 # The programs report and compare their versions (clusterctl refuses to work without one).
 ldflags_of() {
@@ -93,7 +97,7 @@ compile() {
   # Without cgo no C compiler is needed and the result runs on any distribution. -mod=readonly: a build never
   # changes what is pinned.
   (cd "$tools/$module" && CGO_ENABLED=0 GOWORK=off nice -n 10 go build -mod=readonly -trimpath -buildvcs=false \
-    -ldflags "$(ldflags_of "$name")" -o "$bin/.new-$name" "$(package_of "$name")")
+    -tags "$(tags_of "$name")" -ldflags "$(ldflags_of "$name")" -o "$bin/.new-$name" "$(package_of "$name")")
   mv -f "$bin/.new-$name" "$bin/$name"
 }
 

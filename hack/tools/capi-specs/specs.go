@@ -1,0 +1,199 @@
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterctlcluster "sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
+	"sigs.k8s.io/cluster-api/test/e2e"
+	"sigs.k8s.io/cluster-api/test/framework"
+	"sigs.k8s.io/cluster-api/test/framework/clusterctl"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// spec is one that can be played.
+type spec struct {
+	name    string
+	declare func(ctx context.Context, proxy framework.ClusterProxy)
+}
+
+var provider = "foo"
+
+// specs are all of them.
+var specs = []spec{
+	{"MachinePoolSpec, flavour default", machinePools(clusterctl.DefaultFlavor)},
+	{"MachinePoolSpec, flavour spot", machinePools("spot")},
+	{"MachinePoolSpec, flavour mixed", machinePools("mixed")},
+	{"QuickStartSpec", quickStart(clusterctl.DefaultFlavor, nil)},
+	{"QuickStartSpec with resilience checks", quickStart(clusterctl.DefaultFlavor, isResilient)},
+	{"QuickStartSpec with stable resource versions", quickStart(clusterctl.DefaultFlavor, isStable)},
+	{"ClusterDeletionSpec", clusterDeletion},
+	{"UpgradeMachinePoolAndWait", upgradeMachinePool},
+}
+
+// intervals are how long the steps of the specs may take.
+func intervals() *clusterctl.E2EConfig {
+	common := &clusterctl.E2EConfig{
+		Variables: map[string]string{e2e.KubernetesVersion: *version},
+		Intervals: map[string][]string{},
+	}
+	for _, step := range []string{
+		"wait-cluster", "wait-control-plane", "wait-worker-nodes", "wait-machine-pool-nodes",
+		"wait-machine-pool-upgrade", "wait-delete-cluster",
+	} {
+		common.Intervals["default/"+step] = []string{patience.String(), "1s"}
+	}
+	return common
+}
+
+// machinePools scales a pool to 2, 3, 1 and 0.
+func machinePools(flavour string) func(context.Context, framework.ClusterProxy) {
+	return func(ctx context.Context, proxy framework.ClusterProxy) {
+		// Before the spec deletes the cluster.
+		ginkgo.AfterEach(func() { theMachineGoes(ctx, proxy) })
+		e2e.MachinePoolSpec(ctx, func() e2e.MachinePoolInput {
+			return e2e.MachinePoolInput{
+				E2EConfig: intervals(), ClusterctlConfigPath: *config, BootstrapClusterProxy: proxy,
+				ArtifactFolder: *artifacts, ControlPlaneWaiters: waitersWithMachine, InfrastructureProvider: &provider,
+				Flavor: &flavour, PostNamespaceCreated: prepare,
+			}
+		})
+	}
+}
+
+// afterProvisioning is what is done with a cluster that QuickStartSpec has made.
+type afterProvisioning func(ctx context.Context, proxy framework.ClusterProxy, namespace, cluster string)
+
+// quickStart makes a cluster of one worker and deletes it.
+func quickStart(flavour string, then afterProvisioning) func(context.Context, framework.ClusterProxy) {
+	return func(ctx context.Context, proxy framework.ClusterProxy) {
+		e2e.QuickStartSpec(ctx, func() e2e.QuickStartSpecInput {
+			return e2e.QuickStartSpecInput{
+				E2EConfig: intervals(), ClusterctlConfigPath: *config, BootstrapClusterProxy: proxy,
+				ArtifactFolder: *artifacts, ControlPlaneWaiters: waiters, InfrastructureProvider: &provider,
+				Flavor: &flavour, PostNamespaceCreated: prepare,
+				PostMachinesProvisioned: func(proxy framework.ClusterProxy, namespace, cluster string) {
+					if then != nil {
+						then(ctx, proxy, namespace, cluster)
+					}
+				},
+			}
+		})
+	}
+}
+
+// isResilient takes away all owners, then makes them old, then takes away all finalizers, each time while everything is
+// paused.
+func isResilient(ctx context.Context, proxy framework.ClusterProxy, namespace, cluster string) {
+	filter := clusterctlcluster.FilterClusterObjectsWithNameFilter(cluster)
+	check("ValidateOwnerReferencesResilience", func() {
+		framework.ValidateOwnerReferencesResilience(ctx, proxy, namespace, cluster, filter, owners(false)...)
+	})
+	check("ValidateOwnerReferencesOnUpdate", func() {
+		framework.ValidateOwnerReferencesOnUpdate(ctx, proxy, namespace, cluster, filter, owners(false)...)
+	})
+	check("ValidateFinalizersResilience", func() {
+		framework.ValidateFinalizersResilience(ctx, proxy, namespace, cluster, filter, finalizers(false)...)
+	})
+}
+
+// isStable watches for two minutes whether anything is written.
+func isStable(ctx context.Context, proxy framework.ClusterProxy, namespace, cluster string) {
+	check("ValidateResourceVersionStable", func() {
+		framework.ValidateResourceVersionStable(ctx, framework.ValidateResourceVersionStableInput{
+			ClusterProxy: proxy, Namespace: namespace,
+			OwnerGraphFilterFunction: clusterctlcluster.FilterClusterObjectsWithNameFilter(cluster),
+		})
+	})
+}
+
+// clusterDeletion holds up each phase of a deletion: the pool and its Machines, the control plane, the cluster.
+func clusterDeletion(ctx context.Context, proxy framework.ClusterProxy) {
+	phase := func(all []string, blocking ...string) e2e.ClusterDeletionPhase {
+		oneOf := func(kinds []string) func(corev1.ObjectReference, []metav1.OwnerReference) bool {
+			return func(object corev1.ObjectReference, _ []metav1.OwnerReference) bool {
+				for _, kind := range kinds {
+					if object.Kind == kind {
+						return true
+					}
+				}
+				return false
+			}
+		}
+		return e2e.ClusterDeletionPhase{ObjectFilter: oneOf(all), BlockingObjectFilter: oneOf(blocking)}
+	}
+	workers := int64(2)
+	e2e.ClusterDeletionSpec(ctx, func() e2e.ClusterDeletionSpecInput {
+		return e2e.ClusterDeletionSpecInput{
+			E2EConfig: intervals(), ClusterctlConfigPath: *config, BootstrapClusterProxy: proxy,
+			ArtifactFolder: *artifacts, ControlPlaneWaiters: waiters, InfrastructureProvider: &provider,
+			WorkerMachineCount: &workers, PostNamespaceCreated: prepare,
+			ClusterDeletionPhases: []e2e.ClusterDeletionPhase{
+				phase([]string{"MachinePool", "FooMachinePool", "Machine"}, "FooMachinePool", "Machine"),
+				phase([]string{"FooControlPlane"}, "FooControlPlane"),
+				phase([]string{"FooCluster"}, "FooCluster"),
+			},
+		}
+	})
+}
+
+// upgradeMachinePool gives a pool another version. Which kubelet runs follows from the image, so that is changed with it, as
+// our documentation says.
+func upgradeMachinePool(ctx context.Context, proxy framework.ClusterProxy) {
+	const name = "machine-pool-upgrade"
+	var (
+		namespace *corev1.Namespace
+		cancel    context.CancelFunc
+		made      = &clusterctl.ApplyClusterTemplateAndWaitResult{}
+	)
+	ginkgo.BeforeEach(func() {
+		gomega.Expect(*upgrade).NotTo(gomega.BeEmpty(), "--upgrade-version is missing")
+		gomega.Expect(*image).NotTo(gomega.BeEmpty(), "--upgrade-image is missing")
+		namespace, cancel = framework.SetupSpecNamespace(ctx, name, proxy, *artifacts, prepare)
+	})
+	ginkgo.It("Should upgrade a machine pool", func() {
+		steps := intervals()
+		controlPlanes, workers := int64(1), int64(2)
+		clusterctl.ApplyClusterTemplateAndWait(ctx, clusterctl.ApplyClusterTemplateAndWaitInput{
+			ClusterProxy: proxy,
+			ConfigCluster: clusterctl.ConfigClusterInput{
+				LogFolder: filepath.Join(*artifacts, "clusters", proxy.GetName()), ClusterctlConfigPath: *config,
+				KubeconfigPath: proxy.GetKubeconfigPath(), InfrastructureProvider: provider,
+				Flavor: clusterctl.DefaultFlavor, Namespace: namespace.Name, ClusterName: name + "-" + util.RandomString(6),
+				KubernetesVersion: *version, ControlPlaneMachineCount: &controlPlanes, WorkerMachineCount: &workers,
+			},
+			ControlPlaneWaiters: waiters, WaitForClusterIntervals: steps.GetIntervals(name, "wait-cluster"),
+			WaitForControlPlaneIntervals: steps.GetIntervals(name, "wait-control-plane"),
+			WaitForMachinePools:          steps.GetIntervals(name, "wait-machine-pool-nodes"),
+		}, made)
+		for _, pool := range made.MachinePools {
+			foo := &unstructured.Unstructured{}
+			foo.SetAPIVersion("infrastructure.foo.com/v1alpha1")
+			foo.SetKind("FooMachinePool")
+			foo.SetName(pool.Spec.Template.Spec.InfrastructureRef.Name)
+			foo.SetNamespace(pool.Namespace)
+			change := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ami":{"id":"`+*image+`"}}}`))
+			gomega.Expect(proxy.GetClient().Patch(ctx, foo, change)).To(gomega.Succeed())
+		}
+		framework.UpgradeMachinePoolAndWait(ctx, framework.UpgradeMachinePoolAndWaitInput{
+			ClusterProxy: proxy, Cluster: made.Cluster, UpgradeVersion: *upgrade, MachinePools: made.MachinePools,
+			WaitForMachinePoolToBeUpgraded: steps.GetIntervals(name, "wait-machine-pool-upgrade"),
+		})
+		framework.VerifyMachinesReady(ctx, framework.VerifyMachinesReadyInput{
+			Lister: proxy.GetClient(), Name: made.Cluster.Name, Namespace: made.Cluster.Namespace,
+		})
+	})
+	ginkgo.AfterEach(func() {
+		framework.DumpSpecResourcesAndCleanup(
+			ctx, name, proxy, *config, *artifacts, namespace, cancel, made.Cluster, intervals().GetIntervals, false)
+	})
+}

@@ -1,0 +1,170 @@
+//! Cluster API's own end-to-end specs, unchanged, before our provider: `hack/tools/capi-specs` plays one at a time, with what a
+//! provider brings. The management cluster's API server is the workload cluster of all.
+//!
+//! A few are played with all other tests; `make conformance` plays all (`FOO_SPECS=whole`).
+
+use anyhow::{Context as _, Result, ensure};
+use foo_e2e::in_world_with;
+use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use foo_testbed::world::{IMAGE, PoolName, WorldOptions, manifests};
+use foo_testbed::{Probe, Process, World, story, wait_until};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Those that a change of ours broke before, or would show first.
+const SHORT: [&str; 2] = ["QuickStartSpec with resilience checks", "MachinePoolSpec, flavour default"];
+/// Kubernetes version of the Nodes of one image, and of those of the other.
+const VERSION: &str = "v1.36.2";
+const UPGRADE: &str = manifests::VERSION;
+/// For one spec. The steps of a spec have five minutes each.
+const DEADLINE: Duration = Duration::from_mins(20);
+
+#[test]
+fn the_end_to_end_specs_of_cluster_api_pass() {
+    in_world_with(options(), async |world| {
+        let program = world.api().tools().program("capi-specs");
+        ensure!(program.exists(), "there is no {}: run hack/tools/build.sh", program.display());
+        let all = foo_testbed::run(&program, [""; 0], &[], "").await?.stdout;
+        let whole = std::env::var("FOO_SPECS").is_ok_and(|which| which == "whole");
+        let specs: Vec<String> =
+            if whole { all.lines().map(str::to_owned).collect() } else { SHORT.map(str::to_owned).to_vec() };
+        ensure!(!specs.is_empty(), "{} knows no spec", program.display());
+
+        let (specs, failed) = (Mutex::new(specs.into_iter()), Mutex::new(Vec::new()));
+        let next = || specs.lock().unwrap().next();
+        // Two at once: the components share two processors on small machines.
+        let player = async || {
+            while let Some(spec) = next() {
+                let outcomes = play(world, &program, &spec).await;
+                for outcome in outcomes.unwrap_or_else(|error| vec![Outcome::failed(&spec, &error)]) {
+                    println!("{outcome}");
+                    if !outcome.passed {
+                        failed.lock().unwrap().push(outcome.to_string());
+                    }
+                }
+            }
+        };
+        tokio::join!(player(), player());
+        let failed = failed.into_inner().unwrap();
+        ensure!(failed.is_empty(), "{}\nlogs: {}", failed.join("\n"), specs_folder(world).display());
+        nothing_is_left(world)
+    });
+}
+
+fn options() -> WorldOptions {
+    let kubelet_versions =
+        [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, UPGRADE)].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() }
+}
+
+/// What came out of a spec, or of one of the checks within it.
+#[derive(Debug)]
+struct Outcome {
+    name: String,
+    passed: bool,
+    seconds: f64,
+    message: String,
+}
+
+impl Outcome {
+    fn read(line: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(line).with_context(|| format!("a result: {line}"))?;
+        let of = |key: &str| value.get(key).unwrap_or(&Value::Null);
+        let text = |key: &str| of(key).as_str().unwrap_or_default().to_owned();
+        Ok(Self {
+            name: text("name"),
+            passed: of("passed") == &Value::Bool(true),
+            seconds: of("seconds").as_f64().unwrap_or_default(),
+            message: text("message"),
+        })
+    }
+
+    fn failed(name: &str, error: &anyhow::Error) -> Self {
+        Self { name: name.to_owned(), passed: false, seconds: 0.0, message: format!("{error:#}") }
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, passed, seconds, message } = self;
+        let result = if *passed { "passed" } else { "FAILED" };
+        write!(f, "{result} {seconds:4.0} s  {name}")?;
+        // Gomega's can be hundreds of lines; they begin with what is wrong.
+        message.lines().take(12).try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
+fn specs_folder(world: &World) -> PathBuf {
+    world.rig().folder().join("specs")
+}
+
+/// Plays one spec to its end. The program ends with us, and when its time is up.
+async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>> {
+    let folder = specs_folder(world).join(spec.replace([' ', ','], "-"));
+    // What is temporary to it goes with the folder.
+    let temporary = folder.join("tmp");
+    std::fs::create_dir_all(&temporary).with_context(|| format!("creating {}", folder.display()))?;
+    let (secrets, results, log) = (folder.join("secrets.yaml"), folder.join("results"), folder.join("log"));
+    std::fs::write(&secrets, objects(world))?;
+    let flag = |name: &str, value: &Path| format!("--{name}={}", value.display());
+    let args = [
+        format!("--spec={spec}"),
+        flag("kubeconfig", &world.api().kubeconfig_path()),
+        flag("clusterctl-config", &clusterctl_config(world, &folder)?),
+        flag("artifacts", &folder.join("artifacts")),
+        flag("secrets", &secrets),
+        flag("results", &results),
+        format!("--kubernetes-version={VERSION}"),
+        format!("--upgrade-version={UPGRADE}"),
+        format!("--upgrade-image={IMAGE_X86_64_NEWER}"),
+    ];
+    let (home, temporary) = (folder.join("xdg").display().to_string(), temporary.display().to_string());
+    let env = [
+        // It uses clusterctl's library, which would look for newer versions on the internet.
+        ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
+        ("GOPROXY", "off"),
+        ("XDG_CONFIG_HOME", home.as_str()),
+        ("TMPDIR", temporary.as_str()),
+    ];
+    let process = Process::start(spec, program, args, &env, &log)?;
+    let ended = wait_until("the spec to end", DEADLINE, async || {
+        Ok(Probe::when(!process.is_running(), || process.log_tail()))
+    });
+    ended.await?;
+    let found = std::fs::read_to_string(&results).unwrap_or_default();
+    let outcomes: Vec<Outcome> = found.lines().map(Outcome::read).collect::<Result<_>>()?;
+    // It writes the line of the whole spec last.
+    ensure!(outcomes.last().is_some_and(|last| last.name == spec), "no result\n{}", process.log_tail());
+    Ok(outcomes)
+}
+
+/// The world's own configuration. Each spec has its own, because they change it.
+fn clusterctl_config(world: &World, folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("clusterctl.yaml");
+    std::fs::copy(world.rig().capi()?.clusterctl_config(), &path)
+        .context("copying clusterctl's configuration")?;
+    Ok(path)
+}
+
+/// The Secrets that the world's variables name. A spec puts them into its own namespace.
+fn objects(world: &World) -> String {
+    let pool = PoolName {
+        namespace: String::new(),
+        cluster: story::CLUSTER.to_owned(),
+        pool: String::new(),
+        machine_pool: String::new(),
+    };
+    let kubeconfig = manifests::kubeconfig_secret("", story::CLUSTER, world.api().kubeconfig());
+    format!("{kubeconfig}\n---\n{}", manifests::bootstrap_secret(&pool))
+}
+
+/// Every spec has deleted its cluster.
+fn nothing_is_left(world: &World) -> Result<()> {
+    let region = world.aws().region();
+    let groups: Vec<String> = region.groups().iter().map(|group| group.name.to_string()).collect();
+    let templates: Vec<String> = region.templates().iter().map(|template| template.name.clone()).collect();
+    ensure!(groups.is_empty() && templates.is_empty(), "left in AWS: {groups:?} {templates:?}");
+    Ok(())
+}
