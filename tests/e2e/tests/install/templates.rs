@@ -191,3 +191,24 @@ fn what_is_protected_is_not_deleted_until_the_annotation_is_taken_off() {
         Ok(())
     });
 }
+
+/// RBAC lets them, for the sake of ownerReferences; the released policy does not.
+#[test]
+fn managers_delete_no_secret_although_they_have_the_right() {
+    on_rig(async |rig| {
+        for (namespace, account) in
+            [("foo-system", "foo-manager"), ("foo-control-plane-system", "foo-control-plane-manager")]
+        {
+            let at = format!("--namespace={namespace}");
+            rig.api().kubectl(["create", "secret", "generic", "kept", &at]).await?;
+            let kubeconfig = rig.service_account_kubeconfig(namespace, account).await?;
+            let manager = format!("--kubeconfig={}", kubeconfig.display());
+            let may = rig.api().kubectl([&manager, "auth", "can-i", "delete", "secret/kept", &at]).await?;
+            assert_eq!(may.trim(), "yes", "{account}");
+            let refused = rig.api().kubectl([&manager, "delete", "secret", "kept", &at]).await;
+            let message = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
+            assert!(message.contains("this manager deletes no Secret"), "{account}: {message}");
+        }
+        Ok(())
+    });
+}
