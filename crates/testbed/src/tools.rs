@@ -10,12 +10,13 @@ pub struct Tools {
 }
 
 /// Everything [`Tools::find`] insists on, so that a missing program is reported before anything has started.
-const NEEDED: [&str; 8] = [
+const NEEDED: [&str; 9] = [
     "etcd",
     "kube-apiserver",
     "kube-controller-manager",
     "kubectl",
     "capi-core",
+    "capi-kubeadm-bootstrap",
     "clusterctl",
     "capi/core-components.yaml",
     "capi/metadata.yaml",

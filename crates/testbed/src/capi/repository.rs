@@ -80,15 +80,30 @@ impl Provider {
 
 /// Makes core's repository below `folder` from what `hack/tools/build.sh` left.
 pub(super) fn core(tools: &Tools, folder: &Path) -> Result<Provider> {
+    of_cluster_api(tools, folder, "cluster-api", "cluster-api", ProviderKind::Core)
+}
+
+/// The same for Cluster API's kubeadm bootstrap provider.
+pub(super) fn kubeadm_bootstrap(tools: &Tools, folder: &Path) -> Result<Provider> {
+    of_cluster_api(tools, folder, "kubeadm", "bootstrap-kubeadm", ProviderKind::Bootstrap)
+}
+
+fn of_cluster_api(
+    tools: &Tools,
+    folder: &Path,
+    name: &str,
+    label: &str,
+    kind: ProviderKind,
+) -> Result<Provider> {
     let version = tools.capi_version()?;
-    let repository = folder.join("repository/cluster-api");
+    let repository = folder.join("repository").join(label);
     let release = repository.join(&version);
     std::fs::create_dir_all(&release).with_context(|| format!("creating {}", release.display()))?;
-    for file in ["core-components.yaml", "metadata.yaml"] {
+    for file in [kind.components_file(), "metadata.yaml"] {
         std::fs::copy(tools.capi().join(file), release.join(file))
             .with_context(|| format!("copying {file}"))?;
     }
-    Ok(Provider { name: "cluster-api".to_owned(), kind: ProviderKind::Core, version, folder: repository })
+    Ok(Provider { name: name.to_owned(), kind, version, folder: repository })
 }
 
 /// clusterctl's configuration file (JSON is YAML).
@@ -173,6 +188,16 @@ mod tests {
         check(
             std::slice::from_ref(&foo),
             "init --core cluster-api:v1.2.3 --bootstrap - --control-plane - --infrastructure foo:v0.1.0",
+        );
+        let kubeadm = Provider {
+            name: "kubeadm".into(),
+            kind: ProviderKind::Bootstrap,
+            version: "v1.2.3".into(),
+            ..core.clone()
+        };
+        check(
+            &[kubeadm],
+            "init --core cluster-api:v1.2.3 --bootstrap kubeadm:v1.2.3 --control-plane - --infrastructure -",
         );
         let options = CapiOptions { providers: vec![foo], ..CapiOptions::default() };
         let config: Value = serde_json::from_str(&config(&core, &options)).unwrap();

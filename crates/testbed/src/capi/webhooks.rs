@@ -15,7 +15,7 @@ use std::ops::BitOr;
 /// Points every webhook and conversion whose service is in `namespace` at `https://127.0.0.1:<port><path>`, and
 /// makes the API server trust certificates of its own [`Pki`](crate::Pki) there.
 ///
-/// [`Capi`](crate::Capi) does this for core. It is here for a test that runs the manager of another provider.
+/// [`Capi`](crate::Capi) does this for its managers. It is here for a test that runs the manager of another provider.
 pub async fn point_webhooks_at(api: &ApiServer, namespace: &str, port: u16) -> Result<()> {
     rewrite_all(api, port, |config| {
         let service = config.service.as_ref().filter(|service| service.namespace == namespace)?;

@@ -79,6 +79,8 @@ pub struct WorldOptions {
     pub manager_args: Vec<String>,
     /// AWS's events go into a queue, and the infrastructure manager reads it.
     pub events: bool,
+    /// Cluster API's kubeadm bootstrap provider is there, too.
+    pub kubeadm_bootstrap: bool,
     /// Versions that kubelets on certain images say they have; otherwise it is that of the API server.
     pub kubelet_versions: BTreeMap<String, String>,
     /// From the eviction of a pod to its containers having ended.
@@ -100,6 +102,7 @@ impl Default for WorldOptions {
             folder: None,
             manager_args: args.map(str::to_owned).to_vec(),
             events: false,
+            kubeadm_bootstrap: false,
             kubelet_versions: BTreeMap::new(),
             pod_shutdown: POD_SHUTDOWN,
             restarts: None,
@@ -137,7 +140,12 @@ impl World {
         let providers = released_providers(&folder.path().join("release"))?;
         let rig_options = RigOptions {
             folder: None,
-            capi: Some(CapiOptions { providers, variables: variables(), ..CapiOptions::default() }),
+            capi: Some(CapiOptions {
+                providers,
+                kubeadm_bootstrap: options.kubeadm_bootstrap,
+                variables: variables(),
+                ..CapiOptions::default()
+            }),
             apiserver_args: apiserver_args(folder.path())?,
         };
         let (rig, aws) = tokio::try_join!(Rig::start_in(folder, rig_options), Aws::start())?;

@@ -1,5 +1,4 @@
-//! docs/operations/clusterclass.md, with the topology controller, instances and Nodes. Only the bootstrap provider is stood in
-//! for.
+//! docs/operations/clusterclass.md, with the topology controller, the kubeadm bootstrap provider, instances and Nodes.
 
 use super::released::{reader, versions};
 use anyhow::{Context as _, Result, ensure};
@@ -19,52 +18,6 @@ const VERSION: &str = "v1.36.2-eks-0a1b2c3";
 const NEXT_VERSION: &str = "v1.36.3-eks-4d5e6f7";
 /// Twice the quiet period of the world's managers.
 const QUIET: Duration = Duration::from_secs(10);
-
-/// Only the CRDs of kubeadm: what its manager makes of a KubeadmConfig is none of this test's business.
-async fn install_bootstrap_kinds(world: &World) -> Result<()> {
-    let path = world.api().tools().capi().join("bootstrap-components.yaml");
-    let all: Vec<Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(path)?)?;
-    let crds = all.iter().filter(|object| object["kind"] == "CustomResourceDefinition");
-    let crds: Vec<String> = crds.map(Value::to_string).collect();
-    ensure!(!crds.is_empty(), "no CRDs of the kubeadm bootstrap provider");
-    world.api().apply(&crds.join("\n---\n")).await?;
-    world
-        .api()
-        .kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"])
-        .await
-        .map(drop)
-}
-
-/// Does a bootstrap provider's work for ever: bootstrap data for every KubeadmConfig.
-async fn bootstraps(world: &World, namespace: &str) -> Result<()> {
-    let at = format!("--namespace={namespace}");
-    loop {
-        let text_of = world.api().kubectl(["get", "kubeadmconfigs", &at, "--output=json"]).await?;
-        let configs: Value = serde_json::from_str(&text_of)?;
-        let configs = configs.pointer("/items").and_then(Value::as_array).cloned().unwrap_or_default();
-        for config in configs.iter().filter(|config| text(config, "/status/dataSecretName").is_empty()) {
-            let name = text(config, "/metadata/name");
-            let cluster = text(config, "/metadata/labels/cluster.x-k8s.io~1cluster-name");
-            let secret = json!({
-                "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
-                "metadata": {
-                    "name": name, "namespace": namespace,
-                    "labels": {"cluster.x-k8s.io/cluster-name": cluster},
-                },
-                "stringData": {"value": "#!/bin/sh\n"},
-            });
-            world.apply(&secret).await?;
-            let status = json!({"status": {
-                "dataSecretName": name, "initialization": {"dataSecretCreated": true}
-            }})
-            .to_string();
-            let patch =
-                ["patch", "kubeadmconfig", name, &at, "--subresource=status", "--type=merge", "--patch"];
-            world.api().kubectl(patch.into_iter().chain([status.as_str()])).await?;
-        }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-}
 
 /// The pool of that name in the topology, once it is there.
 async fn pool_of<'w>(cluster: &Cluster<'w>, name: &str) -> Result<Pool<'w>> {
@@ -116,6 +69,7 @@ async fn refusal(follower: &Reader<'_>, heading: &str) -> String {
 }
 
 async fn the_page_works(world: &World, follower: &Reader<'_>, cluster: &Cluster<'_>) -> Result<()> {
+    follower.follow(PAGE, "The authority").await?;
     follower.follow(PAGE, "A Cluster of the class").await?;
     let workers = pool_of(cluster, "workers").await?;
     let first = workers.settles_at(2).await?;
@@ -154,14 +108,12 @@ async fn the_page_works(world: &World, follower: &Reader<'_>, cluster: &Cluster<
     world.check_nothing_forbidden()
 }
 
-/// A world with a bootstrap provider's kinds, and kubelets whose versions have a suffix.
+/// A world with the kubeadm bootstrap provider, and kubelets whose versions have a suffix.
 async fn start() -> Result<World> {
     let kubelet_versions =
         [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, NEXT_VERSION)].map(|(a, b)| (a.to_owned(), b.to_owned()));
-    let options = WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() };
-    let world = World::start(options).await?;
-    install_bootstrap_kinds(&world).await?;
-    Ok(world)
+    let kubelet_versions = kubelet_versions.into();
+    World::start(WorldOptions { kubeadm_bootstrap: true, kubelet_versions, ..WorldOptions::default() }).await
 }
 
 /// A reader of the page who makes a Cluster of that name, in a namespace of the same name, and of that version.
@@ -188,15 +140,11 @@ fn the_page_on_cluster_classes_works_from_the_first_pool_to_an_upgrade() {
         let world = start().await?;
         let cluster = world.no_cluster("classy").await?;
         let follower = follower(&world, "classy", VERSION).await?;
-        tokio::select! {
-            ended = bootstraps(&world, "classy") => ended.context("standing in for the bootstrap provider"),
-            result = the_page_works(&world, &follower, &cluster) => {
-                if result.is_err() {
-                    world.rig().keep_folder();
-                }
-                result
-            }
+        let result = the_page_works(&world, &follower, &cluster).await;
+        if result.is_err() {
+            world.rig().keep_folder();
         }
+        result
     });
 }
 
@@ -208,6 +156,7 @@ fn a_topology_with_a_plain_version_is_stuck_with_kubelets_that_have_a_suffix() {
         let cluster = world.no_cluster("plain").await?;
         let follower = follower(&world, "plain", "v1.36.2").await?;
         let work = async {
+            follower.follow(PAGE, "The authority").await?;
             follower.follow(PAGE, "A Cluster of the class").await?;
             pool_of(&cluster, "workers").await?.settles_at(2).await?;
             follower.follow(PAGE, "Change a variable").await?;
@@ -232,9 +181,45 @@ fn a_topology_with_a_plain_version_is_stuck_with_kubelets_that_have_a_suffix() {
             ensure!(after.provider_ids().iter().all(|id| !before.provider_ids().contains(id)));
             Ok(())
         };
-        tokio::select! {
-            ended = bootstraps(&world, "plain") => ended.context("standing in for the bootstrap provider"),
-            result = work => result,
+        let result = work.await;
+        if result.is_err() {
+            world.rig().keep_folder();
         }
+        result
+    });
+}
+
+/// The right that the release gives a manager of Cluster API's.
+#[test]
+fn without_the_released_role_the_bootstrap_provider_writes_no_user_data() {
+    foo_e2e::alone(async || {
+        let world = start().await?;
+        let cluster = world.no_cluster("bound").await?;
+        let follower = follower(&world, "bound", VERSION).await?;
+        let binding = ["get", "clusterrolebinding", "foo-kubeadm-bootstrap", "--output=json"];
+        let mut binding: Value = serde_json::from_str(&world.api().kubectl(binding).await?)?;
+        world.api().kubectl(["delete", "clusterrolebinding", "foo-kubeadm-bootstrap"]).await?;
+
+        follower.follow(PAGE, "The authority").await?;
+        follower.follow(PAGE, "A Cluster of the class").await?;
+        let log = world.rig().folder().join("capi/kubeadm-bootstrap.log");
+        wait_until("the bootstrap provider to be refused", SOON, async || {
+            let log = std::fs::read_to_string(&log)?;
+            let refused = log.lines().find(|line| line.contains("failed to read control plane version"));
+            let seen =
+                refused.is_some_and(|line| line.contains("foocontrolplanes") && line.contains("forbidden"));
+            Ok(Probe::when(seen, || format!("{refused:?}")))
+        })
+        .await?;
+        let workers = pool_of(&cluster, "workers").await?;
+        let secret = "/spec/template/spec/bootstrap/dataSecretName";
+        let view = workers.look().await?;
+        ensure!(view.machine_pool.as_ref().is_some_and(|pool| text(pool, secret).is_empty()), "{view}");
+
+        if let Some(metadata) = binding["metadata"].as_object_mut() {
+            metadata.retain(|key, _| ["name", "labels"].contains(&key.as_str()));
+        }
+        world.apply(&binding).await?;
+        workers.settles_at(2).await.map(drop)
     });
 }
