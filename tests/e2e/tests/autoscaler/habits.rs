@@ -6,7 +6,7 @@ use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, text};
 use foo_testbed::world::{AFTER_DRAIN, GROUP_LABEL, MachineView, Pool, PoolView, REGION, SOON, World};
-use foo_testbed::{Join, NodeSpec};
+use foo_testbed::{Join, NodeSpec, Probe, wait_until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -66,6 +66,55 @@ fn a_scale_up_that_is_taken_back_spares_the_node_that_came() {
         assert!(instances(&four).is_superset(&instances(&three)), "{four}");
         assert_eq!(deaths(world, "ca-takes-back"), []);
         leaves_sizes_alone(world, "ca-takes-back")
+    });
+}
+
+/// Habit 1 when AWS has no capacity at all: 4→8 was asked for, nothing came, and on the time-out it asks for 0, against a
+/// list that is out of date.
+#[test]
+fn more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays_unless_marked() {
+    in_world(async |world| {
+        // No other test of this world launches any.
+        let instance_type = "c7i.large";
+        let cluster = world.cluster("ca-shortage").await?;
+        let autoscaler = Autoscaler::of(world, &cluster).await?;
+        let pool = cluster
+            .pool_with("workers", 4, |machine_pool, foo| {
+                in_bounds(machine_pool, "0", "10");
+                foo["spec"]["instanceType"] = json!(instance_type);
+            })
+            .await?;
+        let four = pool.settles_at(4).await?;
+        let workload = pool.run("web", 4).await?;
+        set_room(world, instance_type, Some(0))?;
+        autoscaler.set_size(&pool, 8).await?;
+        pool.wait("eight to be asked for", SOON, |view| desired(view) == Some(8)).await?;
+
+        autoscaler.set_size(&pool, 0).await?;
+        pool.wait("what never launched to be cancelled", SOON, |view| desired(view) == Some(4)).await?;
+        let foo_machine_pool = autoscaler.api(Kind::FooMachinePool);
+        wait_until("the pool to say what it keeps", SOON, async || {
+            let seen = serde_json::to_value(foo_machine_pool.get(&pool.name().pool).await?)?;
+            let ready = format!("{:#}", seen["status"]["conditions"]);
+            Ok(Probe::when(ready.contains("4 serving nodes are kept until"), || ready.clone()))
+        })
+        .await?;
+        pool.stays("with all that serve", Duration::from_secs(10), |view| {
+            view.good().count() == 4 && desired(view) == Some(4)
+        })
+        .await?;
+
+        // What it means it marks.
+        workload.allow(4).await?;
+        autoscaler.set_size(&pool, 4).await?;
+        let victim = &four.machines[1];
+        autoscaler.scale_down(&pool, &[victim]).await?;
+        let three = pool.settles_within(3, AFTER_DRAIN).await?;
+        assert!(instances(&three).is_subset(&instances(&four)), "{three}");
+        assert!(!instances(&three).contains(&victim.instance), "{three}");
+        set_room(world, instance_type, None)?;
+        only_evicted_from(world, "ca-shortage", &[victim.node_name()])?;
+        leaves_sizes_alone(world, "ca-shortage")
     });
 }
 
@@ -162,7 +211,7 @@ fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
         autoscaler.set_size(&pool, 0).await?;
         let asked = Instant::now();
         pool.wait("it to go", SOON, |view| view.machines.iter().all(MachineView::is_deleting)).await?;
-        // Not after the minute that a registered Node is given.
+        // Not after the time that a registered Node is given.
         assert!(asked.elapsed() < Duration::from_secs(40), "{:?}", asked.elapsed());
         pool.settles_at(0).await?;
 
