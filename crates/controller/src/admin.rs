@@ -1,22 +1,21 @@
-//! HTTP endpoints for people and machines: /livez, /readyz, /metrics, /debug/pools.
+//! How pages are served to people and machines, with bounds; and two of them, /livez and /readyz.
 
-use crate::debug::DebugPools;
+use crate::diagnostics::Certificate;
 use crate::liveness::Liveness;
-use crate::metrics::Metrics;
 use crate::readiness::Readiness;
-use axum::extract::{ConnectInfo, Query, State};
-use axum::http::{StatusCode, header};
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use serde::Deserialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -46,42 +45,6 @@ async fn ready(State(readiness): State<Readiness>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, format!("waiting for {}\n", missing.join(", "))).into_response()
 }
 
-/// Diagnostics: metrics for whoever can connect, the last plan of each pool only for the machine itself (which is where
-/// `kubectl port-forward` comes from). There is no authentication.
-pub fn diagnostics(metrics: Metrics, pools: DebugPools) -> Router {
-    Router::new()
-        .route("/metrics", get(exposition).with_state(metrics))
-        .route("/debug/pools", get(plans).with_state(pools))
-}
-
-async fn exposition(State(metrics): State<Metrics>) -> Response {
-    match metrics.exposition() {
-        Ok(text) => {
-            ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
-                .into_response()
-        }
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
-}
-
-#[derive(Deserialize)]
-struct Which {
-    namespace: Option<String>,
-    name: Option<String>,
-}
-
-async fn plans(
-    State(pools): State<DebugPools>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    Query(which): Query<Which>,
-) -> Response {
-    if !peer.ip().to_canonical().is_loopback() {
-        return (StatusCode::FORBIDDEN, "only from the machine itself; use kubectl port-forward\n")
-            .into_response();
-    }
-    axum::Json(pools.to_json(which.namespace.as_deref(), which.name.as_deref())).into_response()
-}
-
 /// Listens there. On Linux the unspecified address of IPv6 is that of IPv4, too; a machine without IPv6 has only the latter.
 async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let listener = TcpListener::bind(address).await;
@@ -93,32 +56,45 @@ async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 
 /// What one listener bears of whoever can connect to it.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+pub(crate) struct Bounds {
     /// Connections at a time; others wait to be accepted.
-    connections: usize,
+    pub(crate) connections: usize,
     /// From one answer, or the beginning, to the end of the next request's header.
-    header: Duration,
+    pub(crate) header: Duration,
     /// All of a connection.
-    connection: Duration,
+    pub(crate) connection: Duration,
 }
 
-const BOUNDS: Bounds =
+pub(crate) const BOUNDS: Bounds =
     Bounds { connections: 256, header: Duration::from_secs(10), connection: Duration::from_mins(5) };
 /// Of a request's header. No request has a body that anybody reads.
 const HEADER_BYTES: usize = 16 * 1024;
 
-/// Serves a router until the process ends. An address that is taken is an error at once.
-pub async fn serve(address: SocketAddr, router: Router) -> std::io::Result<tokio::task::JoinHandle<()>> {
-    let listener = listen(address).await?;
-    Ok(tokio::spawn(answer(listener, router, BOUNDS)))
+/// How connections are spoken to.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// Plain HTTP.
+    Plain,
+    /// HTTP over TLS, and nothing else.
+    Tls(Arc<Certificate>),
 }
 
-async fn answer(listener: TcpListener, router: Router, bounds: Bounds) {
+/// Serves a router until the process ends. An address that is taken is an error at once.
+pub async fn serve(
+    address: SocketAddr,
+    router: Router,
+    transport: Transport,
+) -> std::io::Result<tokio::task::JoinHandle<()>> {
+    let listener = listen(address).await?;
+    Ok(tokio::spawn(answer(listener, router, transport, BOUNDS)))
+}
+
+async fn answer(listener: TcpListener, router: Router, transport: Transport, bounds: Bounds) {
     let slots = Arc::new(Semaphore::new(bounds.connections));
     // Nobody closes the semaphore.
     while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
-        let (stream, peer) = match listener.accept().await {
-            Ok(accepted) => accepted,
+        let stream = match listener.accept().await {
+            Ok((stream, _peer)) => stream,
             Err(error) => {
                 // No file descriptor is left, for example.
                 tracing::warn!(%error, "an admin endpoint could not accept a connection");
@@ -126,18 +102,49 @@ async fn answer(listener: TcpListener, router: Router, bounds: Bounds) {
                 continue;
             }
         };
-        let service = TowerToHyperService::new(router.clone().layer(Extension(ConnectInfo(peer))));
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(bounds.header)
-            .max_buf_size(HEADER_BYTES)
-            .serve_connection(TokioIo::new(stream), service);
+        let connection = connection(stream, router.clone(), transport.clone(), bounds);
         tokio::spawn(async move {
             // How a connection ends is the client's business.
             let _ended = timeout(bounds.connection, connection).await;
             drop(slot);
         });
     }
+}
+
+async fn connection(stream: TcpStream, router: Router, transport: Transport, bounds: Bounds) {
+    match transport {
+        Transport::Plain => speak(stream, router, bounds).await,
+        Transport::Tls(certificate) => {
+            let shaken = async { certificate.acceptor().await.accept(stream).await };
+            if let Ok(Ok(stream)) = timeout(bounds.header, shaken).await {
+                speak(stream, router, bounds).await;
+            }
+        }
+    }
+}
+
+async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router, bounds: Bounds) {
+    let _ended = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(bounds.header)
+        .max_buf_size(HEADER_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .await;
+}
+
+/// Serves a router on a port of loopback, for tests.
+#[cfg(test)]
+pub(crate) async fn served(router: Router, transport: Transport) -> SocketAddr {
+    served_within(router, transport, BOUNDS).await
+}
+
+/// The same within these bounds.
+#[cfg(test)]
+pub(crate) async fn served_within(router: Router, transport: Transport, bounds: Bounds) -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(answer(listener, router, transport, bounds));
+    address
 }
 
 #[cfg(test)]
@@ -166,17 +173,14 @@ mod tests {
         text
     }
 
-    async fn served(bounds: Bounds, liveness: Liveness) -> SocketAddr {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(answer(listener, health(Readiness::default(), liveness), bounds));
-        address
+    async fn health_served(bounds: Bounds, liveness: Liveness) -> SocketAddr {
+        served_within(health(Readiness::default(), liveness), Transport::Plain, bounds).await
     }
 
     #[tokio::test]
     async fn silent_connections_take_the_place_of_others_for_a_moment_only() {
         let header = Duration::from_millis(200);
-        let address = served(Bounds { connections: 2, header, ..BOUNDS }, Liveness::default()).await;
+        let address = health_served(Bounds { connections: 2, header, ..BOUNDS }, Liveness::default()).await;
         let _silent =
             [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
         let answer = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
@@ -186,7 +190,7 @@ mod tests {
     #[tokio::test]
     async fn what_only_a_restart_puts_right_fails_the_liveness_probe() {
         let liveness = Liveness::default();
-        let address = served(BOUNDS, liveness.clone()).await;
+        let address = health_served(BOUNDS, liveness.clone()).await;
         assert!(get(address, "/livez").await.starts_with("HTTP/1.1 200"));
         liveness.watch_over(|| Some("a pass hangs".to_owned()));
         let answer = get(address, "/livez").await;

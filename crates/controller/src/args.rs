@@ -3,6 +3,7 @@
 use crate::client::Limit;
 use crate::clouds::QueueAddress;
 use crate::context;
+use crate::diagnostics::Files;
 use crate::identities;
 use crate::leader::state::Timing;
 use clap::{Parser, ValueEnum};
@@ -74,9 +75,19 @@ pub struct Args {
     #[arg(long, default_value_t = 200)]
     pub kube_api_burst: u32,
 
-    /// Where /metrics and /debug/pools are served; plain HTTP, so keep it on loopback or behind a proxy. Empty: nowhere.
-    #[arg(long, default_value = "127.0.0.1:8080")]
+    /// Where /metrics and /debug/pools are served: over TLS, for tokens whose users may `get` these paths. Empty: nowhere.
+    #[arg(long, default_value = ":8443")]
     pub diagnostics_address: String,
+    /// There /metrics over plain HTTP instead, for whoever can connect, and nothing else: for an address that only the machine
+    /// itself reaches.
+    #[arg(long)]
+    pub insecure_diagnostics: bool,
+    /// Certificate and chain for the diagnostics, PEM; read again when it changes. Without it one is made at each start.
+    #[arg(long, requires = "tls_private_key_file")]
+    pub tls_cert_file: Option<PathBuf>,
+    /// Private key of that certificate, PEM.
+    #[arg(long, requires = "tls_cert_file")]
+    pub tls_private_key_file: Option<PathBuf>,
     /// Where /livez and /readyz are served.
     #[arg(long, default_value = ":9440", value_parser = address)]
     pub health_addr: SocketAddr,
@@ -144,8 +155,8 @@ pub struct Config {
     pub election: Option<Election>,
     /// Limit of requests to the management cluster.
     pub kube_limit: Limit,
-    /// Where metrics are served.
-    pub diagnostics: Option<SocketAddr>,
+    /// Where and how diagnostics are served.
+    pub diagnostics: Option<Diagnostics>,
     /// Where health is served.
     pub health: SocketAddr,
     /// Replaces AWS's endpoints.
@@ -154,6 +165,26 @@ pub struct Config {
     pub events_queue: Option<QueueAddress>,
     /// Periods of the observers.
     pub observer: observer::Settings,
+}
+
+/// Where and how diagnostics are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics {
+    /// Where.
+    pub address: SocketAddr,
+    /// How.
+    pub security: Security,
+}
+
+/// How diagnostics are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// Metrics only, for whoever can connect.
+    Insecure,
+    /// Over TLS for whom the API server lets, with a certificate made at the start.
+    SelfSigned,
+    /// The same with the certificate in these files.
+    Files(Files),
 }
 
 /// Settings of the leader election.
@@ -177,12 +208,7 @@ impl Args {
     pub fn into_config(self) -> Result<Config, Invalid> {
         let election = self.election()?;
         let events_queue = self.events_queue()?;
-        let diagnostics = match self.diagnostics_address.as_str() {
-            "" => None,
-            address => Some(
-                self::address(address).map_err(|error| Invalid(format!("--diagnostics-address {error}")))?,
-            ),
-        };
+        let diagnostics = self.diagnostics()?;
         let positive = |flag: &str, value: u32| {
             NonZeroU32::new(value).ok_or_else(|| Invalid(format!("{flag} must be at least 1")))
         };
@@ -220,6 +246,25 @@ impl Args {
             aws_endpoint_url: self.aws_endpoint_url,
             events_queue,
         })
+    }
+
+    fn diagnostics(&self) -> Result<Option<Diagnostics>, Invalid> {
+        if self.diagnostics_address.is_empty() {
+            return Ok(None);
+        }
+        let address = address(&self.diagnostics_address)
+            .map_err(|error| Invalid(format!("--diagnostics-address {error}")))?;
+        let security = match (&self.tls_cert_file, &self.tls_private_key_file) {
+            (Some(_), Some(_)) if self.insecure_diagnostics => {
+                return Err(Invalid("--insecure-diagnostics has no use for --tls-cert-file".to_owned()));
+            }
+            (Some(certificate), Some(key)) => {
+                Security::Files(Files { certificate: certificate.clone(), key: key.clone() })
+            }
+            _ if self.insecure_diagnostics => Security::Insecure,
+            _ => Security::SelfSigned,
+        };
+        Ok(Some(Diagnostics { address, security }))
     }
 
     fn events_queue(&self) -> Result<Option<QueueAddress>, Invalid> {
@@ -371,6 +416,23 @@ mod tests {
         assert_eq!(region(&[local, "--events-queue-region=us-east-1"]), Ok(Some("us-east-1".to_owned())));
         assert!(region(&["--events-queue-region=us-east-1"]).is_err());
         assert!(region(&["--events-queue-url=foo"]).is_err());
+    }
+
+    #[test]
+    fn diagnostics_are_for_whom_the_api_server_lets_unless_one_says_otherwise() {
+        let security = |flags: &[&str]| config(flags).map(|it| it.diagnostics.map(|it| it.security));
+        let default = config(&[]).unwrap().diagnostics.unwrap();
+        assert_eq!(
+            (default.address.to_string().as_str(), default.security),
+            ("[::]:8443", Security::SelfSigned)
+        );
+        assert_eq!(security(&["--diagnostics-address="]), Ok(None));
+        assert_eq!(security(&["--insecure-diagnostics"]), Ok(Some(Security::Insecure)));
+        let files = ["--tls-cert-file=/a", "--tls-private-key-file=/b"];
+        let expected = Files { certificate: "/a".into(), key: "/b".into() };
+        assert_eq!(security(&files), Ok(Some(Security::Files(expected))));
+        assert!(security(&[files[0], files[1], "--insecure-diagnostics"]).is_err());
+        assert!(Args::try_parse_from(["foo-manager", files[0]]).is_err());
     }
 
     #[test]

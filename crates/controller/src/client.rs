@@ -35,6 +35,13 @@ pub struct Limit {
     pub burst: NonZeroU32,
 }
 
+impl Limit {
+    fn limiter(self) -> Arc<DefaultDirectRateLimiter> {
+        let quota = Quota::per_second(self.per_second).allow_burst(self.burst);
+        Arc::new(DefaultDirectRateLimiter::direct(quota))
+    }
+}
+
 /// How long connecting to an API server may take.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long an answer may take to begin; the API server itself gives up after 60 seconds.
@@ -47,6 +54,11 @@ pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Re
     build(config, &Meter { purpose, limiter: None, leadership: None, metrics })
 }
 
+/// One that is limited and writes whoever leads: what it writes changes nothing.
+pub fn limited(config: Config, purpose: KubeClient, limit: Limit, metrics: Metrics) -> kube::Result<Client> {
+    build(config, &Meter { purpose, limiter: Some(limit.limiter()), leadership: None, metrics })
+}
+
 /// The controllers' client: limited, and writing only while this process leads. A write that would be sent after the end
 /// of the leadership is not sent.
 pub fn leading(
@@ -55,8 +67,7 @@ pub fn leading(
     leadership: Leadership,
     metrics: Metrics,
 ) -> kube::Result<Client> {
-    let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
-    let limiter = Some(Arc::new(DefaultDirectRateLimiter::direct(quota)));
+    let limiter = Some(limit.limiter());
     build(config, &Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
 }
 
@@ -190,6 +201,8 @@ fn longest_answer(purpose: KubeClient, verb: Verb) -> usize {
         // A Node; etcd holds no object of more than 1.5 MiB.
         (KubeClient::Workload, _) => 2 * KIB * KIB,
         (KubeClient::Work | KubeClient::Lease, Verb::List | Verb::Watch) => usize::MAX,
+        // A user with groups and what else is known of them.
+        (KubeClient::Review, _) => 256 * KIB,
         (KubeClient::Work | KubeClient::Lease, _) => 8 * KIB * KIB,
     }
 }

@@ -21,6 +21,7 @@ pub mod context;
 pub mod control_plane;
 pub mod credentials;
 pub mod debug;
+pub mod diagnostics;
 pub mod events;
 mod expiry;
 pub mod identities;

@@ -3,12 +3,15 @@
 //! * SIGTERM or SIGINT: passes under way are finished, the lease is released, exit code 0.
 //! * The lease is lost: exit code 1 at once, passes under way are dropped. Another replica works by now, or is about to.
 
+use crate::admin::Transport;
 use crate::announcements::{self, Announcements};
-use crate::args::{Config, ControllerName};
+use crate::args::{Config, ControllerName, Diagnostics, Security};
+use crate::client::Limit;
 use crate::clock::Clock;
 use crate::clouds::{CloudFactory, Clouds};
 use crate::context::Context;
 use crate::debug::DebugPools;
+use crate::diagnostics::{self, Access, Certificate};
 use crate::events::Events;
 use crate::identities::Identities;
 use crate::leader::{self, Candidate, Leadership, Standing};
@@ -19,6 +22,7 @@ use crate::{admin, client, cluster, control_plane, identities, pool};
 use anyhow::Context as _;
 use foo_cloud::{Limits, SystemClock};
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +32,12 @@ use tokio_util::sync::CancellationToken;
 
 /// Passes under way have this long to end after SIGTERM; Kubernetes kills after 30 seconds.
 const DRAIN: Duration = Duration::from_secs(20);
+
+/// Reviews of who may see diagnostics: whoever can connect makes the manager ask.
+const REVIEWS: Limit = Limit {
+    per_second: NonZeroU32::new(20).expect("20 is not 0"),
+    burst: NonZeroU32::new(40).expect("40 is not 0"),
+};
 
 /// How the process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +59,15 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let (underway, deadline) = (metrics.underway().clone(), config.settings.last_deadline());
     liveness.watch_over(move || underway.overdue(deadline));
     let kube = kube_config(config.kubeconfig.as_deref()).await?;
-    let _health = admin::serve(config.health, admin::health(readiness.clone(), liveness.clone()))
+    let health = admin::health(readiness.clone(), liveness.clone());
+    let _health = admin::serve(config.health, health, Transport::Plain)
         .await
         .with_context(|| format!("--health-addr {}", config.health))?;
-    if let Some(address) = config.diagnostics {
-        let router = admin::diagnostics(metrics.clone(), pools.clone());
-        admin::serve(address, router).await.with_context(|| format!("--diagnostics-address {address}"))?;
+    if let Some(diagnostics) = &config.diagnostics {
+        let address = diagnostics.address;
+        serve_diagnostics(diagnostics, kube.clone(), &metrics, &pools)
+            .await
+            .with_context(|| format!("--diagnostics-address {address}"))?;
     }
 
     let identity = identity();
@@ -111,6 +124,30 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     };
     let controllers = start(&config, &context, &stop);
     work_until_the_end(controllers, candidate, stop).await
+}
+
+async fn serve_diagnostics(
+    diagnostics: &Diagnostics,
+    kube: kube::Config,
+    metrics: &Metrics,
+    pools: &DebugPools,
+) -> anyhow::Result<()> {
+    let certificate = match &diagnostics.security {
+        Security::Insecure => {
+            let router = diagnostics::open(metrics.clone());
+            admin::serve(diagnostics.address, router, Transport::Plain).await?;
+            return Ok(());
+        }
+        Security::SelfSigned => Certificate::self_signed()?,
+        Security::Files(files) => Certificate::of_files(files.clone()).await?,
+    };
+    let reviews = client::limited(kube, KubeClient::Review, REVIEWS, metrics.clone())?;
+    let mut secret = [0; 32];
+    let random = rustls::crypto::aws_lc_rs::default_provider().secure_random.fill(&mut secret);
+    random.map_err(|_none| anyhow::anyhow!("the system gives no random bytes"))?;
+    let router = diagnostics::guarded(metrics.clone(), pools.clone(), Access::new(reviews, secret));
+    admin::serve(diagnostics.address, router, Transport::Tls(Arc::new(certificate))).await?;
+    Ok(())
 }
 
 fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSet<()> {

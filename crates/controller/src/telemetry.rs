@@ -13,7 +13,7 @@ pub fn start(format: LogFormat, level: &str) {
     logs(format, level, std::io::stderr).init();
 }
 
-fn logs<W>(format: LogFormat, level: &str, writer: W) -> impl Subscriber + Send + Sync + use<W>
+pub(crate) fn logs<W>(format: LogFormat, level: &str, writer: W) -> impl Subscriber + Send + Sync + use<W>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {

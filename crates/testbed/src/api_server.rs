@@ -152,6 +152,12 @@ impl ApiServer {
     ///
     /// The service account must exist.
     pub async fn service_account_kubeconfig(&self, namespace: &str, name: &str) -> Result<String> {
+        let token = self.service_account_token(namespace, name).await?;
+        Ok(kubeconfig(self.port, self.pki.ca_pem(), name, &format!("token: {token}")))
+    }
+
+    /// The token alone, for whoever else asks this API server whose it is.
+    pub async fn service_account_token(&self, namespace: &str, name: &str) -> Result<String> {
         let request = TokenRequest {
             spec: TokenRequestSpec { expiration_seconds: Some(TOKEN_SECONDS), ..Default::default() },
             ..Default::default()
@@ -161,8 +167,7 @@ impl ApiServer {
             .create_subresource("token", name, &PostParams::default(), &request)
             .await
             .with_context(|| format!("requesting a token of service account {namespace}/{name}"))?;
-        let token = granted.status.context("a token request without an answer")?.token;
-        Ok(kubeconfig(self.port, self.pki.ca_pem(), name, &format!("token: {token}")))
+        Ok(granted.status.context("a token request without an answer")?.token)
     }
 
     /// Runs kubectl as the administrator and returns its standard output.

@@ -156,12 +156,13 @@ fn read(root: &Path, path: &str) -> Result<String> {
 }
 
 /// Files of deploy/ that both providers are made from. The roles that differ are cut from the table instead.
-const SHARED: [&str; 6] = [
+const SHARED: [&str; 7] = [
     "deploy/manager/namespace.yaml",
     "deploy/rbac/service_account.yaml",
     "deploy/rbac/role_binding.yaml",
     "deploy/rbac/leader_election_role.yaml",
     "deploy/rbac/leader_election_role_binding.yaml",
+    "deploy/rbac/diagnostics_roles.yaml",
     "deploy/manager/manager.yaml",
 ];
 

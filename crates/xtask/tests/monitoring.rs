@@ -16,6 +16,15 @@ fn alerts() -> Vec<Value> {
     yaml("deploy/monitoring/prometheus_rule.yaml")["spec"]["groups"][0]["rules"].as_array().unwrap().clone()
 }
 
+/// The only object of this kind in a file.
+fn object(path: &str, kind: &str) -> Value {
+    let objects = xtask::yaml::parse(&read(path)).unwrap();
+    let mut found = objects.into_iter().filter(|object| object["kind"] == kind);
+    let object = found.next().unwrap();
+    assert!(found.next().is_none());
+    object
+}
+
 fn text<'a>(alert: &'a Value, pointer: &str) -> &'a str {
     alert.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
@@ -65,6 +74,27 @@ fn every_alert_has_a_severity_and_a_place_to_read_on() {
         assert_eq!(text(&alert, "/annotations/runbook_url"), place);
         assert!(page.contains(&format!("\n### {name}\n")), "{name} has no heading in {place}");
     }
+}
+
+/// What is scraped is served over TLS and for tokens only: the PodMonitor sends one of somebody who has the right, and no more.
+#[test]
+fn the_scrapers_token_has_the_right_to_get_metrics() {
+    const SCRAPER: &str = "deploy/monitoring/scraper.yaml";
+    let monitor = yaml("deploy/monitoring/pod_monitor.yaml");
+    let endpoint = &monitor["spec"]["podMetricsEndpoints"][0];
+    assert_eq!(endpoint["scheme"], "https");
+    let credentials = &endpoint["authorization"]["credentials"];
+    let secret = object(SCRAPER, "Secret");
+    assert_eq!((&credentials["name"], &credentials["key"]), (&secret["metadata"]["name"], &"token".into()));
+    assert_eq!(secret["metadata"]["namespace"], monitor["metadata"]["namespace"]);
+    let account = object(SCRAPER, "ServiceAccount");
+    let of_secret = &secret["metadata"]["annotations"]["kubernetes.io/service-account.name"];
+    assert_eq!(*of_secret, account["metadata"]["name"]);
+    let binding = object(SCRAPER, "ClusterRoleBinding");
+    assert_eq!(binding["subjects"][0]["name"], account["metadata"]["name"]);
+    let roles = xtask::yaml::parse(&read("deploy/rbac/diagnostics_roles.yaml")).unwrap();
+    let role = roles.iter().find(|role| role["metadata"]["name"] == binding["roleRef"]["name"]).unwrap();
+    assert_eq!(role["rules"].to_string(), r#"[{"nonResourceURLs":["/metrics"],"verbs":["get"]}]"#);
 }
 
 /// What is added to deploy/default selects its pods, ports and Deployment by their names there.

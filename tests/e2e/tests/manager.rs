@@ -1,9 +1,10 @@
 //! The manager's own life: how it ends and comes back. In a world of its own, because that disturbs everybody.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world;
-use foo_testbed::World;
 use foo_testbed::world::kinds::text;
+use foo_testbed::world::{Manager, SOON};
+use foo_testbed::{Probe, World, wait_until};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -68,6 +69,81 @@ fn what_a_role_does_not_give_is_refused_and_seen() {
                 && (request.verb.as_str(), request.resource.as_str()) == ("list", "secrets")
         });
         assert!(seen, "{forbidden:#?}");
+        Ok(())
+    });
+}
+
+/// Somebody new, who has the right that this role gives, if any.
+async fn somebody(world: &World, name: &str, role: Option<&str>) -> Result<String> {
+    world.api().kubectl(["create", "serviceaccount", name, "--namespace=default"]).await?;
+    if let Some(role) = role {
+        let subject = format!("--serviceaccount=default:{name}");
+        let role = format!("--clusterrole={role}");
+        world.api().kubectl(["create", "clusterrolebinding", name, &role, &subject]).await?;
+    }
+    world.api().service_account_token("default", name).await
+}
+
+async fn statuses(manager: &Manager, token: Option<&str>) -> Result<(u16, u16)> {
+    let (metrics, text) = manager.diagnostics_for(token, "/metrics").await?;
+    ensure!(text.contains("foo_leader") == (metrics == 200), "{metrics}: {text}");
+    Ok((metrics, manager.diagnostics_for(token, "/debug/pools").await?.0))
+}
+
+/// With the rights that a release gives its managers, and the roles that it has for others.
+#[test]
+fn diagnostics_are_for_those_whom_the_api_server_knows_and_lets() {
+    in_world(async |world| {
+        let stranger = somebody(world, "stranger", None).await?;
+        for (manager, prefix) in
+            [(world.manager(), "foo-"), (world.control_plane_manager(), "foo-control-plane-")]
+        {
+            let reader = async |page: &str| {
+                let name = format!("{prefix}{page}-reader");
+                somebody(world, &name, Some(&name)).await
+            };
+            let (scraper, person) = (reader("metrics").await?, reader("debug").await?);
+            assert_eq!(statuses(manager, None).await?, (401, 401));
+            assert_eq!(statuses(manager, Some("guess")).await?, (401, 401));
+            assert_eq!(statuses(manager, Some(&stranger)).await?, (403, 403));
+            assert_eq!(statuses(manager, Some(&scraper)).await?, (200, 403));
+            assert_eq!(statuses(manager, Some(&person)).await?, (403, 200));
+            let plain = plain_http(manager.diagnostics_port()?, &scraper).await?;
+            assert!(!plain.starts_with("HTTP"), "{plain}");
+        }
+        world.check_nothing_forbidden()
+    });
+}
+
+/// What a server answers to a request without TLS.
+async fn plain_http(port: u16, token: &str) -> Result<String> {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await?;
+    let request = format!("GET /metrics HTTP/1.0\r\nAuthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    // The connection may be reset instead of closed.
+    let _end = stream.read_to_end(&mut answer).await;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+#[test]
+fn the_token_that_deploy_monitoring_makes_scrapes_metrics() {
+    in_world(async |world| {
+        let scraper = std::fs::read_to_string(xtask::root().join("deploy/monitoring/scraper.yaml"))?;
+        world.api().apply(&scraper).await?;
+        let secret = [
+            "get",
+            "secret/foo-metrics-scraper-token",
+            "--namespace=foo-system",
+            "--output=go-template={{with .data}}{{.token | base64decode}}{{end}}",
+        ];
+        let token = wait_until("the scraper's token", SOON, async || {
+            let token = world.api().kubectl(secret).await?;
+            Ok(if token.is_empty() { Probe::NotYet("none".to_owned()) } else { Probe::Done(token) })
+        })
+        .await?;
+        assert_eq!(statuses(world.manager(), Some(&token)).await?, (200, 403));
         Ok(())
     });
 }

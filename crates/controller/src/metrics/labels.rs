@@ -231,6 +231,8 @@ pub enum KubeClient {
     Lease,
     /// API servers of workload clusters.
     Workload,
+    /// Who may see diagnostics.
+    Review,
 }
 
 /// What a request to the API server does, in the words of RBAC; a server-side apply is told from other patches.

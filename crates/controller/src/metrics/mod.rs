@@ -294,7 +294,7 @@ impl Metrics {
             (KubeClient::Work, Verb::Get) => {
                 self.live_reads.inc();
             }
-            (KubeClient::Work | KubeClient::Lease | KubeClient::Workload, _) => {}
+            (KubeClient::Work | KubeClient::Lease | KubeClient::Workload | KubeClient::Review, _) => {}
         }
     }
 

@@ -6,6 +6,7 @@ use crate::http::get;
 use crate::pki::write;
 use crate::process::Process;
 use crate::wait::{Probe, wait_until};
+use crate::world::diagnostics;
 use crate::{ApiServer, beside_us, free_port, lock};
 use anyhow::{Context as _, Result, bail};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -29,13 +30,19 @@ const GRACE: Duration = Duration::from_secs(30);
 pub(super) struct Released {
     pub(super) namespace: &'static str,
     pub(super) deployment: &'static str,
+    /// What the names of its roles begin with.
+    pub(super) prefix: &'static str,
 }
 
 /// The infrastructure provider: pools and clusters.
-const INFRASTRUCTURE: Released = Released { namespace: "foo-system", deployment: "foo-controller-manager" };
+const INFRASTRUCTURE: Released =
+    Released { namespace: "foo-system", deployment: "foo-controller-manager", prefix: "foo-" };
 /// The control-plane provider.
-const CONTROL_PLANE: Released =
-    Released { namespace: "foo-control-plane-system", deployment: "foo-control-plane-controller-manager" };
+const CONTROL_PLANE: Released = Released {
+    namespace: "foo-control-plane-system",
+    deployment: "foo-control-plane-controller-manager",
+    prefix: "foo-control-plane-",
+};
 
 /// One manager. Dropping it kills it.
 #[derive(Debug)]
@@ -45,6 +52,8 @@ pub struct Manager {
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
     log: PathBuf,
+    /// Of somebody who may see its diagnostics.
+    token: String,
     /// Held by whoever starts it.
     starting: tokio::sync::Mutex<()>,
     /// None unless it shall run.
@@ -71,7 +80,7 @@ impl Manager {
 
     /// Reads what the release says about it; does not start it.
     async fn of(api: &ApiServer, aws: &Aws, released: Released, more_args: &[String]) -> Result<Self> {
-        let Released { namespace, deployment: name } = released;
+        let Released { namespace, deployment: name, prefix } = released;
         let deployments: Api<Deployment> = Api::namespaced(api.client(), namespace);
         let deployment =
             deployments.get(name).await.with_context(|| format!("reading Deployment {namespace}/{name}"))?;
@@ -104,8 +113,9 @@ impl Manager {
         let log = api.folder().join(format!("{name}.log"));
         // Its log says from where; a log level of the test runner's own must not get in.
         write(&log, "")?;
+        let token = diagnostics::reader(api, prefix).await?;
         let (starting, running) = (tokio::sync::Mutex::default(), Mutex::new(None));
-        Ok(Self { name, program: program()?, args, env, log, starting, running })
+        Ok(Self { name, program: program()?, args, env, log, token, starting, running })
     }
 
     /// Starts it and waits until it is ready (a manager that waits for the lease is). Nothing to do if it runs.
@@ -206,12 +216,29 @@ impl Manager {
 
     /// What its `/metrics` shows.
     pub async fn metrics(&self) -> Result<String> {
-        get(self.port(|running| running.diagnostics_port)?, "/metrics").await
+        self.diagnostics("/metrics").await
     }
 
     /// What its `/debug/pools` shows: the last plan and report of each pool.
     pub async fn debug_pools(&self) -> Result<String> {
-        get(self.port(|running| running.diagnostics_port)?, "/debug/pools").await
+        self.diagnostics("/debug/pools").await
+    }
+
+    async fn diagnostics(&self, path: &str) -> Result<String> {
+        match self.diagnostics_for(Some(&self.token), path).await? {
+            (200, page) => Ok(page),
+            (status, text) => bail!("{path} of {}: {status} {text}", self.name),
+        }
+    }
+
+    /// Status and text of a page of its diagnostics, as whose token that is gets them.
+    pub async fn diagnostics_for(&self, token: Option<&str>, path: &str) -> Result<(u16, String)> {
+        diagnostics::get(self.diagnostics_port()?, token, path).await
+    }
+
+    /// Where on this machine its diagnostics are.
+    pub fn diagnostics_port(&self) -> Result<u16> {
+        self.port(|running| running.diagnostics_port)
     }
 
     /// An error unless its `/livez` says that it lives.

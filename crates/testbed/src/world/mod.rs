@@ -18,6 +18,7 @@
 mod audit;
 mod aws;
 mod cluster;
+mod diagnostics;
 mod keeper;
 pub mod kinds;
 mod management;

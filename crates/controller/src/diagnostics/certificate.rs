@@ -1,0 +1,144 @@
+//! The certificate of the diagnostics: one from files, which are read again when they change, or one made at the start that
+//! nobody can verify (scrapers skip that, as for Cluster API's own providers).
+
+use anyhow::Context as _;
+use rcgen::{CertificateParams, KeyPair};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs::default_provider;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
+
+/// How often files are looked at, at the most. Renewed certificates overlap those before by days.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// Where certificate and key are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// The certificate and its chain, PEM.
+    pub certificate: PathBuf,
+    /// Its private key, PEM.
+    pub key: PathBuf,
+}
+
+/// The certificate in use.
+pub struct Certificate {
+    files: Option<Files>,
+    used: Mutex<Used>,
+}
+
+struct Used {
+    pem: Pem,
+    config: Arc<ServerConfig>,
+    looked: Instant,
+}
+
+/// Certificate and key, as they are in the files.
+type Pem = (Vec<u8>, Vec<u8>);
+
+impl Certificate {
+    /// One that was made just now, and that this process alone has. It is valid as long as the process runs.
+    pub fn self_signed() -> anyhow::Result<Self> {
+        let key = KeyPair::generate().context("making a key")?;
+        let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+        let certificate = CertificateParams::new(names)?.self_signed(&key).context("making a certificate")?;
+        let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(anyhow::Error::msg)?;
+        let config = config(vec![certificate.der().clone()], key)?;
+        Ok(Self {
+            files: None,
+            used: Mutex::new(Used { pem: Pem::default(), config, looked: Instant::now() }),
+        })
+    }
+
+    /// That of these files, which must be there and fit together.
+    pub async fn of_files(files: Files) -> anyhow::Result<Self> {
+        let pem = read(&files).await?;
+        let config = parse(&pem)?;
+        Ok(Self { files: Some(files), used: Mutex::new(Used { pem, config, looked: Instant::now() }) })
+    }
+
+    /// What the next connection is accepted with. Looks at the files first, if that was long ago; if they cannot be used the
+    /// certificate before stays.
+    pub async fn acceptor(&self) -> TlsAcceptor {
+        if let Some(files) = self.files.as_ref().filter(|_| self.is_due())
+            && let Err(error) = self.renew(files).await
+        {
+            tracing::warn!(%error, "the files of the certificate cannot be used; the one before stays in use");
+        }
+        TlsAcceptor::from(Arc::clone(&self.used().config))
+    }
+
+    /// Whether it is time to look; for one of those who ask at the same time.
+    fn is_due(&self) -> bool {
+        let mut used = self.used();
+        let due = used.looked.elapsed() >= PERIOD;
+        if due {
+            used.looked = Instant::now();
+        }
+        due
+    }
+
+    async fn renew(&self, files: &Files) -> anyhow::Result<()> {
+        let pem = read(files).await?;
+        if self.used().pem == pem {
+            return Ok(());
+        }
+        let config = parse(&pem)?;
+        let mut used = self.used();
+        used.pem = pem;
+        used.config = config;
+        tracing::info!("a renewed certificate is in use");
+        Ok(())
+    }
+
+    /// The next connection looks at the files.
+    #[cfg(test)]
+    pub(super) fn is_due_now(&self) {
+        let mut used = self.used();
+        used.looked = used.looked.checked_sub(PERIOD).unwrap();
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn read(files: &Files) -> anyhow::Result<Pem> {
+    let file = async |path: &PathBuf| {
+        tokio::fs::read(path).await.with_context(|| format!("reading {}", path.display()))
+    };
+    Ok((file(&files.certificate).await?, file(&files.key).await?))
+}
+
+fn parse((certificate, key): &Pem) -> anyhow::Result<Arc<ServerConfig>> {
+    let chain = CertificateDer::pem_slice_iter(certificate)
+        .collect::<Result<Vec<_>, _>>()
+        .context("reading the certificate")?;
+    let key = PrivateKeyDer::from_pem_slice(key).context("reading the private key")?;
+    config(chain, key)
+}
+
+/// TLS 1.2 and 1.3, HTTP/1.1. A key that belongs to another certificate is refused: files change one after the other.
+fn config(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> anyhow::Result<Arc<ServerConfig>> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .context("using certificate and key")?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Certificate").field("files", &self.files).finish_non_exhaustive()
+    }
+}

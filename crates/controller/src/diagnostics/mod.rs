@@ -1,0 +1,54 @@
+//! Diagnostics, served as Cluster API's own providers do: `/metrics` and `/debug/pools` over TLS, for whom the API server knows
+//! by a token and has given the right to `get` the path ([`access`]). With `--insecure-diagnostics` only `/metrics`, over plain
+//! HTTP and for whoever can connect.
+
+mod access;
+mod certificate;
+mod review;
+#[cfg(test)]
+mod tests;
+
+pub use access::Access;
+pub use certificate::{Certificate, Files};
+
+use crate::debug::DebugPools;
+use crate::metrics::Metrics;
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde::Deserialize;
+
+/// All pages, for whom `access` lets in. Whoever serves this does it over TLS: requests carry tokens.
+pub fn guarded(metrics: Metrics, pools: DebugPools, access: Access) -> Router {
+    open(metrics)
+        .route("/debug/pools", get(plans).with_state(pools))
+        .route_layer(from_fn_with_state(access, access::guard))
+}
+
+/// Metrics, for whoever can connect. They name no objects.
+pub fn open(metrics: Metrics) -> Router {
+    Router::new().route("/metrics", get(exposition).with_state(metrics))
+}
+
+async fn exposition(State(metrics): State<Metrics>) -> Response {
+    match metrics.exposition() {
+        Ok(text) => {
+            ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+                .into_response()
+        }
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+#[derive(Deserialize)]
+struct Which {
+    namespace: Option<String>,
+    name: Option<String>,
+}
+
+async fn plans(State(pools): State<DebugPools>, Query(which): Query<Which>) -> Response {
+    axum::Json(pools.to_json(which.namespace.as_deref(), which.name.as_deref())).into_response()
+}
