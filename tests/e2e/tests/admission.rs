@@ -1,13 +1,19 @@
 //! What the real API server makes of our objects, before any of our programs sees them: every rule of the CRDs with its
 //! message, the admission policies, and what `kubectl get` shows. Nothing of ours runs here, nor Cluster API.
 
+#[path = "admission/before.rs"]
+mod before;
 #[path = "admission/columns.rs"]
 mod columns;
 #[path = "admission/documents.rs"]
 mod documents;
+#[path = "admission/namespaced.rs"]
+mod namespaced;
 #[path = "admission/policies.rs"]
 mod policies;
 #[path = "admission/rules.rs"]
 mod rules;
 #[path = "admission/server.rs"]
 mod server;
+#[path = "admission/tenants.rs"]
+mod tenants;

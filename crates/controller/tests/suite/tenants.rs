@@ -5,7 +5,7 @@ use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::capi::Cluster;
 use foo_api::control_plane::{External, SecretReference};
 use foo_api::names::{CLUSTER_NAME_LABEL, CONTROL_PLANE_GROUP, SECRET_VALUE_KEY};
-use foo_api::{FooCluster, FooControlPlane, FooControlPlaneSpec};
+use foo_api::{FooCluster, FooControlPlane, FooControlPlaneSpec, FooMachine, FooMachineSpec};
 use foo_apiserver_fake::Verb;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, OwnerReference};
@@ -292,4 +292,26 @@ async fn where_an_identity_is_required_nobody_gets_the_managers_own_credentials(
     world.has(&objects::identity("default", json!({"allowedNamespaces": {"list": [NS]}, "controller": {}})));
     world.settles().await;
     pool.is_of(1);
+}
+
+/// A FooMachine of the tenant's pool that names the instance of somebody else's.
+#[tokio::test(start_paused = true)]
+async fn a_made_up_foo_machine_ends_no_instance_of_others() {
+    let world = World::new().await;
+    let victim = world.pool("victim").of(1).await;
+    let mine = world.pool("mine").of(1).await;
+    let id = victim.instances()[0].clone();
+    let name = format!("mine-{}", id.as_str().trim_start_matches("i-"));
+    let spec = FooMachineSpec {
+        provider_id: format!("aws:///eu-central-1a/{id}"),
+        instance_id: id.as_str().to_owned(),
+    };
+    world.forgets();
+    world.has(&objects::placed(FooMachine::new(&name, spec)));
+    world.waits(Duration::from_mins(10)).await;
+    drop(world.server.delete::<FooMachine>(NS, &name));
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0, "{}", world.in_words());
+    assert_eq!(victim.instances(), [id]);
+    assert_eq!(mine.instances().len(), 1);
 }

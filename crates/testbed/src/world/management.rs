@@ -65,4 +65,12 @@ impl World {
         (self.manager, self.control_plane_manager) = (Arc::new(manager), Arc::new(control_plane_manager));
         self.start_managers().await
     }
+
+    /// Starts the manager that the Deployment of `deploy/default` or of a flavour of it describes by now, instead of those that
+    /// clusterctl installed; both of those must have ended.
+    pub async fn starts_the_one_manager(&mut self) -> Result<()> {
+        let api = self.rig.api();
+        self.manager = Arc::new(Manager::of_default(api, &self.aws, &self.manager_args).await?);
+        self.manager.start().await
+    }
 }

@@ -78,6 +78,11 @@ impl Manager {
         Ok((infrastructure, Self::of(api, aws, CONTROL_PLANE, &[]).await?))
     }
 
+    /// The one of `deploy/default`, for all kinds; does not start it.
+    pub(super) async fn of_default(api: &ApiServer, aws: &Aws, args: &[String]) -> Result<Self> {
+        Self::of(api, aws, INFRASTRUCTURE, args).await
+    }
+
     /// Reads what the release says about it; does not start it.
     async fn of(api: &ApiServer, aws: &Aws, released: Released, more_args: &[String]) -> Result<Self> {
         let Released { namespace, deployment: name, prefix } = released;

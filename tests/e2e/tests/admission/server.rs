@@ -6,8 +6,29 @@ use foo_testbed::{Probe, Rig, RigOptions, wait_until};
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
+
+/// Cluster API's Machine, as far as policies look at it.
+const MACHINES: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: machines.cluster.x-k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}
+spec:
+  group: cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: Machine, plural: machines, singular: machine, listKind: MachineList}
+  versions:
+  - name: v1beta2
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+";
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 static RIG: OnceCell<Result<Rig, String>> = OnceCell::const_new();
 
@@ -85,10 +106,11 @@ pub(crate) fn on_server(test: impl AsyncFnOnce(Server) -> Result<()>) {
 
 async fn start() -> Result<Rig> {
     let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
-    let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
+    let crds = root().join("deploy/crd");
     rig.api().kubectl(["apply", "--server-side", "-k", &crds.to_string_lossy()]).await?;
     rig.api().kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]).await?;
-    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/policy");
+    rig.api().apply(MACHINES).await?;
+    let policies = root().join("deploy/policy");
     rig.api().kubectl(["apply", "--server-side", "-k", &policies.to_string_lossy()]).await?;
     policies_are_in_force(&rig).await?;
     Ok(rig)
@@ -113,6 +135,40 @@ async fn policies_are_in_force(rig: &Rig) -> Result<()> {
         })
         .await?;
     }
+    the_manager_is_bound(rig).await
+}
+
+/// The last of the policies: the manager, without any right in RBAC, is refused by RBAC first; so it is given one.
+async fn the_manager_is_bound(rig: &Rig) -> Result<()> {
+    let server = "--as=system:serviceaccount:somewhere:foo-manager";
+    let binding = [
+        "create",
+        "clusterrolebinding",
+        "somewhere",
+        "--clusterrole=cluster-admin",
+        "--serviceaccount=somewhere:foo-manager",
+    ];
+    rig.api().kubectl(binding).await?;
+    let machine = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\n\
+                   metadata: {name: tried, namespace: default}\nspec: {infrastructureRef: {kind: Other}}\n";
+    rig.api().apply(machine).await?;
+    let foo_machine = "apiVersion: infrastructure.foo.com/v1alpha1\nkind: FooMachine\n\
+                       metadata: {name: tried, namespace: default}\n\
+                       spec: {instanceID: i-1, providerID: aws:///a/i-1}\n";
+    rig.api().apply(foo_machine).await?;
+    for args in [
+        ["create", "secret", "generic", "tried", server],
+        ["delete", "machines.cluster.x-k8s.io", "tried", "--namespace=default", server],
+        ["delete", "foomachine", "tried", "--namespace=default", "--wait=false"],
+        ["delete", "crd", "foomachines.infrastructure.foo.com", "--wait=false", "--ignore-not-found"],
+    ] {
+        wait_until(&format!("a policy to refuse {args:?}"), SOON, async || {
+            let args = args.into_iter().chain(["--dry-run=server"]);
+            let refused = rig.api().kubectl(args).await.is_err();
+            Ok(Probe::when(refused, || "it is not in force".to_owned()))
+        })
+        .await?;
+    }
     Ok(())
 }
 
@@ -120,6 +176,52 @@ impl Server {
     /// Runs kubectl and returns what it printed.
     pub(crate) async fn kubectl(self, args: &[&str]) -> Result<String> {
         self.rig.api().kubectl(args).await
+    }
+
+    /// The same with something to read.
+    pub(crate) async fn kubectl_with(self, args: &[&str], stdin: &str) -> Result<String> {
+        Ok(self.rig.api().run("kubectl", args, &[], stdin).await?.stdout)
+    }
+
+    /// Gives users all rights that RBAC knows: what they may not do all the same is refused by a rule or a policy.
+    pub(crate) async fn may_everything(self, users: &[&str]) -> Result<()> {
+        let subjects: Vec<Value> = users
+            .iter()
+            .map(|user| json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user}))
+            .collect();
+        let digest: String = users.concat().chars().filter(char::is_ascii_alphanumeric).collect();
+        let binding = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+            "metadata": {"name": format!("everything-{digest}")},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": subjects,
+        });
+        self.apply(&binding.to_string()).await
+    }
+
+    /// Waits until such an object would be refused with this message.
+    pub(crate) async fn until_refused(self, user: &str, object: &Value, message: &str) -> Result<()> {
+        self.until(user, object, |answer| answer.is_err_and(|error| error.contains(message))).await
+    }
+
+    /// Waits until such an object would be accepted.
+    pub(crate) async fn until_accepted(self, user: &str, object: &Value) -> Result<()> {
+        self.until(user, object, |answer| answer.is_ok()).await
+    }
+
+    async fn until(
+        self,
+        user: &str,
+        object: &Value,
+        fits: impl Fn(Result<(), String>) -> bool,
+    ) -> Result<()> {
+        let args = ["create", "-f", "-", "--dry-run=server", &format!("--as={user}")];
+        wait_until("the policy and its parameters to be known", SOON, async || {
+            let answer = self.kubectl_with(&args, &object.to_string()).await;
+            let answer = answer.map(drop).map_err(|error| format!("{error:#}"));
+            Ok(Probe::when(fits(answer.clone()), || format!("{answer:?}")))
+        })
+        .await
     }
 
     /// Applies these objects for good.

@@ -1,0 +1,312 @@
+//! What a tenant, or whoever got hold of the manager's token, tries at the API server: it is refused by our policies and rules,
+//! and what they must let pass, passes.
+
+use crate::server::{Kind, Server, cluster, is_refusal, on_server, pool, with};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+const MANAGER: &str = "system:serviceaccount:foo-system:foo-manager";
+/// As clusterctl installs the other provider.
+const CONTROL_PLANE_MANAGER: &str =
+    "system:serviceaccount:foo-control-plane-system:foo-control-plane-manager";
+const CORE: &str = "system:serviceaccount:capi-system:capi-manager";
+const GARBAGE_COLLECTOR: &str = "system:serviceaccount:kube-system:generic-garbage-collector";
+const TENANT: &str = "tina";
+
+/// What kubectl says when `user` asks for this, and whether the API server would do it.
+async fn asks(
+    server: Server,
+    user: &str,
+    args: &[&str],
+    stdin: &Value,
+) -> Result<std::result::Result<(), String>> {
+    let user = format!("--as={user}");
+    let args: Vec<&str> = args.iter().copied().chain([user.as_str(), "--dry-run=server"]).collect();
+    Ok(server.kubectl_with(&args, &stdin.to_string()).await.map(drop).map_err(|error| format!("{error:#}")))
+}
+
+async fn passes(server: Server, user: &str, args: &[&str], stdin: &Value) -> Result<()> {
+    let answer = asks(server, user, args, stdin).await?;
+    answer.map_err(anyhow::Error::msg).with_context(|| format!("{user}: {args:?} {stdin}"))
+}
+
+async fn is_refused(server: Server, user: &str, args: &[&str], stdin: &Value, message: &str) -> Result<()> {
+    match asks(server, user, args, stdin).await? {
+        Ok(()) => anyhow::bail!("{user} may {args:?} {stdin}; it should have been refused with: {message}"),
+        Err(error) if error.contains(message) => Ok(()),
+        Err(error) => anyhow::bail!("{user}: {args:?} {stdin}: refused with {error}, not with {message}"),
+    }
+}
+
+const CREATE: &[&str] = &["create", "-f", "-"];
+
+fn secret(name: &str, kind: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Secret", "type": kind,
+        "metadata": {
+            "name": name, "namespace": "default",
+            "annotations": {"kubernetes.io/service-account.name": "default"},
+        },
+        "stringData": {"value": "x"},
+    })
+}
+
+fn patch<'a>(secret: &'a str, patch: &'a str) -> [&'a str; 6] {
+    ["patch", "secret", secret, "--namespace=default", "--type=merge", patch]
+}
+
+/// With it any ServiceAccount's token could be had.
+#[test]
+fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
+    on_server(async |server| {
+        server.may_everything(&[MANAGER, CONTROL_PLANE_MANAGER, TENANT]).await?;
+        server.apply(&secret("users-own", "Opaque").to_string()).await?;
+        server.apply(&secret("c-kubeconfig", "cluster.x-k8s.io/secret").to_string()).await?;
+        let token = secret("token", "kubernetes.io/service-account-token");
+        let content = r#"--patch={"stringData": {"value": "y"}}"#;
+        let label = r#"--patch={"metadata": {"labels": {"a": "b"}}}"#;
+        let owner = r#"--patch={"metadata": {"ownerReferences": [{"apiVersion": "infrastructure.foo.com/v1alpha1",
+            "kind": "FooClusterIdentity", "name": "a", "uid": "b"}]}}"#;
+        let no = "this manager writes no Secret but";
+        for manager in [MANAGER, CONTROL_PLANE_MANAGER] {
+            is_refused(server, manager, CREATE, &token, no).await?;
+            is_refused(server, manager, CREATE, &secret("c-kubeconfig-2", "cluster.x-k8s.io/secret"), no)
+                .await?;
+            is_refused(server, manager, CREATE, &secret("d-kubeconfig", "Opaque"), no).await?;
+            is_refused(server, manager, &patch("users-own", content), &Value::Null, no).await?;
+            is_refused(server, manager, &patch("users-own", label), &Value::Null, no).await?;
+            let delete = ["delete", "secret", "users-own", "--namespace=default"];
+            is_refused(server, manager, &delete, &Value::Null, "this manager deletes no Secret").await?;
+            passes(server, manager, CREATE, &secret("d-kubeconfig", "cluster.x-k8s.io/secret")).await?;
+            passes(server, manager, &patch("c-kubeconfig", content), &Value::Null).await?;
+            passes(server, manager, &patch("users-own", owner), &Value::Null).await?;
+        }
+        // Nobody else is bound by that.
+        passes(server, TENANT, CREATE, &token).await?;
+        passes(server, TENANT, &patch("users-own", content), &Value::Null).await
+    });
+}
+
+fn machine(name: &str, of: &str) -> Value {
+    json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"infrastructureRef": {"apiGroup": "infrastructure.foo.com", "kind": of, "name": name}},
+    })
+}
+
+#[test]
+fn the_manager_deletes_no_machine_of_other_providers() {
+    on_server(async |server| {
+        server.may_everything(&[MANAGER, TENANT]).await?;
+        server.apply(&machine("ours", "FooMachine").to_string()).await?;
+        server.apply(&machine("theirs", "AWSMachine").to_string()).await?;
+        let delete = |name| ["delete", "machines.cluster.x-k8s.io", name, "--namespace=default"];
+        passes(server, MANAGER, &delete("ours"), &Value::Null).await?;
+        let no = "this manager deletes no Machine but those of its own pools";
+        is_refused(server, MANAGER, &delete("theirs"), &Value::Null, no).await?;
+        for name in ["ours", "theirs"] {
+            passes(server, TENANT, &delete(name), &Value::Null).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn machines_of_pools_are_not_deleted_as_a_collection() {
+    on_server(async |server| {
+        server.may_everything(&[TENANT]).await?;
+        for (namespace, of) in [("pooled", "FooMachine"), ("others", "AWSMachine")] {
+            server.kubectl(&["create", "namespace", namespace]).await?;
+            let mut machine = machine("one", of);
+            machine["metadata"]["namespace"] = namespace.into();
+            server.apply(&machine.to_string()).await?;
+        }
+        let all = async |namespace: &str| {
+            let path = format!("/apis/cluster.x-k8s.io/v1beta2/namespaces/{namespace}/machines");
+            server.kubectl(&["delete", "--raw", &path, &format!("--as={TENANT}")]).await
+        };
+        let refused = all("pooled").await.map_err(|error| format!("{error:#}"));
+        let message = "Machines of a FooMachinePool are deleted one by one";
+        ensure!(refused.as_ref().is_err_and(|error| error.contains(message)), "{refused:?}");
+        all("others").await?;
+        // The namespace controller may.
+        server.kubectl(&["delete", "namespace", "pooled", "--timeout=60s"]).await.map(drop)
+    });
+}
+
+/// Its instance would end undrained.
+#[test]
+fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
+    on_server(async |server| {
+        server.may_everything(&[MANAGER, CORE, TENANT]).await?;
+        let spec = json!({"providerID": "aws:///eu-west-1a/i-1", "instanceID": "i-1"});
+        server.make(Kind::Machine, "kept", spec).await?;
+        let delete = ["delete", "foomachine", "kept", "--namespace=default"];
+        for user in [MANAGER, CORE, GARBAGE_COLLECTOR] {
+            passes(server, user, &delete, &Value::Null).await?;
+        }
+        let no = "delete its Machine instead";
+        is_refused(server, TENANT, &delete, &Value::Null, no).await?;
+        is_refused(server, "system:serviceaccount:default:manager", &delete, &Value::Null, "forbidden")
+            .await?;
+        let say = async |annotation: &str, sign: &str| {
+            let annotation = format!("{annotation}{sign}");
+            server.kubectl(&["annotate", "foomachine", "kept", "--namespace=default", &annotation]).await
+        };
+        for annotation in
+            ["infrastructure.foo.com/deletion-allowed", "clusterctl.cluster.x-k8s.io/delete-for-move"]
+        {
+            say(annotation, "=").await?;
+            passes(server, TENANT, &delete, &Value::Null).await?;
+            say(annotation, "-").await?;
+        }
+        is_refused(server, TENANT, &delete, &Value::Null, no).await
+    });
+}
+
+#[test]
+fn a_crd_is_deleted_only_after_somebody_allowed_it() {
+    on_server(async |server| {
+        server.may_everything(&[TENANT]).await?;
+        let names = server.kubectl(&["get", "crd", "--output=name"]).await?;
+        let ours: Vec<&str> = names.lines().filter(|name| name.contains(".foo.com")).collect();
+        ensure!(ours.len() == 8, "{ours:?}");
+        for crd in &ours {
+            let no = "all objects of this kind would be deleted with it";
+            is_refused(server, TENANT, &["delete", crd], &Value::Null, no).await?;
+        }
+        let Some(last) = ours.last() else { return Ok(()) };
+        server.kubectl(&["annotate", last, "infrastructure.foo.com/deletion-allowed="]).await?;
+        passes(server, TENANT, &["delete", last], &Value::Null).await?;
+        server.kubectl(&["annotate", last, "infrastructure.foo.com/deletion-allowed-"]).await?;
+        passes(server, TENANT, &["delete", "crd/machines.cluster.x-k8s.io"], &Value::Null).await
+    });
+}
+
+/// What becomes part of a path, a host or a request must look like what it is.
+#[test]
+fn texts_that_are_something_else_are_refused() {
+    on_server(async |server| {
+        let odd = ["?x=", "../../kube-system/secrets/x", "a b", "ami-\u{93}oops\u{94}", "\u{202e}x"];
+        for odd in odd {
+            for (kind, spec) in [
+                (Kind::Cluster, with(cluster(), json!({"region": odd}))),
+                (Kind::Cluster, with(cluster(), json!({"identityRef": {"name": odd}}))),
+                (Kind::Cluster, with(cluster(), json!({"network": {"subnets": [{"id": odd}]}}))),
+                (
+                    Kind::Cluster,
+                    with(cluster(), json!({"network": {"vpcID": odd, "subnets": [{"id": "subnet-1"}]}})),
+                ),
+                (Kind::MachinePool, with(pool(), json!({"ami": {"id": odd}}))),
+                (Kind::MachinePool, with(pool(), json!({"instanceType": odd}))),
+                (Kind::MachinePool, with(pool(), json!({"iamInstanceProfile": odd}))),
+                (Kind::MachinePool, with(pool(), json!({"securityGroups": [{"id": odd}]}))),
+                (
+                    Kind::ControlPlane,
+                    json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": odd}}}),
+                ),
+                (Kind::Machine, json!({"instanceID": odd, "providerID": "aws:///eu-west-1a/i-1"})),
+                (Kind::Machine, json!({"instanceID": "i-1", "providerID": odd})),
+                (Kind::ClusterIdentity, json!({"secret": {"name": odd}})),
+            ] {
+                server.refuses(kind, spec, "should match").await?;
+            }
+        }
+        for region in ["-1", "127.0.0.1:1", "eu-centrall", "eu_central_1", "EU-CENTRAL-1", "x.example.com/"] {
+            server.refuses(Kind::Cluster, with(cluster(), json!({"region": region})), "should match").await?;
+        }
+        for region in ["eu-central-1", "us-gov-west-1", "us-isob-east-1", "ap-southeast-7", "eusc-de-east-1"]
+        {
+            server.accepts(Kind::Cluster, &with(cluster(), json!({"region": region}))).await?;
+        }
+        let everything = json!({"network": {"subnets": [{"tags": {}}]}});
+        let message = "no tags would select everything there is";
+        server.refuses(Kind::Cluster, with(cluster(), everything), message).await
+    });
+}
+
+/// docs/operations/identities.md sends there.
+#[test]
+fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
+    on_server(async |server| {
+        server.may_everything(&[TENANT]).await?;
+        server.kubectl(&["create", "namespace", "limited"]).await?;
+        // In this namespace only: the other tests are not to be bound.
+        let sample = std::fs::read_to_string(super::server::root().join("deploy/samples/pool_limits.yaml"))?;
+        let here = "  matchConstraints:\n    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: limited}}\n";
+        server.apply(&sample.replace("  matchConstraints:\n", here)).await?;
+        let pool = |fields: Value| {
+            let mut spec = pool();
+            spec = with(spec, fields);
+            json!({
+                "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePool",
+                "metadata": {"name": "p", "namespace": "limited"}, "spec": spec,
+            })
+        };
+        let good = pool(json!({"iamInstanceProfile": "team-a-gpu", "maxSize": 50}));
+        server.until_refused(TENANT, &good, "no params found").await?;
+        server
+            .kubectl(&[
+                "create",
+                "configmap",
+                "foo-pool-limits",
+                "--namespace=limited",
+                "--from-literal=instanceProfiles=team-a-workers,team-a-gpu",
+                "--from-literal=amis=",
+                "--from-literal=maxSize=50",
+            ])
+            .await?;
+        server.until_accepted(TENANT, &good).await?;
+        passes(server, TENANT, CREATE, &pool(json!({"maxSize": 1}))).await?;
+        for (fields, message) in [
+            (
+                json!({"iamInstanceProfile": "admin", "maxSize": 1}),
+                "instance profile admin is not one of this namespace",
+            ),
+            (json!({"maxSize": 51}), "spec.maxSize must be given, and be at most 50"),
+            (json!({}), "spec.maxSize must be given, and be at most 50"),
+        ] {
+            is_refused(server, TENANT, CREATE, &pool(fields), message).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn limits_of_an_identity_are_lists_of_what_there_can_be() {
+    on_server(async |server| {
+        let limited = |fields: Value| with(json!({"controller": {}}), fields);
+        for good in [
+            json!({"allowedInstanceProfiles": []}),
+            json!({"allowedInstanceProfiles": ["nodes.foo.com", "team-a-*", "*"]}),
+            json!({"allowedRegions": ["eu-central-1"], "allowedSubnets": ["subnet-0a1b"]}),
+        ] {
+            server.accepts(Kind::ClusterIdentity, &limited(good)).await?;
+        }
+        for bad in [
+            json!({"allowedInstanceProfiles": ["a*b"]}),
+            json!({"allowedInstanceProfiles": ["arn:aws:iam::1:x/y"]}),
+            json!({"allowedRegions": ["*"]}),
+            json!({"allowedSubnets": ["subnet-*"]}),
+        ] {
+            server.refuses(Kind::ClusterIdentity, limited(bad), "should match").await?;
+        }
+        Ok(())
+    });
+}
+
+/// A tenant who may write templates cannot put by a ClusterClass what a pool would not be allowed.
+#[test]
+fn templates_obey_the_same_rules() {
+    on_server(async |server| {
+        let spec = json!({"template": {"spec": with(pool(), json!({"ami": {"id": "?x="}}))}});
+        server.refuses(Kind::MachinePoolTemplate, spec, "should match").await?;
+        let made = server.make(
+            Kind::MachinePoolTemplate,
+            "odd",
+            json!({"template": {"spec": with(pool(), json!({"subnets": [{"tags": {}}]}))}}),
+        );
+        is_refusal(made.await.map(drop), "no tags would select everything there is")
+    });
+}
