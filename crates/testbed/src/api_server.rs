@@ -7,6 +7,7 @@
 use crate::commands::{Printed, run};
 use crate::pki::{Pki, token_key, write};
 use crate::process::{Process, Signal};
+use crate::store::Store;
 use crate::wait::{Probe, wait_until};
 use crate::{Tools, free_port, lock};
 use anyhow::{Context as _, Result, bail};
@@ -39,7 +40,7 @@ pub struct ApiServer {
     apiserver_args: Vec<String>,
     kubeconfig: String,
     client: Client,
-    etcd: Process,
+    store: Store,
     apiserver: Mutex<Option<Process>>,
 }
 
@@ -71,22 +72,7 @@ impl ApiServer {
         let pki = Pki::new()?;
         write_pki(&pki, &folder.join("pki"))?;
 
-        let etcd_url = format!("http://127.0.0.1:{store_port}");
-        let data = folder.join("etcd");
-        let etcd = Process::start(
-            "etcd",
-            &tools.program("etcd"),
-            [
-                // Nothing here has to survive a power cut.
-                "--unsafe-no-fsync",
-                &format!("--data-dir={}", data.display()),
-                &format!("--listen-client-urls={etcd_url}"),
-                &format!("--advertise-client-urls={etcd_url}"),
-                &format!("--listen-peer-urls=http://127.0.0.1:{peer_port}"),
-            ],
-            &[],
-            &folder.join("etcd.log"),
-        )?;
+        let store = Store::start(tools, &folder, store_port, peer_port)?;
 
         let admin = pki.client("admin", "system:masters")?;
         let credentials = format!(
@@ -98,14 +84,14 @@ impl ApiServer {
         write(&folder.join("kubeconfig"), &kubeconfig)?;
         let client = client_of(&kubeconfig).await?;
         let server = Self {
-            apiserver_args: apiserver_args(&folder, &etcd_url, port, extra_args),
+            apiserver_args: apiserver_args(&folder, &store.address(), port, extra_args),
             folder,
             tools: tools.clone(),
             pki,
             port,
             kubeconfig,
             client,
-            etcd,
+            store,
             apiserver: Mutex::new(None),
         };
         server.resume().await?;
@@ -225,6 +211,23 @@ impl ApiServer {
         self.wait_until_ready().await
     }
 
+    /// A snapshot of the store, taken while kube-apiserver is away for a moment; for [`ApiServer::restore`].
+    pub async fn snapshot(&self, name: &str) -> Result<PathBuf> {
+        self.stop();
+        let snapshot = self.folder.join(name);
+        self.store.copy_to(&snapshot).await?;
+        self.resume().await?;
+        Ok(snapshot)
+    }
+
+    /// Puts a snapshot in the place of the store, as `etcdutl snapshot restore --bump-revision` does: revisions go on
+    /// above all that were ever given out, so that clients notice and read everything anew.
+    pub async fn restore(&self, snapshot: &Path) -> Result<()> {
+        self.stop();
+        self.store.restore(snapshot).await?;
+        self.resume().await
+    }
+
     /// Makes the server unreachable as a broken network would: connections stay open, and nothing answers.
     pub fn freeze(&self) -> Result<()> {
         self.signal(Signal::Freeze)
@@ -254,7 +257,7 @@ impl ApiServer {
     }
 
     fn check_running(&self) -> Result<()> {
-        self.etcd.check_running()?;
+        self.store.check_running()?;
         match lock(&self.apiserver).as_ref() {
             Some(process) => process.check_running(),
             None => bail!("kube-apiserver is stopped"),

@@ -9,7 +9,17 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The body of the answer; an error unless its status is 200.
 pub(crate) async fn get(port: u16, path: &str) -> Result<String> {
-    let answer = tokio::time::timeout(TIMEOUT, answer(port, path));
+    request(port, path, format!("GET {path} HTTP/1.0\r\n\r\n")).await
+}
+
+/// The same for a request with a body.
+pub(crate) async fn post(port: u16, path: &str, body: &str) -> Result<String> {
+    let length = body.len();
+    request(port, path, format!("POST {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}")).await
+}
+
+async fn request(port: u16, path: &str, text: String) -> Result<String> {
+    let answer = tokio::time::timeout(TIMEOUT, answer(port, text));
     let answer = answer.await.with_context(|| format!("{path}: no answer"))??;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     match head.lines().next() {
@@ -19,9 +29,9 @@ pub(crate) async fn get(port: u16, path: &str) -> Result<String> {
 }
 
 /// HTTP/1.0: the server closes the connection at the end of its answer, and sends it in one piece.
-async fn answer(port: u16, path: &str) -> Result<String> {
+async fn answer(port: u16, text: String) -> Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).await?;
+    stream.write_all(text.as_bytes()).await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
     Ok(answer)

@@ -33,6 +33,7 @@ mod pki;
 mod ports;
 mod process;
 mod rig;
+mod store;
 pub mod story;
 mod tools;
 mod wait;

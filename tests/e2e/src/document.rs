@@ -10,8 +10,9 @@
 
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::SOON;
-use foo_testbed::{Printed, Probe, Rig, run, wait_until};
+use foo_testbed::{Printed, Probe, Rig, World, run, wait_until};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -81,6 +82,23 @@ impl<'r> Reader<'r> {
             std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755))?;
         }
         Ok(Self { rig, folder })
+    }
+
+    /// The same with the `clusterctl.yaml` of docs/operations/install.md: a reader who has the release that a world was
+    /// installed from.
+    pub async fn of_release(world: &'r World) -> Result<Self> {
+        let reader = Self::of(world.rig()).await?;
+        let release = world.rig().folder().join("release");
+        let mut config = "providers:\n".to_owned();
+        for (kind, label, file) in [
+            ("InfrastructureProvider", "infrastructure-foo", "infrastructure-components.yaml"),
+            ("ControlPlaneProvider", "control-plane-foo", "control-plane-components.yaml"),
+        ] {
+            let url = release.join(label).join(foo_testbed::world::RELEASE).join(file);
+            writeln!(config, "- name: foo\n  type: {kind}\n  url: {}", url.display())?;
+        }
+        std::fs::write(reader.folder().join("clusterctl.yaml"), config)?;
+        Ok(reader)
     }
 
     /// Where the reader is.

@@ -20,6 +20,9 @@
 //! does not give, by whichever test.
 
 pub mod document;
+mod stages;
+
+pub use stages::Stages;
 
 use anyhow::{Context as _, Result};
 use foo_testbed::World;

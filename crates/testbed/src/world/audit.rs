@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const LOG: &str = "audit.log";
@@ -89,6 +89,21 @@ pub(super) fn writes(folder: &Path) -> Result<Vec<Request>> {
 
 pub(super) fn forbidden(folder: &Path) -> Result<Vec<Request>> {
     Ok(events(folder)?.filter(is_forbidden).map(request).collect())
+}
+
+/// Requests for which there is no right at all: the same, for an object of whatever name, was never allowed. An API server that
+/// has just started knows no roles yet, and refuses everything.
+pub(super) fn never_allowed(folder: &Path) -> Result<Vec<Request>> {
+    let of = |event: &Event| {
+        let object = event.object_ref.as_ref();
+        let part = |part: fn(&Object) -> &String| object.map(part).cloned().unwrap_or_default();
+        let what = (part(|it| &it.resource), part(|it| &it.subresource), part(|it| &it.namespace));
+        (event.user.username.clone(), event.verb.clone(), what)
+    };
+    let allowed: BTreeSet<_> =
+        events(folder)?.filter(|event| !is_forbidden(event)).map(|event| of(&event)).collect();
+    let never = |event: &Event| is_forbidden(event) && !allowed.contains(&of(event));
+    Ok(events(folder)?.filter(never).map(request).collect())
 }
 
 /// Whether the authorizer said no. A status of 403 may also come from admission, for instance in a namespace that is

@@ -10,6 +10,7 @@ use foo_simulator::core::group::model::Group;
 use foo_simulator::core::sqs::delivery::EventRule;
 use foo_simulator::core::{catalogue, network};
 use foo_simulator::{Handle, NodeInstance, RegionHandle, Simulator, SimulatorConfig};
+use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -139,24 +140,27 @@ impl Aws {
     }
 }
 
+/// Clusters whose Nodes are on another API server than the management cluster's, and a client of it.
+pub(super) type Elsewhere = Arc<Mutex<BTreeMap<String, Client>>>;
+
 /// Which clusters have their Nodes on an API server: all, except those that live on another one.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum Clusters {
-    AllBut(Arc<Mutex<BTreeSet<String>>>),
+    AllBut(Elsewhere),
     Only(String),
 }
 
 impl Clusters {
     fn contain(&self, cluster: &str) -> bool {
         match self {
-            Self::AllBut(others) => !lock(others).contains(cluster),
+            Self::AllBut(others) => !lock(others).contains_key(cluster),
             Self::Only(name) => name == cluster,
         }
     }
 }
 
 /// The instances that run kubelets of certain clusters.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Running {
     pub(super) region: RegionHandle,
     pub(super) clusters: Clusters,

@@ -43,16 +43,17 @@ use crate::{
     Tools, lock,
 };
 use anyhow::{Context as _, Result};
-use aws::{Clusters, Running};
+use aws::{Clusters, Elsewhere, Running};
 use keeper::Keeper;
 use kinds::{History, Kind};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::TypeMeta;
 use kube::{Api, Client};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Version under which our provider is released into a world.
@@ -112,14 +113,13 @@ impl Default for WorldOptions {
 }
 
 /// The running system. Dropping it ends everything.
-#[derive(Debug)]
 pub struct World {
     // Dropped in this order: a component ends before what it talks to.
     keeper: Keeper,
     manager: Arc<Manager>,
     control_plane_manager: Arc<Manager>,
     kubelets: Kubelets,
-    elsewhere: Arc<Mutex<BTreeSet<String>>>,
+    elsewhere: Elsewhere,
     rig: Rig,
     aws: Aws,
     manager_args: Vec<String>,
@@ -150,7 +150,7 @@ impl World {
             apiserver_args: apiserver_args(folder.path())?,
         };
         let (rig, aws) = tokio::try_join!(Rig::start_in(folder, rig_options), Aws::start())?;
-        let elsewhere = Arc::<Mutex<BTreeSet<String>>>::default();
+        let elsewhere = Elsewhere::default();
         let clusters = Clusters::AllBut(Arc::clone(&elsewhere));
         let running =
             Running { region: aws.region().clone(), clusters, kubelet_versions: options.kubelet_versions };
@@ -243,14 +243,28 @@ impl World {
         Ok(())
     }
 
+    /// An administrator's client of a Cluster's workload cluster.
+    pub fn workload_client(&self, cluster: &str) -> Client {
+        lock(&self.elsewhere).get(cluster).cloned().unwrap_or_else(|| self.client())
+    }
+
     /// Writes an object as a user would, by server-side apply.
     pub async fn apply(&self, object: &Value) -> Result<()> {
+        Self::apply_by(self.client(), object).await
+    }
+
+    /// The same in the workload cluster of a Cluster.
+    pub async fn apply_in(&self, cluster: &str, object: &Value) -> Result<()> {
+        Self::apply_by(self.workload_client(cluster), object).await
+    }
+
+    async fn apply_by(client: Client, object: &Value) -> Result<()> {
         let types: TypeMeta = serde_json::from_value(object.clone()).context("an object without kind")?;
         let resource = ApiResource::from_gvk(&(&types).try_into().context("an object without kind")?);
         let name = kinds::text(object, "/metadata/name");
         let objects: Api<DynamicObject> = match kinds::text(object, "/metadata/namespace") {
-            "" => Api::all_with(self.client(), &resource),
-            namespace => Api::namespaced_with(self.client(), namespace, &resource),
+            "" => Api::all_with(client, &resource),
+            namespace => Api::namespaced_with(client, namespace, &resource),
         };
         let params = PatchParams::apply("foo-testbed").force();
         let applied = objects.patch(name, &params, &Patch::Apply(object)).await;
@@ -280,14 +294,29 @@ impl World {
         Ok(())
     }
 
+    /// The same where the API server was restarted: for a moment it allowed nothing to anybody.
+    pub fn check_nothing_is_always_forbidden(&self) -> Result<()> {
+        let ours = |request: &Request| MANAGERS.contains(&request.user.as_str());
+        let forbidden: Vec<Request> =
+            audit::never_allowed(self.rig.folder())?.into_iter().filter(ours).collect();
+        anyhow::ensure!(forbidden.is_empty(), "a manager lacks rights: {forbidden:#?}");
+        Ok(())
+    }
+
     /// Makes another API server the workload cluster of a Cluster that does not exist yet: its Nodes will be there.
     /// The kubelets live as long as what is returned.
     pub(crate) fn moves_to(&self, cluster: &str, workload: &ApiServer) -> Kubelets {
-        lock(&self.elsewhere).insert(cluster.to_owned());
+        lock(&self.elsewhere).insert(cluster.to_owned(), workload.client());
         let clusters = Clusters::Only(cluster.to_owned());
         let region = self.aws.region().clone();
         let running = Running { region, clusters, kubelet_versions: BTreeMap::new() };
         start_kubelets(workload, running, POD_SHUTDOWN)
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("folder", &self.rig.folder()).finish_non_exhaustive()
     }
 }
 

@@ -157,7 +157,8 @@ impl<'w> Pool<'w> {
     /// may be missing: its budget lets nothing be evicted until [`Workload::allow`].
     pub async fn run(&self, app: &str, pods: u32) -> Result<Workload<'w>> {
         let workload = self.workload(app);
-        self.world.apply(&manifests::deployment(&self.name, app, pods)).await?;
+        self.world.apply_in(&self.name.cluster, &manifests::namespace(&self.name.namespace)).await?;
+        workload.scale(pods).await?;
         workload.allow(0).await?;
         workload.is_ready(pods).await?;
         Ok(workload)
@@ -180,17 +181,19 @@ pub struct Workload<'w> {
 impl Workload<'_> {
     /// Its budget: how many of its pods may be missing at a time.
     pub async fn allow(&self, max_unavailable: u32) -> Result<()> {
-        self.world.apply(&manifests::budget(&self.pool.namespace, &self.app, max_unavailable)).await
+        let budget = manifests::budget(&self.pool.namespace, &self.app, max_unavailable);
+        self.world.apply_in(&self.pool.cluster, &budget).await
     }
 
     /// Changes the number of its pods.
     pub async fn scale(&self, pods: u32) -> Result<()> {
-        self.world.apply(&manifests::deployment(&self.pool, &self.app, pods)).await
+        self.world.apply_in(&self.pool.cluster, &manifests::deployment(&self.pool, &self.app, pods)).await
     }
 
     /// Waits until so many pods are ready.
     pub async fn is_ready(&self, pods: u32) -> Result<()> {
-        let deployments: Api<Deployment> = Api::namespaced(self.world.client(), &self.pool.namespace);
+        let client = self.world.workload_client(&self.pool.cluster);
+        let deployments: Api<Deployment> = Api::namespaced(client, &self.pool.namespace);
         let wanted = i32::try_from(pods).unwrap_or(i32::MAX);
         wait_until(&format!("Deployment {} to have {pods} ready pods", self.app), SOON, async || {
             let status = deployments.get(&self.app).await?.status.unwrap_or_default();

@@ -85,7 +85,7 @@ impl PoolView {
             kinds::read(client(), Kind::FooMachinePool, namespace, &name.pool),
             kinds::list(client(), Kind::Machine, namespace, &of_pool),
             kinds::list(client(), Kind::FooMachine, namespace, &of_pool),
-            kinds::list(client(), Kind::Node, "", ""),
+            kinds::list(world.workload_client(&name.cluster), Kind::Node, "", ""),
         )?;
         let mut nodes: BTreeMap<String, Value> =
             nodes.into_iter().map(|node| (text(&node, "/spec/providerID").to_owned(), node)).collect();

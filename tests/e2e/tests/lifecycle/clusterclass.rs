@@ -1,6 +1,6 @@
 //! docs/operations/clusterclass.md, with the topology controller, the kubeadm bootstrap provider, instances and Nodes.
 
-use super::released::{reader, versions};
+use super::released::versions;
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
@@ -120,7 +120,7 @@ async fn start() -> Result<World> {
 async fn follower<'w>(world: &'w World, cluster: &str, version: &str) -> Result<Reader<'w>> {
     let kubeconfig = manifests::kubeconfig_secret(cluster, cluster, world.api().kubeconfig());
     world.apply(&kubeconfig).await?;
-    let follower = reader(world).await?;
+    let follower = Reader::of_release(world).await?;
     let subnets = SUBNETS.map(|id| format!("{{id: {id}}}")).join(", ");
     let variables = format!(
         "export CLUSTER={cluster} NAMESPACE={cluster} VERSION={version} NEXT_VERSION={NEXT_VERSION}\n\

@@ -1,17 +1,29 @@
-//! docs/operations/upgrade.md: from v0.1.0 to a v0.2.0 that only this test has released.
+//! docs/operations/upgrade.md: from v0.1.0 to a v0.2.0 that only this test has released; and back again, as
+//! docs/operations/runbooks/rollback.md says. The program is the same in both: it knows nothing of what v0.2.0 adds to the CRDs, so it
+//! is the older one.
 
-use super::released::{reader, versions};
+use super::released::versions;
 use anyhow::{Context as _, Result, ensure};
-use foo_testbed::world::WorldOptions;
-use foo_testbed::world::{SOON, World};
+use foo_e2e::document::Reader;
+use foo_testbed::world::kinds::Kind;
+use foo_testbed::world::{AFTER_DRAIN, Pool, RELEASE, SOON, World, WorldOptions};
 use foo_testbed::{Probe, run, wait_until};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
 const PAGE: &str = "docs/operations/upgrade.md";
+const ROLLBACK: &str = "docs/operations/runbooks/rollback.md";
 const NEXT: &str = "v0.2.0";
+/// What v0.2.0 adds to the spec of FooMachinePools.
+const NEW_FIELD: &str = "/spec/sinceTheNextRelease";
 /// How long nothing may be written once everything has settled: twice the quiet period of the world's managers.
 const QUIET: Duration = Duration::from_secs(10);
+
+/// Where their CRD begins, and in it the fields of the spec.
+const POOLS: &str = "  name: foomachinepools.infrastructure.foo.com\n";
+const BEFORE_FIELDS: &str = "            properties:\n";
+const ADDED: &str = "              sinceTheNextRelease:\n                type: string\n";
 
 /// Releases the next version beside the one the world was installed from, with what a release of it would add to
 /// metadata.yaml.
@@ -25,7 +37,13 @@ async fn release_next(world: &World) -> Result<()> {
     text.push_str("- major: 0\n  minor: 2\n  contract: v1beta2\n");
     std::fs::write(&metadata, text)?;
     let release = world.rig().folder().join("release");
-    xtask::release::write(sources.path(), NEXT, xtask::release::IMAGE, &release).map(drop)
+    xtask::release::write(sources.path(), NEXT, xtask::release::IMAGE, &release)?;
+    let components = release.join("infrastructure-foo").join(NEXT).join("infrastructure-components.yaml");
+    let text = std::fs::read_to_string(&components)?;
+    let (others, pools) = text.split_once(POOLS).context("no CRD of FooMachinePools")?;
+    let grown = pools.replacen(BEFORE_FIELDS, &format!("{BEFORE_FIELDS}{ADDED}"), 1);
+    ensure!(grown != pools, "no place for a new field in {}", components.display());
+    std::fs::write(&components, format!("{others}{POOLS}{grown}")).map_err(Into::into)
 }
 
 #[test]
@@ -35,7 +53,7 @@ fn the_page_on_upgrading_works_and_nothing_rolls() {
         let cluster = world.cluster("upgraded").await?;
         let before = cluster.pool("workers", 2).await?.settles_at(2).await?;
         release_next(&world).await?;
-        let follower = reader(&world).await?;
+        let follower = Reader::of_release(&world).await?;
         let printed = follower.follow(PAGE, "What there is").await?;
         ensure!(printed.contains(NEXT), "{printed}");
         let printed = follower.follow(PAGE, "Upgrade").await?;
@@ -66,13 +84,61 @@ fn the_page_on_upgrading_works_and_nothing_rolls() {
         let forbidden = world.forbidden()?.split_off(refused);
         ensure!(forbidden.is_empty(), "a manager lacks rights: {forbidden:#?}");
 
-        let follower = reader(&world).await?;
+        let follower = Reader::of_release(&world).await?;
         follower.run("export CLUSTER=upgraded NAMESPACE=upgraded").await?;
         let tree = follower.follow(PAGE, "Look at a cluster").await?;
         is_useful(&tree)?;
         drop(follower);
-        Ok(())
+        goes_back(&mut world).await
     });
+}
+
+/// What the API server shows of the field that v0.2.0 added.
+async fn new_field(pool: &Pool<'_>) -> Result<Option<Value>> {
+    let object = pool.read(Kind::FooMachinePool).await?.context("no FooMachinePool")?;
+    Ok(object.pointer(NEW_FIELD).cloned())
+}
+
+/// The older manager on the newer CRDs leaves alone what it does not know; with the older CRDs that is gone. Nothing rolls.
+async fn goes_back(world: &mut World) -> Result<()> {
+    let names = ("upgraded", "workers");
+    let follower = Reader::of_release(world).await?;
+    let variables = format!("export OLDER={RELEASE} OLDER_IMAGE={}:{RELEASE}", xtask::release::IMAGE);
+    follower.run(&variables).await?;
+    let pool = world.existing_cluster(names.0, names.0).existing_pool(names.1);
+    let before = pool.settles_at(3).await?;
+    pool.patch(Kind::FooMachinePool, &json!({"spec": {"sinceTheNextRelease": "kept"}})).await?;
+    let printed = follower.follow(ROLLBACK, "The manager").await?;
+    ensure!(printed.contains(NEXT), "clusterctl's inventory: {printed}");
+    drop(follower);
+    world.roll_out_deployments().await?;
+    let pool = world.existing_cluster(names.0, names.0).existing_pool(names.1);
+    pool.scale(4).await?;
+    let grown = pool.settles_at(4).await?;
+    ensure!(before.provider_ids().iter().all(|id| grown.provider_ids().contains(id)));
+    assert_eq!(new_field(&pool).await?, Some("kept".into()));
+
+    let follower = Reader::of_release(world).await?;
+    follower.run(&variables).await?;
+    follower.follow(ROLLBACK, "The older CRDs").await?;
+    wait_until("the field to be gone", SOON, async || {
+        let shown = new_field(&pool).await?;
+        Ok(Probe::when(shown.is_none(), || format!("{shown:?}")))
+    })
+    .await?;
+    pool.scale(3).await?;
+    let shrunk = pool.settles_within(3, AFTER_DRAIN).await?;
+    ensure!(shrunk.provider_ids().iter().all(|id| grown.provider_ids().contains(id)));
+    // It was written meanwhile, so that the newer CRDs do not bring the field back.
+    follower.run(&format!("export OLDER={NEXT}")).await?;
+    follower.follow(ROLLBACK, "The older CRDs").await?;
+    let described = ["explain", "foomachinepools.spec.sinceTheNextRelease"];
+    wait_until("the newer CRDs to be served", SOON, async || {
+        Ok(Probe::Done(world.api().kubectl(described).await?))
+    })
+    .await?;
+    assert_eq!(new_field(&pool).await?, None);
+    world.check_nothing_undrained()
 }
 
 /// Every object of ours is in the tree of `clusterctl describe`, with a condition that says how it is.

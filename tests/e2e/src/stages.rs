@@ -1,0 +1,74 @@
+//! Worlds for tests that disturb everybody: each test has one to itself while it runs, and they are used one after the other.
+
+use crate::{RUNTIME, fail_on};
+use anyhow::{Error, Result};
+use foo_testbed::World;
+use foo_testbed::world::WorldOptions;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, MutexGuard, OnceCell};
+
+/// How often a test that waits for its turn looks for a free one.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// As many worlds as tests shall run at a time.
+pub struct Stages<const N: usize>([Stage; N]);
+
+struct Stage {
+    turn: Mutex<()>,
+    world: OnceCell<Result<World, String>>,
+}
+
+impl<const N: usize> Stages<N> {
+    /// None has been started yet.
+    pub const fn new() -> Self {
+        Self([const { Stage { turn: Mutex::const_new(()), world: OnceCell::const_new() } }; N])
+    }
+
+    /// Runs a test in a world that nobody else uses meanwhile; what earlier ones left is still there. All tests must ask for
+    /// the same options.
+    ///
+    /// # Panics
+    /// The test failed; the world's logs stay.
+    pub fn play(&'static self, options: WorldOptions, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+        RUNTIME.block_on(async {
+            let (stage, turn) = self.free().await;
+            let start = async || World::start(options).await.map_err(|error| format!("{error:#}"));
+            let outcome = match stage.world.get_or_init(start).await {
+                Ok(world) => {
+                    let watch = crate::Watch(world);
+                    let started = Instant::now();
+                    let outcome = test(world)
+                        .await
+                        .and_then(|()| world.check_nothing_undrained())
+                        .and_then(|()| world.check_nothing_is_always_forbidden());
+                    println!("took {:.0} s", started.elapsed().as_secs_f32());
+                    if outcome.is_err() {
+                        world.rig().keep_folder();
+                    }
+                    drop(watch);
+                    outcome
+                }
+                Err(error) => Err(Error::msg(error.clone())),
+            };
+            drop(turn);
+            fail_on(outcome);
+        });
+    }
+
+    async fn free(&'static self) -> (&'static Stage, MutexGuard<'static, ()>) {
+        loop {
+            for stage in &self.0 {
+                if let Ok(turn) = stage.turn.try_lock() {
+                    return (stage, turn);
+                }
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+impl<const N: usize> Default for Stages<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
