@@ -9,7 +9,7 @@
 # KUBEBUILDER_ASSETS   folder with kube-apiserver, etcd and kubectl that are already built: used instead of a build
 # FOO_TOOLS_BIN        another place for the binaries (the test bed reads the same variable)
 #
-# Deliberately one build at a time: kube-controller-manager alone needs 2 GB. The first build takes about 8 minutes on
+# Deliberately one build at a time: kube-controller-manager alone needs 2 GB. The first build takes about 9 minutes on
 # two cores; after that a binary is rebuilt only when its go.mod, go.sum, Go files or this script change.
 set -euo pipefail
 
@@ -23,7 +23,6 @@ capi=$(pinned cluster-api sigs.k8s.io/cluster-api)
 minor() { echo "$1" | cut -d. -f2; }
 
 needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs"
-optional=""
 
 module_of() {
   case $1 in
@@ -31,7 +30,7 @@ module_of() {
     kube-apiserver | kubectl | kube-controller-manager) echo kubernetes ;;
     capi-core | clusterctl | capi-kubeadm-bootstrap | capi | capi-hooks) echo cluster-api ;;
     capi-specs) echo capi-specs ;;
-    *) echo "unknown program '$1'; known: $needed $optional" >&2; exit 2 ;;
+    *) echo "unknown program '$1'; known: $needed" >&2; exit 2 ;;
   esac
 }
 
@@ -147,7 +146,7 @@ build() {
 
 case ${1:-} in
   -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"; exit ;;
-  --list) echo "$needed $optional" | tr ' ' '\n'; exit ;;
+  --list) echo "$needed" | tr ' ' '\n'; exit ;;
   --check)
     stale=
     for name in $needed; do up_to_date "$name" || stale="$stale $name"; done

@@ -1,9 +1,9 @@
 //! Starts the real components on loopback for tests and the demo, and stands in for kubelets.
 //!
-//! etcd, kube-apiserver, kube-controller-manager, Cluster API core and clusterctl are the published programs, built
-//! by `hack/tools/build.sh`; nothing of them is simulated. Three things that a cluster has are missing, and
-//! [`Kubelets`] stands in for them as far as a drain can tell: kubelets, a scheduler, and the controllers that clean
-//! up after an instance that is gone. No container runs.
+//! etcd, kube-apiserver, kube-controller-manager, Cluster API core, its kubeadm bootstrap provider and clusterctl are
+//! the published programs, built by `hack/tools/build.sh`; nothing of them is simulated. Three things that a cluster
+//! has are missing, and [`Kubelets`] stands in for them as far as a drain can tell: kubelets, a scheduler, and the
+//! controllers that clean up after an instance that is gone. No container runs.
 //!
 //! Three layers, each usable without the ones above:
 //! * [`Rig`]: the real components, nothing of ours. What runs in the cloud a test says through [`Instances`].

@@ -28,16 +28,17 @@ import (
 var flags = flag.NewFlagSet("capi-specs", flag.ExitOnError)
 
 var (
-	specName   = flags.String("spec", "", "the spec to play; without one the names are printed")
-	kubeconfig = flags.String("kubeconfig", "", "kubeconfig of the management cluster")
-	config     = flags.String("clusterctl-config", "", "clusterctl's configuration file, with the variables of our flavours")
-	artifacts  = flags.String("artifacts", "", "folder for what the spec leaves behind")
-	secrets    = flags.String("secrets", "", "file with the objects that our flavours name; they are made in the spec's namespace")
-	results    = flags.String("results", "", "file to which what came out is appended, a line of JSON for the spec and for each check within it")
-	version    = flags.String("kubernetes-version", "", "Kubernetes version of the Nodes")
-	upgrade    = flags.String("upgrade-version", "", "version of the Nodes to upgrade to")
-	image      = flags.String("upgrade-image", "", "image whose Nodes have that version")
-	patience   = flags.Duration("patience", 5*time.Minute, "how long each step of a spec may take")
+	specName        = flags.String("spec", "", "the spec to play; without one the names are printed")
+	kubeconfig      = flags.String("kubeconfig", "", "kubeconfig of the management cluster")
+	config          = flags.String("clusterctl-config", "", "clusterctl's configuration file, with the variables of our flavours")
+	artifacts       = flags.String("artifacts", "", "folder for what the spec leaves behind")
+	secrets         = flags.String("secrets", "", "file with the objects that our flavours name; they are made in the spec's namespace")
+	results         = flags.String("results", "", "file to which what came out is appended, a line of JSON for the spec and for each check within it")
+	version         = flags.String("kubernetes-version", "", "Kubernetes version of the Nodes")
+	upgrade         = flags.String("upgrade-version", "", "version of the Nodes to upgrade to")
+	image           = flags.String("upgrade-image", "", "image whose Nodes have that version")
+	topologyCluster = flags.String("topology-cluster", "topology", "name of the Cluster that is made of the flavour topology")
+	patience        = flags.Duration("patience", 5*time.Minute, "how long each step of a spec may take")
 )
 
 // failure is what Ginkgo tells of a failed suite.

@@ -126,7 +126,8 @@ func owner(apiVersion, kind string, controller bool) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Controller: &controller}
 }
 
-// owners are those of all kinds; those of ours as docs/concepts says. In a topology the Cluster controls what it made.
+// owners are those of all kinds. A FooMachine belongs to its Machine, to its pool, and to the Cluster, lest the garbage
+// collector delete it before its Machine is drained. In a topology the Cluster controls what it made.
 func owners(topology bool) []ownersOf {
 	core := clusterv1.GroupVersion.String()
 	cluster, class := owner(core, "Cluster", topology), owner(core, "ClusterClass", false)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/onsi/ginkgo/v2"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlcluster "sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
 	"sigs.k8s.io/cluster-api/test/e2e"
 	"sigs.k8s.io/cluster-api/test/framework"
@@ -28,14 +30,20 @@ type spec struct {
 
 var provider = "foo"
 
-// specs are all of them.
+// topology is the flavour that is a Cluster of our ClusterClass.
+const topology = "topology"
+
+// specs are all of them, those that take longest first.
 var specs = []spec{
+	{"QuickStartSpec with stable resource versions", quickStart(clusterctl.DefaultFlavor, isStable)},
+	{"QuickStartSpec, flavour topology, with stable resource versions", quickStart(topology, isStable)},
 	{"MachinePoolSpec, flavour default", machinePools(clusterctl.DefaultFlavor)},
 	{"MachinePoolSpec, flavour spot", machinePools("spot")},
 	{"MachinePoolSpec, flavour mixed", machinePools("mixed")},
 	{"QuickStartSpec", quickStart(clusterctl.DefaultFlavor, nil)},
 	{"QuickStartSpec with resilience checks", quickStart(clusterctl.DefaultFlavor, isResilient)},
-	{"QuickStartSpec with stable resource versions", quickStart(clusterctl.DefaultFlavor, isStable)},
+	{"QuickStartSpec, flavour topology", quickStart(topology, scales)},
+	{"QuickStartSpec, flavour topology, with resilience checks", quickStart(topology, isResilient)},
 	{"ClusterDeletionSpec", clusterDeletion},
 	{"UpgradeMachinePoolAndWait", upgradeMachinePool},
 }
@@ -73,14 +81,22 @@ func machinePools(flavour string) func(context.Context, framework.ClusterProxy) 
 // afterProvisioning is what is done with a cluster that QuickStartSpec has made.
 type afterProvisioning func(ctx context.Context, proxy framework.ClusterProxy, namespace, cluster string)
 
-// quickStart makes a cluster of one worker and deletes it.
+// quickStart makes a cluster and deletes it: of one worker, or, as scales goes on from there, of two.
 func quickStart(flavour string, then afterProvisioning) func(context.Context, framework.ClusterProxy) {
 	return func(ctx context.Context, proxy framework.ClusterProxy) {
+		workers := int64(1)
+		var name *string
+		if flavour == topology {
+			workers = 2
+			// One of the user's Secrets is called after the Cluster.
+			known := *topologyCluster
+			name = &known
+		}
 		e2e.QuickStartSpec(ctx, func() e2e.QuickStartSpecInput {
 			return e2e.QuickStartSpecInput{
 				E2EConfig: intervals(), ClusterctlConfigPath: *config, BootstrapClusterProxy: proxy,
 				ArtifactFolder: *artifacts, ControlPlaneWaiters: waiters, InfrastructureProvider: &provider,
-				Flavor: &flavour, PostNamespaceCreated: prepare,
+				Flavor: &flavour, PostNamespaceCreated: prepare, ClusterName: name, WorkerMachineCount: &workers,
 				PostMachinesProvisioned: func(proxy framework.ClusterProxy, namespace, cluster string) {
 					if then != nil {
 						then(ctx, proxy, namespace, cluster)
@@ -95,15 +111,41 @@ func quickStart(flavour string, then afterProvisioning) func(context.Context, fr
 // paused.
 func isResilient(ctx context.Context, proxy framework.ClusterProxy, namespace, cluster string) {
 	filter := clusterctlcluster.FilterClusterObjectsWithNameFilter(cluster)
+	classy := isClassy(ctx, proxy, namespace, cluster)
 	check("ValidateOwnerReferencesResilience", func() {
-		framework.ValidateOwnerReferencesResilience(ctx, proxy, namespace, cluster, filter, owners(false)...)
+		framework.ValidateOwnerReferencesResilience(ctx, proxy, namespace, cluster, filter, owners(classy)...)
 	})
 	check("ValidateOwnerReferencesOnUpdate", func() {
-		framework.ValidateOwnerReferencesOnUpdate(ctx, proxy, namespace, cluster, filter, owners(false)...)
+		framework.ValidateOwnerReferencesOnUpdate(ctx, proxy, namespace, cluster, filter, owners(classy)...)
 	})
 	check("ValidateFinalizersResilience", func() {
-		framework.ValidateFinalizersResilience(ctx, proxy, namespace, cluster, filter, finalizers(false)...)
+		framework.ValidateFinalizersResilience(ctx, proxy, namespace, cluster, filter, finalizers(classy)...)
 	})
+}
+
+// found is the Cluster of that name.
+func found(ctx context.Context, proxy framework.ClusterProxy, namespace, name string) *clusterv1.Cluster {
+	cluster := &clusterv1.Cluster{}
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	gomega.Expect(proxy.GetClient().Get(ctx, key, cluster)).To(gomega.Succeed())
+	return cluster
+}
+
+func isClassy(ctx context.Context, proxy framework.ClusterProxy, namespace, cluster string) bool {
+	return found(ctx, proxy, namespace, cluster).Spec.Topology.IsDefined()
+}
+
+// scales changes the number of workers where the topology says it.
+func scales(ctx context.Context, proxy framework.ClusterProxy, namespace, cluster string) {
+	for _, replicas := range []int32{3, 1, 2} {
+		check(fmt.Sprintf("ScaleMachinePoolTopologyAndWait to %d", replicas), func() {
+			framework.ScaleMachinePoolTopologyAndWait(ctx, framework.ScaleMachinePoolTopologyAndWaitInput{
+				ClusterProxy: proxy, Cluster: found(ctx, proxy, namespace, cluster), Replicas: replicas,
+				WaitForMachinePools: intervals().GetIntervals("quick-start", "wait-machine-pool-nodes"),
+				Getter:              proxy.GetClient(),
+			})
+		})
+	}
 }
 
 // isStable watches for two minutes whether anything is written.

@@ -1,7 +1,8 @@
 //! Cluster API's own end-to-end specs, unchanged, before our provider: `hack/tools/capi-specs` plays one at a time, with what a
 //! provider brings. The management cluster's API server is the workload cluster of all.
 //!
-//! A few are played with all other tests; `make conformance` plays all (`FOO_SPECS=whole`).
+//! A few are played with all other tests; `make conformance` plays all (`FOO_SPECS=whole`). Part of a name in `FOO_SPECS` selects
+//! those that have it.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world_with;
@@ -18,6 +19,8 @@ const SHORT: [&str; 2] = ["QuickStartSpec with resilience checks", "MachinePoolS
 /// Kubernetes version of the Nodes of one image, and of those of the other.
 const VERSION: &str = "v1.36.2";
 const UPGRADE: &str = manifests::VERSION;
+/// Name of the Cluster of our ClusterClass.
+const TOPOLOGY: &str = "topology";
 /// For one spec. The steps of a spec have five minutes each.
 const DEADLINE: Duration = Duration::from_mins(20);
 
@@ -27,10 +30,15 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         let program = world.api().tools().program("capi-specs");
         ensure!(program.exists(), "there is no {}: run hack/tools/build.sh", program.display());
         let all = foo_testbed::run(&program, [""; 0], &[], "").await?.stdout;
-        let whole = std::env::var("FOO_SPECS").is_ok_and(|which| which == "whole");
-        let specs: Vec<String> =
-            if whole { all.lines().map(str::to_owned).collect() } else { SHORT.map(str::to_owned).to_vec() };
-        ensure!(!specs.is_empty(), "{} knows no spec", program.display());
+        let wanted = std::env::var("FOO_SPECS").ok();
+        let is_wanted = |spec: &str| match wanted.as_deref() {
+            None => SHORT.contains(&spec),
+            Some("whole") => true,
+            Some(part) => spec.contains(part),
+        };
+        let specs: Vec<String> = all.lines().filter(|spec| is_wanted(spec)).map(str::to_owned).collect();
+        let enough = if wanted.is_none() { SHORT.len() } else { 1 };
+        ensure!(specs.len() >= enough, "{} knows other specs: {all}", program.display());
 
         let (specs, failed) = (Mutex::new(specs.into_iter()), Mutex::new(Vec::new()));
         let next = || specs.lock().unwrap().next();
@@ -56,7 +64,8 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
 fn options() -> WorldOptions {
     let kubelet_versions =
         [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, UPGRADE)].map(|(a, b)| (a.to_owned(), b.to_owned()));
-    WorldOptions { kubelet_versions: kubelet_versions.into(), ..WorldOptions::default() }
+    let kubelet_versions = kubelet_versions.into();
+    WorldOptions { kubeadm_bootstrap: true, kubelet_versions, ..WorldOptions::default() }
 }
 
 /// What came out of a spec, or of one of the checks within it.
@@ -116,6 +125,7 @@ async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>>
         flag("artifacts", &folder.join("artifacts")),
         flag("secrets", &secrets),
         flag("results", &results),
+        format!("--topology-cluster={TOPOLOGY}"),
         format!("--kubernetes-version={VERSION}"),
         format!("--upgrade-version={UPGRADE}"),
         format!("--upgrade-image={IMAGE_X86_64_NEWER}"),
@@ -157,7 +167,9 @@ fn objects(world: &World) -> String {
         machine_pool: String::new(),
     };
     let kubeconfig = manifests::kubeconfig_secret("", story::CLUSTER, world.api().kubeconfig());
-    format!("{kubeconfig}\n---\n{}", manifests::bootstrap_secret(&pool))
+    let bootstrap = manifests::bootstrap_secret(&pool);
+    let authority = manifests::authority_secret("", TOPOLOGY, world.api().pki().ca_pem());
+    format!("{kubeconfig}\n---\n{bootstrap}\n---\n{authority}")
 }
 
 /// Every spec has deleted its cluster.
