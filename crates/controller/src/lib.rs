@@ -25,6 +25,7 @@ pub mod diagnostics;
 pub mod events;
 mod expiry;
 pub mod identities;
+mod installation;
 mod kubeconfig;
 pub mod leader;
 pub mod liveness;

@@ -50,6 +50,8 @@ fn desired(wanted: u32) -> Desired {
             pool: "workers".to_owned(),
             cluster: "prod".to_owned(),
             group: GroupName::new("ns-prod-workers"),
+            installation: "here".to_owned(),
+            adopt_from: None,
         },
         goal: Goal::Run,
         pause: None,
@@ -183,7 +185,7 @@ fn group(desired: &Desired, instances: Vec<Instance>) -> Group {
         subnets: BTreeSet::from([SubnetId::new("subnet-a")]),
         new_instances: Protection::Protected,
         suspended: [(Process::AZRebalance, String::new())].into(),
-        tags: desired.identity.ownership_tags(),
+        tags: desired.identity.group_tags(),
         status: GroupStatus::Active,
         instances,
     }

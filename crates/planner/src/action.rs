@@ -21,6 +21,8 @@ pub enum Action {
     BlockMove,
     /// Take that back.
     UnblockMove,
+    /// Take the annotation off the FooMachinePool that allowed to adopt its group.
+    ForgetAdoption,
     /// Write the group's ARN into FooMachinePool.spec.providerID.
     RecordArn {
         /// The ARN.

@@ -171,12 +171,20 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
                 format!("{} names another group, {name}", kind(action))
             });
             let creates = matches!(action, Action::CreateGroup(_));
-            let ours = facts.group.is_some_and(|group| identity.owns(&group.tags));
+            let ours = facts.group.is_some_and(|group| identity.holds(&group.tags));
             let made_here = !creates && facts.makes_group();
             let fits = if creates { facts.group_is_absent() } else { ours || made_here };
             found.check(fits, Rule::OwnOnly, || format!("{} of a group that is not ours", kind(action)));
         }
+        let acts = facts::group_named_by(action).is_some() || action.changes_template();
+        let acts = acts || matches!(action, Action::DeleteMachine { .. });
+        found.check(!acts || !facts.is_to_be_adopted() || facts.adopts(action), Rule::OwnOnly, || {
+            format!("{} before the group is this management cluster's", kind(action))
+        });
         if action.changes_template() {
+            found.check(!facts.is_another_installations(), Rule::OwnOnly, || {
+                format!("{} of another management cluster's template", kind(action))
+            });
             let creates = matches!(action, Action::CreateTemplate { .. });
             let fits = match facts.observed.template.seen() {
                 Some(None) => creates,

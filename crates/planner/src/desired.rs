@@ -49,6 +49,10 @@ pub struct Identity {
     pub cluster: String,
     /// Name of the group, and of its launch template.
     pub group: GroupName,
+    /// Id of the management cluster: the group says which one it belongs to.
+    pub installation: String,
+    /// Id of the management cluster that a person says has given the pool up to this one.
+    pub adopt_from: Option<String>,
 }
 
 /// Whether the pool shall exist.
@@ -274,6 +278,9 @@ pub enum Rebalance {
 pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
 /// Tag on everything we own: `<pool>`.
 pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
+/// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags stay as they were
+/// made, nor on instances: a move would have to change theirs, and a template version for the next ones.
+pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
 
 impl Template {
     /// What a version of it is found again by.
@@ -295,7 +302,31 @@ impl Identity {
         ])
     }
 
-    /// Whether these tags are ours (invariant I12: what lacks them is never changed).
+    /// All tags that say that a group is this pool's, and this management cluster's.
+    pub fn group_tags(&self) -> BTreeMap<String, String> {
+        let mut tags = self.ownership_tags();
+        tags.insert(TAG_INSTALLATION.to_owned(), self.installation.clone());
+        tags
+    }
+
+    /// Whether a group with these tags may be changed: it is this pool's, and no other management cluster's (invariant I12). One
+    /// that names none was made before groups did.
+    pub fn holds(&self, tags: &BTreeMap<String, String>) -> bool {
+        self.owns(tags)
+            && self.other_installation(tags).is_none_or(|other| Some(other) == self.adopt_from.as_deref())
+    }
+
+    /// Whether a group with these tags is another management cluster's by now, and shall become this one's.
+    pub fn adopts(&self, tags: &BTreeMap<String, String>) -> bool {
+        self.holds(tags) && self.other_installation(tags).is_some()
+    }
+
+    /// The other management cluster that these tags of a group name.
+    pub fn other_installation<'t>(&self, tags: &'t BTreeMap<String, String>) -> Option<&'t str> {
+        tags.get(TAG_INSTALLATION).map(String::as_str).filter(|id| *id != self.installation)
+    }
+
+    /// Whether these tags are this pool's, whichever management cluster it is in (invariant I12: what lacks them is never changed).
     pub fn owns(&self, tags: &BTreeMap<String, String>) -> bool {
         self.ownership_tags().iter().all(|(key, value)| tags.get(key) == Some(value))
     }

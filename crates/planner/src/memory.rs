@@ -216,6 +216,7 @@ impl Memory {
             | Action::RemoveFinalizer
             | Action::BlockMove
             | Action::UnblockMove
+            | Action::ForgetAdoption
             | Action::RecordArn { .. }
             | Action::LookAtTemplate
             | Action::LookAtStrays { .. }

@@ -10,6 +10,10 @@ pub const ROLLOUT_PAUSED_ANNOTATION: &str = "infrastructure.foo.com/rollout-paus
 /// provider; whoever takes it away has the content tried again.
 pub const QUARANTINE_ANNOTATION: &str = "infrastructure.foo.com/quarantine";
 
+/// Annotation on the FooMachinePool: id of the management cluster that gave its group up to this one. Written by a person;
+/// taken off by the provider once the group is this one's.
+pub const ADOPT_FROM_ANNOTATION: &str = "infrastructure.foo.com/adopt-from";
+
 /// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
 const MAX_NAME: usize = 63;
 

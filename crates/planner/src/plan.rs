@@ -33,9 +33,18 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
 }
 
 fn decide(situation: &Situation<'_>, draft: &mut Draft) {
-    match situation.desired.goal {
+    let goal = situation.desired.goal;
+    if goal != Goal::LetGo && own::is_to_be_adopted(situation) {
+        own::adopt(situation, draft);
+        if goal == Goal::Run {
+            own::take_hold(situation, draft);
+        }
+        return;
+    }
+    match goal {
         Goal::Run => {
             own::record_arn(situation, draft);
+            own::forget_adoption(situation, draft);
             machines::tend(situation, draft);
             hooks::serve(situation, draft);
             group::create_or_repair(situation, draft);

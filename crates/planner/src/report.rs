@@ -238,6 +238,8 @@ pub enum About {
     TemplateVersion,
     /// Giving up on new content.
     Verdict,
+    /// The adoption of the group.
+    Adoption,
 }
 
 impl About {
@@ -255,7 +257,8 @@ impl About {
                 Self::TemplateVersion,
                 Action::CreateTemplateVersion { .. } | Action::CopyTemplateVersion { .. },
             )
-            | (Self::Verdict, Action::Quarantine { .. }) => true,
+            | (Self::Verdict, Action::Quarantine { .. })
+            | (Self::Adoption, Action::TagGroup { .. }) => true,
             (Self::Group, Action::UpdateGroup { change, .. }) => change.desired.is_some(),
             _ => false,
         }

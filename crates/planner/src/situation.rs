@@ -53,7 +53,7 @@ pub(crate) enum View<'a> {
     Failed { reason: &'a str, message: &'a str },
     /// There is none.
     Absent,
-    /// There is one without our ownership tags.
+    /// There is one without our ownership tags, or of another management cluster.
     Foreign(&'a Group),
     /// Ours.
     Ours(&'a Group),
@@ -175,6 +175,13 @@ impl<'a> Situation<'a> {
         situation.rollout = Standpoint::of(&situation);
         (situation.spare, situation.spare_held) = signals::spare(&situation);
         situation
+    }
+
+    /// The management cluster that manages this pool's group instead of this one. The launch template is its, too.
+    pub(crate) fn other_installation(&self) -> Option<&'a str> {
+        let View::Foreign(group) = self.view else { return None };
+        let identity = &self.desired.identity;
+        identity.owns(&group.tags).then(|| identity.other_installation(&group.tags)).flatten()
     }
 
     /// The group's view is newer than our last change of the group.
@@ -452,7 +459,7 @@ impl<'a> View<'a> {
             Look::Unknown => Self::Unknown,
             Look::Failed { reason, message } => Self::Failed { reason, message },
             Look::At { seen: None, .. } => Self::Absent,
-            Look::At { seen: Some(group), .. } if desired.identity.owns(&group.tags) => Self::Ours(group),
+            Look::At { seen: Some(group), .. } if desired.identity.holds(&group.tags) => Self::Ours(group),
             Look::At { seen: Some(group), .. } => Self::Foreign(group),
         }
     }

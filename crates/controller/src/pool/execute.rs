@@ -19,6 +19,7 @@ use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, VersionCop
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
 use foo_planner::model::Process;
+use foo_planner::names::ADOPT_FROM_ANNOTATION;
 use foo_planner::{Action, NewGroup, OnlyIf, QUARANTINE_ANNOTATION};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
@@ -119,6 +120,7 @@ impl Hands<'_> {
             Action::RemoveFinalizer => self.set_finalizer(false).await?,
             Action::BlockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, Some("")).await?,
             Action::UnblockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, None).await?,
+            Action::ForgetAdoption => self.annotate(ADOPT_FROM_ANNOTATION, None).await?,
             Action::RecordArn { arn } => self.record_arn(arn).await?,
             Action::Quarantine { records } => {
                 self.annotate(QUARANTINE_ANNOTATION, look::quarantine_text(records).as_deref()).await?;

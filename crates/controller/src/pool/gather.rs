@@ -20,6 +20,8 @@ use std::sync::Arc;
 /// The informer caches the pool controller reads.
 #[derive(Clone)]
 pub(super) struct Caches {
+    /// Id of this management cluster.
+    pub(super) installation: Arc<str>,
     /// FooMachinePools.
     pub(super) pools: Store<FooMachinePool>,
     /// FooMachines.
@@ -42,6 +44,8 @@ pub(super) struct Caches {
 
 /// What belongs to one pool.
 pub(super) struct Gathered {
+    /// Id of this management cluster.
+    pub(super) installation: Arc<str>,
     /// The pool itself.
     pub(super) pool: Arc<FooMachinePool>,
     /// Its MachinePool, once Cluster API made it the owner.
@@ -131,7 +135,17 @@ impl Caches {
         });
         machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         let unreadable = unreadable.or_else(|| self.unreadable_in(&namespace));
-        Gathered { pool, machine_pool, cluster, foo_cluster, foo_machines, machines, unreadable }
+        let installation = Arc::clone(&self.installation);
+        Gathered {
+            installation,
+            pool,
+            machine_pool,
+            cluster,
+            foo_cluster,
+            foo_machines,
+            machines,
+            unreadable,
+        }
     }
 }
 

@@ -113,6 +113,7 @@ impl HoldUps {
             | Action::SetMachineTimeouts { .. }
             | Action::PublishReplicas { .. }
             | Action::UnblockMove
+            | Action::ForgetAdoption
             // What follows from it is planned when it is seen.
             | Action::Quarantine { .. }
             | Action::LookAtHook { .. }

@@ -40,10 +40,10 @@ mod tenure;
 mod upkeep;
 mod wish;
 
-use crate::Context;
 use crate::identities::identity_of;
 use crate::metrics::Watched;
 use crate::watch::{Passing, Watch, Which};
+use crate::{Context, installation};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names as api_names};
@@ -66,6 +66,11 @@ const DEBOUNCE: Duration = Duration::from_millis(200);
 
 /// Runs the pool controller until `shutdown` resolves; passes under way are finished.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
+    let mut shutdown = Box::pin(shutdown);
+    let installation = tokio::select! {
+        id = installation::id(&context.client, &context.readiness) => id,
+        () = &mut shutdown => return,
+    };
     let pools = Watch::<FooMachinePool>::guarded(
         &context,
         Watched::FooMachinePool,
@@ -88,6 +93,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         Passing::EveryVersion,
     );
     let caches = Caches {
+        installation,
         pools: pools.store.clone(),
         foo_machines: foo_machines.store.clone(),
         foo_clusters: foo_clusters.store.clone(),

@@ -55,6 +55,8 @@ impl Pools {
                     pool: pool.name_any(),
                     cluster: cluster.clone(),
                     group: identity.group.clone(),
+                    installation: identity.installation.clone(),
+                    adopt_from: None,
                 };
                 (claim(&pool, &theirs, &tags), pool, cluster)
             })

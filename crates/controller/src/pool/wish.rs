@@ -16,6 +16,7 @@ use foo_cloud::model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
     Blocked, Desired, Goal, GroupWish, Identity, PausedBy, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
+use foo_planner::names::ADOPT_FROM_ANNOTATION;
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +53,14 @@ pub(super) fn identify(gathered: &Gathered) -> Option<Wish> {
     let (namespace, name) = (gathered.namespace(), pool.name_any());
     let group = group_name(pool, &cluster);
     Some(Wish {
-        identity: Identity { namespace, pool: name, cluster, group },
+        identity: Identity {
+            namespace,
+            pool: name,
+            cluster,
+            group,
+            installation: gathered.installation.as_ref().to_owned(),
+            adopt_from: pool.annotations().get(ADOPT_FROM_ANNOTATION).cloned(),
+        },
         goal: goal(pool),
         pause: pause(gathered),
     })
@@ -155,7 +163,14 @@ fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {
 pub(super) fn unidentified(gathered: &Gathered) -> Wish {
     let (namespace, name) = (gathered.namespace(), gathered.pool.name_any());
     Wish {
-        identity: Identity { namespace, group: name.as_str().into(), pool: name, cluster: String::new() },
+        identity: Identity {
+            namespace,
+            group: name.as_str().into(),
+            pool: name,
+            cluster: String::new(),
+            installation: gathered.installation.as_ref().to_owned(),
+            adopt_from: None,
+        },
         goal: goal(&gathered.pool),
         pause: pause(gathered),
     }

@@ -23,6 +23,7 @@ mod eventual;
 mod external_size;
 mod fairness;
 mod identities;
+mod installations;
 mod life;
 mod machines;
 mod moves;

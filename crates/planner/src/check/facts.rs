@@ -4,6 +4,7 @@ use super::{
     Action, BTreeMap, Decrement, Desired, Finalizer, Goal, Group, InstanceId, MachineName, Memory, Observed,
     Plan, RemovalMark, Stray, names,
 };
+use crate::desired::TAG_INSTALLATION;
 use crate::model::hook::{LAST_MOMENTS, LONGEST_WAIT};
 use crate::model::{FooMachine, GroupName, Instance, LifecycleState, Machine};
 
@@ -165,7 +166,23 @@ impl<'a> Facts<'a> {
 
     /// The group is somebody else's.
     fn group_is_foreign(&self) -> bool {
-        self.group.is_some_and(|group| !self.desired.identity.owns(&group.tags))
+        self.group.is_some_and(|group| !self.desired.identity.holds(&group.tags))
+    }
+
+    /// Another management cluster has this pool's group, and so its template.
+    pub(super) fn is_another_installations(&self) -> bool {
+        self.group_is_foreign() && self.group.is_some_and(|group| self.desired.identity.owns(&group.tags))
+    }
+
+    /// A person says that the other management cluster has given the group up, and it does not say so itself yet.
+    pub(super) fn is_to_be_adopted(&self) -> bool {
+        self.group.is_some_and(|group| self.desired.identity.adopts(&group.tags))
+    }
+
+    /// The action makes the group this management cluster's.
+    pub(super) fn adopts(&self, action: &Action) -> bool {
+        let ours = &self.desired.identity.installation;
+        matches!(action, Action::TagGroup { tags, .. } if tags.get(TAG_INSTALLATION) == Some(ours))
     }
 
     pub(super) fn may_release(&self, name: &MachineName) -> bool {
@@ -182,9 +199,10 @@ impl<'a> Facts<'a> {
 
     pub(super) fn may_remove_finalizer(&self) -> bool {
         let template = self.observed.template.seen();
-        let template_left = template.is_none_or(|template| {
-            template.as_ref().is_some_and(|template| self.desired.identity.owns(&template.tags))
-        });
+        let template_left = !self.is_another_installations()
+            && template.is_none_or(|template| {
+                template.as_ref().is_some_and(|template| self.desired.identity.owns(&template.tags))
+            });
         let group_left = !self.group_is_absent() && !self.group_is_foreign();
         match self.desired.goal {
             Goal::LetGo => true,
@@ -218,6 +236,7 @@ pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
         | Action::RemoveFinalizer
         | Action::BlockMove
         | Action::UnblockMove
+        | Action::ForgetAdoption
         | Action::RecordArn { .. }
         | Action::LookAtTemplate
         | Action::LookAtStrays { .. }

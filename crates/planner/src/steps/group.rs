@@ -3,10 +3,11 @@
 //! Sizes other than the minimum are the size step's business.
 
 use crate::action::{Action, NewGroup};
-use crate::desired::{Blocked, TAG_CLUSTER, TAG_POOL, Wanted};
+use crate::desired::{Blocked, Identity, TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::model::group::{GroupStatus, TemplateChoice};
 use crate::model::{Group, InstanceId, InstancesMix, LifecycleState, Process, Protection};
+use crate::names::ADOPT_FROM_ANNOTATION;
 use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
@@ -238,7 +239,7 @@ fn wanted_min(situation: &Situation<'_>) -> u32 {
 
 fn wanted_tags(situation: &Situation<'_>) -> BTreeMap<String, String> {
     let mut tags = situation.desired.group.tags.clone();
-    tags.extend(situation.desired.identity.ownership_tags());
+    tags.extend(situation.desired.identity.group_tags());
     tags
 }
 
@@ -285,10 +286,27 @@ fn whose(group: &Group) -> String {
     }
 }
 
+/// The group is this pool's, and another management cluster's.
+pub(crate) fn of_another_installation(situation: &Situation<'_>) -> Option<Blocked> {
+    let theirs = situation.other_installation()?;
+    let Identity { group, installation, adopt_from, .. } = &situation.desired.identity;
+    let named = match adopt_from {
+        Some(named) => format!(", not {named:?}"),
+        None => String::new(),
+    };
+    let message = format!(
+        "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is {theirs:?}, this one \
+         is {installation:?}; it is left alone. If that one has given the pool up, put the annotation \
+         {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
+    );
+    Some(Blocked::new("GroupOfAnotherInstallation", message))
+}
+
 /// Why the group cannot be made or used as it stands, if something certain stands in the way.
 pub(crate) fn obstacle(situation: &Situation<'_>) -> Option<Blocked> {
     let name = &situation.desired.identity.group;
     match situation.view {
+        View::Foreign(_) if situation.other_installation().is_some() => of_another_installation(situation),
         View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
             "GroupNotOwned",
             format!(

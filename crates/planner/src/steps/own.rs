@@ -1,9 +1,10 @@
 //! May we act on this pool, and how do we let go of it?
 
 use crate::action::Action;
-use crate::desired::Goal;
+use crate::desired::{Goal, TAG_INSTALLATION};
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, Moves};
+use crate::report::{About, Severity};
 use crate::situation::{Situation, View};
 
 /// Our finalizer, together with the first thing that is done, before it. A pool of which there is nothing yet is not held:
@@ -24,6 +25,38 @@ pub(crate) fn take_hold(situation: &Situation<'_>, draft: &mut Draft) {
 pub(crate) fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
     if let (View::Ours(group), None) = (situation.view, &situation.observed.recorded_arn) {
         draft.act(Stage::Own, Action::RecordArn { arn: group.arn.clone() });
+    }
+}
+
+/// Whether the group is another management cluster's, and a person says that it has given it up. Nothing but its adoption is
+/// done before that is seen: the other one may only hear of it now.
+pub(crate) fn is_to_be_adopted(situation: &Situation<'_>) -> bool {
+    matches!(situation.view, View::Ours(group) if situation.desired.identity.adopts(&group.tags))
+}
+
+/// Makes the group this management cluster's.
+pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
+    let identity = &situation.desired.identity;
+    let Some(group) = situation.writable_group() else { return };
+    let from = identity.other_installation(&group.tags).unwrap_or_default();
+    draft.tell(
+        Severity::Normal,
+        About::Adoption,
+        "AutoScalingGroupAdopted",
+        format!("Auto Scaling group {} is taken over from management cluster {from}", group.name),
+    );
+    let tags = [(TAG_INSTALLATION.to_owned(), identity.installation.clone())].into();
+    draft.act(Stage::Own, Action::TagGroup { name: group.name.clone(), tags });
+}
+
+/// Takes the permission to adopt away once the group is this management cluster's: two that had each other's would take the
+/// group from each other for ever.
+pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
+    let identity = &situation.desired.identity;
+    let View::Ours(group) = situation.view else { return };
+    let done = group.tags.get(TAG_INSTALLATION) == Some(&identity.installation);
+    if done && identity.adopt_from.is_some() {
+        draft.act(Stage::Own, Action::ForgetAdoption);
     }
 }
 

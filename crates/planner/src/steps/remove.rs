@@ -161,9 +161,10 @@ fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// The template, then our finalizer.
+/// The template, then our finalizer. The template of another management cluster's group is that one's.
 fn finish(situation: &Situation<'_>, draft: &mut Draft) {
     match &situation.observed.template {
+        _ if situation.other_installation().is_some() => {}
         Look::Unknown | Look::Failed { .. } => {
             draft.act(Stage::Look, Action::LookAtTemplate);
             return;

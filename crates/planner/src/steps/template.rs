@@ -136,8 +136,11 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     if matches!(situation.view, View::Foreign(_)) || !may_create(situation) {
         return;
     }
+    // Before the group is seen, the template may be another management cluster's: its own tags do not tell.
+    let seen = situation.observed.group.seen().is_some();
     match stand(situation) {
         Stand::Unknown | Stand::Failed { .. } => draft.act(Stage::Look, Action::LookAtTemplate),
+        Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) if !seen => {}
         Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
         Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
         Stand::Stale(template, from, hashes) => copy_version(situation, template, from, hashes, draft),

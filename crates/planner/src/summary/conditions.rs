@@ -1,14 +1,16 @@
 //! Each condition from the situation.
 
 use super::{cut, many, named, ready, replacing};
-use crate::desired::{Goal, PausedBy};
+use crate::desired::{Blocked, Goal, PausedBy};
 use crate::draft::Draft;
 use crate::model::Process;
 use crate::model::group::GroupStatus;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{Situation, Standing, View};
-use crate::steps::group::{Difference, differences, given_up_by_aws, obstacle, was_lost};
+use crate::steps::group::{
+    Difference, differences, given_up_by_aws, obstacle, of_another_installation, was_lost,
+};
 use crate::steps::remove::group_is_gone;
 use crate::steps::size::is_starving;
 use crate::steps::template::{Stand, stand};
@@ -107,6 +109,9 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::LaunchTemplateReady;
     if let Some(condition) = not_provided(situation, kind) {
         return condition;
+    }
+    if let Some(Blocked { reason, message }) = of_another_installation(situation) {
+        return condition(kind, Status::Unknown, reason, message);
     }
     let name = &situation.desired.identity.group;
     match stand(situation) {
@@ -341,6 +346,9 @@ fn removal(situation: &Situation<'_>) -> (String, String) {
                 return ("WaitingForFooMachines".to_owned(), format!("waiting for {foo_machines} to go"));
             }
             match situation.observed.template.seen() {
+                _ if situation.other_installation().is_some() => {
+                    said("Finished", "what is in AWS is another management cluster's")
+                }
                 Some(None) => said("Finished", "nothing is left in AWS"),
                 Some(Some(template)) if !situation.desired.identity.owns(&template.tags) => {
                     said("Finished", "nothing of ours is left in AWS")

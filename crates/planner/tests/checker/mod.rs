@@ -2,7 +2,7 @@
 
 use crate::world::{World, pool};
 use foo_planner::check::Rule;
-use foo_planner::desired::{PausedBy, Rebalance};
+use foo_planner::desired::{PausedBy, Rebalance, TAG_INSTALLATION};
 use foo_planner::model::{Decrement, GroupName, InstanceId, SignalKind};
 use foo_planner::{Action, GroupSettings, OnlyIf, Plan, violations};
 
@@ -145,6 +145,24 @@ fn deciding_on_sizes_before_things_settled() {
     assert_eq!(broken_by(&mut world, set(desired(4))), []);
     world.managers[0].memory.ledger.changed_at = Some(foo_planner::model::Timestamp(world.now.0 + 5000));
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::SettledFirst]);
+}
+
+#[test]
+fn acting_on_what_is_another_installations() {
+    let mut world = pool().of(3).running();
+    let tag = |key: &str, value: &str| Action::TagGroup {
+        name: group(),
+        tags: [(key.to_owned(), value.to_owned())].into(),
+    };
+    let elsewhere = (TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
+    world.cloud.group.as_mut().unwrap().tags.extend([elsewhere]);
+    assert_eq!(broken_by(&mut world, tag("team", "red")), [Rule::OwnOnly]);
+    assert_eq!(broken_by(&mut world, tag(TAG_INSTALLATION, "here")), [Rule::OwnOnly], "nobody allowed it");
+    let id = world.cloud.template.as_ref().unwrap().id.clone();
+    assert_eq!(broken_by(&mut world, Action::DeleteTemplate { id }), [Rule::OwnOnly]);
+    world.desired.identity.adopt_from = Some("elsewhere".to_owned());
+    assert_eq!(broken_by(&mut world, tag("team", "red")), [Rule::OwnOnly], "first things first");
+    assert_eq!(broken_by(&mut world, tag(TAG_INSTALLATION, "here")), []);
 }
 
 #[test]

@@ -400,7 +400,7 @@ fn change_group(
     index: usize,
     action: &Action,
 ) -> Result<(), Refused> {
-    if scenario.foreign {
+    if scenario.is_foreign() {
         state.wrong = Some(Wrong::WroteForeign);
     }
     let by = Some(state.managers[index].number);

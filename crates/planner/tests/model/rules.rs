@@ -158,7 +158,7 @@ impl Scenario {
 
     /// Whether a state is one to come to rest in.
     fn is_an_end(&self, state: &State) -> bool {
-        if self.foreign {
+        if self.is_foreign() {
             return state.group.desired == self.size && state.units.len() == usize::from(self.size);
         }
         if !(self.broken && state.content == 2 && self.on_failure == OnFailure::Halt) {

@@ -4,8 +4,8 @@ use super::manager::{Fate, Manager, Sight, act, begin, mishaps};
 use super::rules;
 use super::state::{Ages, Budget, Foo, Group, Life, Mach, State, TICK, Tale, Unit, Wrong};
 use foo_planner::desired::{
-    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
-    VictimPolicy, Wanted,
+    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy,
+    TAG_INSTALLATION, Template, VictimPolicy, Wanted,
 };
 use foo_planner::model::{
     DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
@@ -15,6 +15,15 @@ use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
 use stateright::{Model, Property};
 use std::collections::BTreeMap;
+
+/// Whose a group is by its tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Ours,
+    Nobodys,
+    /// This pool's, in another management cluster.
+    AnotherInstallations,
+}
 
 /// One small world to explore.
 #[derive(Clone)]
@@ -30,8 +39,8 @@ pub(crate) struct Scenario {
     /// Nodes of the second content never join.
     pub(crate) broken: bool,
     pub(crate) on_failure: OnFailure,
-    /// The group carries somebody else's tags.
-    pub(crate) foreign: bool,
+    /// Whose the group's tags say it is.
+    pub(crate) whose: Whose,
     pub(crate) budget: Budget,
     /// Instances come in service at once, and Machines go at once after their FooMachines.
     pub(crate) hurried: bool,
@@ -337,6 +346,11 @@ impl Scenario {
         works && there && unit.life == Life::InService && !unit.ready
     }
 
+    /// The group is not ours.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.whose != Whose::Ours
+    }
+
     pub(crate) fn name() -> GroupName {
         GroupName::new("ns-prod-workers")
     }
@@ -347,12 +361,22 @@ impl Scenario {
             pool: super::state::POOL.to_owned(),
             cluster: "prod".to_owned(),
             group: Self::name(),
+            installation: "here".to_owned(),
+            adopt_from: None,
         }
     }
 
     /// Tags of the group.
     pub(crate) fn tags(&self) -> BTreeMap<String, String> {
-        if self.foreign { BTreeMap::new() } else { Self::identity().ownership_tags() }
+        let mut tags = Self::identity().group_tags();
+        match self.whose {
+            Whose::Ours => {}
+            Whose::Nobodys => tags.clear(),
+            Whose::AnotherInstallations => {
+                tags.insert(TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
+            }
+        }
+        tags
     }
 
     pub(crate) fn hash(content: u8) -> SpecHash {

@@ -2,7 +2,7 @@
 
 use super::explore;
 use super::rules::reach;
-use super::scenario::Scenario;
+use super::scenario::{Scenario, Whose};
 use super::state::Budget;
 use foo_planner::desired::OnFailure;
 
@@ -36,7 +36,7 @@ fn scenario(name: &'static str, size: u8) -> Scenario {
         drains: 1,
         broken: false,
         on_failure: OnFailure::Halt,
-        foreign: false,
+        whose: Whose::Ours,
         budget: Budget::default(),
         hurried: true,
         cap: 2,
@@ -284,15 +284,24 @@ fn a_person_deletes_a_machine() {
 
 #[test]
 fn somebody_elses_group() {
+    explore_a_foreign_group("foreign", Whose::Nobodys);
+}
+
+#[test]
+fn the_group_of_another_installation() {
+    explore_a_foreign_group("elsewhere", Whose::AnotherInstallations);
+}
+
+fn explore_a_foreign_group(name: &'static str, whose: Whose) {
     let none = Budget::default();
     explore(Scenario {
         wishes: vec![1],
-        foreign: true,
+        whose,
         budget: budget(
             Budget { edits: 1, wishes: 1, faults: 1, ..none },
             Budget { edits: 1, wishes: 1, faults: 2, hand_overs: 1, ..none },
         ),
         reaches: vec![reach::unmanaged_excess()],
-        ..scenario("foreign", 2)
+        ..scenario(name, 2)
     });
 }

@@ -3,14 +3,14 @@
 
 use super::cases;
 use crate::world::{World, content, pool};
-use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
+use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, TAG_INSTALLATION, Wanted};
 use foo_planner::model::group::GroupStatus;
 use foo_planner::model::{
     Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, RemovalMark,
     Signal, SignalKind, Sizes, Timestamp,
 };
 use foo_planner::observed::{Finalizer, NOT_FOUND_FOR, Stray};
-use foo_planner::{Goal, Look, Memory, Observed, plan, violations};
+use foo_planner::{Action, Goal, Look, Memory, Observed, plan, violations};
 use proptest::prelude::*;
 
 /// One change of what is observed, wished or remembered; numbers pick among what there is.
@@ -33,6 +33,10 @@ enum Twist {
     NoNode(usize),
     Word(usize, Stray),
     NoTags,
+    /// The group carries the id of another management cluster; or none, as groups of long ago.
+    Elsewhere,
+    OfLongAgo,
+    AdoptsFrom(&'static str),
     NoTemplateTags,
     GroupDeleting,
     NoGroup,
@@ -109,7 +113,8 @@ fn twist() -> impl Strategy<Value = Twist> {
         3 => (pick(), prop_oneof![Just(Stray::Gone), Just(Stray::Alive), not_found()])
             .prop_map(|(at, word)| Twist::Word(at, word)),
         1 => prop::sample::select(vec![
-            Twist::NoTags, Twist::NobodyKnows, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
+            Twist::NoTags, Twist::Elsewhere, Twist::OfLongAgo, Twist::AdoptsFrom("elsewhere"), Twist::AdoptsFrom("nowhere"),
+            Twist::NobodyKnows, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
             Twist::GroupUnknown, Twist::NoTemplate, Twist::TemplateUnknown, Twist::Blocked, Twist::Missing,
             Twist::Paused, Twist::Goal(Goal::LetGo), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
         ]),
@@ -201,6 +206,7 @@ fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, 
         Twist::Wish(wanted, ceiling) => desired.size = Size::Replicas { wanted: *wanted, ceiling: *ceiling },
         Twist::External(min, max) => desired.size = Size::External { min: *min, max: *max, published: *min },
         Twist::NobodyKnows => desired.size = Size::Unknown,
+        Twist::AdoptsFrom(id) => desired.identity.adopt_from = Some((*id).to_owned()),
         Twist::NoGroup => observed.group = Look::At { at: observed.now, seen: None },
         Twist::GroupUnknown => observed.group = Look::Unknown,
         Twist::GroupFailed => {
@@ -213,6 +219,12 @@ fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, 
                     group.sizes = Sizes { min: *min, max: *max, desired: *desired };
                 }
                 Twist::NoTags => group.tags.clear(),
+                Twist::Elsewhere => {
+                    group.tags.insert(TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
+                }
+                Twist::OfLongAgo => {
+                    group.tags.remove(TAG_INSTALLATION);
+                }
                 Twist::GroupDeleting => group.status = GroupStatus::Deleting,
                 Twist::NotSuspended => {
                     group.suspended.remove(&Process::AZRebalance);
@@ -253,5 +265,36 @@ proptest! {
         let broken = violations(&world.desired, &observed, &memory, &first);
         prop_assert!(broken.is_empty(), "{:?}\n{:#?}", broken, first.actions);
         prop_assert!(first.report.next.after != Some(std::time::Duration::ZERO), "a hot loop");
+    }
+
+    /// Neither the group nor its template; a person's word makes it this management cluster's, and nothing else is done before that.
+    #[test]
+    fn what_another_installation_has_is_never_changed(
+        goal in prop::sample::select(vec![Goal::Run, Goal::Remove]),
+        adopt_from in prop::option::of(prop::sample::select(vec!["elsewhere", "nowhere"])),
+        twists in prop::collection::vec(twist(), 0..16),
+    ) {
+        let mut world = pool().of(5).with_surge(1).running();
+        world.look();
+        let mut observed = world.observe(0);
+        let mut memory = world.managers[0].memory.clone();
+        for twist in &twists {
+            apply(twist, &mut world, &mut observed, &mut memory);
+        }
+        apply(&Twist::Goal(goal), &mut world, &mut observed, &mut memory);
+        apply(&Twist::Elsewhere, &mut world, &mut observed, &mut memory);
+        world.desired.identity.adopt_from = adopt_from.map(str::to_owned);
+        let identity = &world.desired.identity;
+        let elsewhere = matches!(&observed.group, Look::At { seen: Some(group), .. } if identity.owns(&group.tags));
+        let plan = plan(&world.desired, &observed, &memory);
+        for action in plan.actions.iter().filter(|_| elsewhere) {
+            let adopts = matches!(action, Action::TagGroup { tags, .. } if *tags == [(TAG_INSTALLATION.to_owned(), "here".to_owned())].into());
+            let changes = action.changes_group()
+                || action.changes_template()
+                || matches!(action, Action::PutHook { .. } | Action::BeatHook { .. });
+            prop_assert!(!changes || (adopts && adopt_from == Some("elsewhere")), "{:?}", plan.actions);
+            let drains = matches!(action, Action::DeleteMachine { .. } | Action::CordonNodes { .. });
+            prop_assert!(!drains || goal == Goal::Remove, "{:?}", plan.actions);
+        }
     }
 }

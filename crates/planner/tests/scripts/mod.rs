@@ -16,9 +16,9 @@
 //! | `scale 2`, `mark 1`, `unmark 1`, `delete-machine 1`, `delete-foo-machine 1`, `hold-drain 1`, `release-drains` | people; Machines by number, by name |
 //! | `kill 1`, `unprotect 1`, `unhealthy 1`, `detach 1`, `leaving 1`, `take 1`, `strike 1` | instances by number, by id |
 //! | `interrupt 1`, `retire 1`, `advise 1` | what AWS announces about them |
-//! | `desired 9`, `min 3`, `delete-group`, `untag-group`, `deny`, `capacity fails`, `capacity works` | AWS and people at the group |
+//! | `desired 9`, `min 3`, `delete-group`, `untag-group`, `installation elsewhere`, `deny`, `capacity fails`, `capacity works` | AWS and people at the group |
 //! | `content v2 d1`, `block AmiNotFound …`, `missing BootstrapDataMissing …`, `present`, `pause`, `unpause` | the wish |
-//! | `managed 1 5`, `unmanaged`, `delete-pool`, `move-away` | the pool |
+//! | `managed 1 5`, `unmanaged`, `delete-pool`, `move-away`, `adopt-from elsewhere` | the pool |
 //! | `restart`, `somebody-elses-group` | |
 
 mod run;

@@ -1,7 +1,7 @@
 //! The commands.
 
 use crate::world::{Fault, Launches, World, content, pool, short, somebody_elses};
-use foo_planner::desired::{Blocked, PausedBy, Wanted};
+use foo_planner::desired::{Blocked, PausedBy, TAG_INSTALLATION, Wanted};
 use foo_planner::model::{Health, InstanceId, LifecycleState, MachineName, SignalKind};
 use foo_planner::observed::Finalizer;
 use foo_planner::report::{Pace, Report};
@@ -130,6 +130,7 @@ fn people(world: &mut World, words: &[&str]) -> Vec<String> {
         // As managers did it that took hold of a pool before anything was made for it.
         "held" => world.kube.finalizer = Finalizer::Present,
         "delete-pool" => world.delete_pool(),
+        "adopt-from" => world.desired.identity.adopt_from = Some(words[1].to_owned()),
         "move-away" => world.desired.goal = Goal::LetGo,
         _ => return cloud(world, words),
     }
@@ -179,6 +180,10 @@ fn cloud(world: &mut World, words: &[&str]) -> Vec<String> {
         "desired" => world.set_desired_by_hand(number()),
         "min" => world.set_min_by_hand(number()),
         "delete-group" => world.cloud.delete_by_force(now),
+        "installation" => {
+            let tags = &mut world.cloud.group.as_mut().unwrap().tags;
+            tags.insert(TAG_INSTALLATION.to_owned(), words[1].to_owned());
+        }
         "untag-group" => world.cloud.group.as_mut().unwrap().tags.clear(),
         "deny" => {
             let message = "the IAM action autoscaling:DescribeAutoScalingGroups is missing".to_owned();

@@ -1,7 +1,7 @@
 use super::NOTHING;
-use crate::world::pool;
+use crate::world::{World, content, pool};
 use foo_planner::Goal;
-use foo_planner::desired::{Blocked, PausedBy};
+use foo_planner::desired::{Blocked, PausedBy, TAG_INSTALLATION, Wanted};
 use foo_planner::observed::{Finalizer, Look, Moves};
 use foo_planner::report::Status;
 
@@ -81,6 +81,79 @@ fn letting_go_takes_finalizers_off_and_touches_nothing_in_aws() {
     assert_eq!(world.kube.finalizer, Finalizer::Absent);
     assert!(world.kube.foo_machines.iter().all(|foo_machine| !foo_machine.held));
     assert_eq!(world.cloud.group, cloud);
+}
+
+/// The tag of another management cluster on the group.
+fn is_elsewhere(world: &mut World) {
+    let group = world.cloud.group.as_mut().unwrap();
+    group.tags.insert(TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
+}
+
+#[test]
+fn a_group_of_another_installation_is_left_alone_until_a_person_says_that_it_was_given_up() {
+    let mut world = pool().of(2).running();
+    is_elsewhere(&mut world);
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    world.scale_to(1);
+    let (group, template) = (world.cloud.group.clone(), world.cloud.template.clone());
+    world.desired.identity.adopt_from = Some("nowhere".to_owned());
+    for _ in 0..20 {
+        world.round();
+    }
+    assert_eq!((&world.cloud.group, &world.cloud.template), (&group, &template));
+    assert_eq!(world.kube.alive().len(), 2, "nothing is drained");
+    let plan = world.plan_of(0);
+    let ready = &plan.report.conditions[0];
+    assert_eq!((ready.status, ready.reason.as_str()), (Status::False, "GroupOfAnotherInstallation"));
+    assert!(ready.message.contains("\"elsewhere\", this one is \"here\""), "{}", ready.message);
+    assert!(ready.message.contains("infrastructure.foo.com/adopt-from=elsewhere"), "{}", ready.message);
+
+    world.desired.identity.adopt_from = Some("elsewhere".to_owned());
+    assert_eq!(
+        world.wants(),
+        ["tag group infrastructure.foo.com/installation"],
+        "and nothing else before that is seen"
+    );
+    world.look_and_pass();
+    assert_eq!(world.cloud.group.as_ref().unwrap().tags[TAG_INSTALLATION], "here");
+    world.settle();
+    assert_eq!(world.desired.identity.adopt_from, None, "it is good for once");
+    assert_eq!(world.kube.alive().len(), 1);
+}
+
+#[test]
+fn a_group_from_before_groups_named_their_installation_gets_the_name() {
+    let mut world = pool().of(1).running();
+    world.cloud.group.as_mut().unwrap().tags.remove(TAG_INSTALLATION);
+    assert_eq!(world.wants(), ["tag group infrastructure.foo.com/installation"]);
+    world.settle();
+    assert_eq!(world.cloud.group.as_ref().unwrap().tags[TAG_INSTALLATION], "here");
+}
+
+#[test]
+fn the_removal_of_a_pool_leaves_group_and_template_of_another_installation() {
+    let mut world = pool().of(2).running();
+    is_elsewhere(&mut world);
+    let (group, template) = (world.cloud.group.clone(), world.cloud.template.clone());
+    world.delete_pool();
+    for _ in 0..40 {
+        world.round();
+    }
+    assert_eq!((&world.cloud.group, &world.cloud.template), (&group, &template));
+    assert_eq!(world.kube.finalizer, Finalizer::Absent);
+}
+
+#[test]
+fn a_template_gets_no_version_before_its_group_was_seen() {
+    let mut world = pool().of(1).running();
+    world.desired.template = Wanted::Ready(content("v2", "d2"));
+    for view in [Look::Unknown, Look::Failed { reason: "Throttled".to_owned(), message: String::new() }] {
+        world.managers[0].view = view;
+        let writes = world.plan_of(0).actions;
+        assert!(writes.iter().all(|action| !action.changes_template()), "{writes:?}");
+    }
+    world.look();
+    assert_eq!(world.wants(), ["create template version spec=v2 data=d2"]);
 }
 
 #[test]

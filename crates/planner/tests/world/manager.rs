@@ -352,6 +352,7 @@ impl World {
             Action::RemoveFinalizer => self.kube.finalizer = Finalizer::Absent,
             Action::BlockMove => self.kube.moves = Moves::Blocked,
             Action::UnblockMove => self.kube.moves = Moves::Free,
+            Action::ForgetAdoption => self.desired.identity.adopt_from = None,
             Action::RecordArn { arn } => {
                 assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
                 self.kube.recorded_arn = Some(arn.clone());
@@ -415,6 +416,7 @@ pub(crate) fn short(action: &Action) -> String {
         Action::RemoveFinalizer => "remove finalizer".to_owned(),
         Action::BlockMove => "block move".to_owned(),
         Action::UnblockMove => "unblock move".to_owned(),
+        Action::ForgetAdoption => "forget adoption".to_owned(),
         Action::RecordArn { .. } => "record ARN".to_owned(),
         Action::LookAtTemplate => "look at template".to_owned(),
         Action::LookAtStrays { ids } => format!("ask EC2 about {}", list(ids)),

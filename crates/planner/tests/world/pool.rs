@@ -26,6 +26,8 @@ pub(crate) fn pool() -> Pool {
             pool: "workers".to_owned(),
             cluster: "prod".to_owned(),
             group: GroupName::new(NAME),
+            installation: "here".to_owned(),
+            adopt_from: None,
         },
         goal: Goal::Run,
         pause: None,

@@ -142,6 +142,14 @@ const RIGHTS: &[Right] = &[
         "a watch over the metadata of namespaces: an identity may be for those with certain labels",
     ),
     right(
+        "",
+        &["namespaces"],
+        &["get"],
+        &[Pool],
+        "its uid is the id of the management cluster, which the tags of Auto Scaling groups carry",
+    )
+    .on(&["kube-system"]),
+    right(
         INFRASTRUCTURE_GROUP,
         &["foomachinepools"],
         READ,

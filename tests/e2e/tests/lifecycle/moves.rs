@@ -8,6 +8,7 @@ use foo_testbed::world::{ManagementCluster, Pool, SOON, World};
 use foo_testbed::{Probe, wait_until};
 use kube::Client;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use tokio::sync::OnceCell;
 
 const PAGE: &str = "docs/operations/move.md";
@@ -156,5 +157,40 @@ fn a_pool_that_cannot_be_made_holds_a_move_up_only_until_that_is_certain() {
         .await?;
         assert_eq!(made(world, &pool)?.1, 1);
         kinds::delete(target.clone(), Kind::MachinePool, "stuck", "workers").await
+    });
+}
+
+/// A test of a backup: the objects are restored beside the source, which goes on.
+#[test]
+fn a_copy_in_another_management_cluster_touches_nothing_and_says_whose_the_group_is() {
+    between_two(async |world, other| {
+        let cluster = world.cluster("copied").await?;
+        let pool = cluster.pool("workers", 2).await?;
+        pool.settles_at(2).await?;
+        let reader = reader(world, other, "copied").await?;
+        reader.follow(PAGE, "Prepare").await?;
+        let copy = "mkdir -p copied
+                    clusterctl move --namespace copied --to-directory copied
+                    clusterctl move --from-directory copied --to-kubeconfig \"$TARGET_KUBECONFIG\"";
+        reader.run(copy).await?;
+        let uid = ["get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}"];
+        let (source, target) = tokio::try_join!(world.api().kubectl(uid), other.api().kubectl(uid))?;
+        let client = other.api().client();
+        wait_until("the copy to be told", SOON, async || {
+            let object = kinds::read(client.clone(), Kind::FooMachinePool, "copied", "workers").await?;
+            let object = object.context("no FooMachinePool")?;
+            let ready = condition(&object, "Ready");
+            let told = ready.is_some_and(|(status, reason, message)| {
+                let both = message.contains(&source) && message.contains(&target);
+                (status, reason, both) == ("False", "GroupOfAnotherInstallation", true)
+            });
+            Ok(Probe::when(told, || format!("{ready:?}")))
+        })
+        .await?;
+        let none = serde_json::json!({"spec": {"replicas": 0}});
+        kinds::patch(client, Kind::MachinePool, "copied", "workers", &none).await?;
+        pool.stays("of two", Duration::from_secs(20), |view| view.is_settled_at(2)).await?;
+        pool.scale(3).await?;
+        pool.settles_at(3).await.map(drop)
     });
 }

@@ -18,8 +18,10 @@ use foo_apiserver_fake::{DrainTime, FakeApiServer, FakeCore, NodeState, Object, 
 use foo_cloud::model::InstanceId;
 use foo_simulator::core::catalogue::Boot;
 use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
+use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::events::v1::Event;
 use manager::{Accounts, Flags, Manager};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use time::Time;
@@ -27,6 +29,8 @@ use tokio::time::{Instant, sleep};
 
 /// Namespace of everything.
 pub(crate) const NS: &str = "default";
+/// Id of the management cluster: the uid of its namespace kube-system.
+pub(crate) const INSTALLATION: &str = "5ba1e1d0-0000-4000-8000-000000000001";
 /// Name of the cluster.
 pub(crate) const CLUSTER: &str = "c";
 /// Our manager's name in the API server's log.
@@ -58,11 +62,20 @@ impl World {
         world
     }
 
-    /// No object at all, and our manager at work.
+    /// No object at all but what every cluster has, and our manager at work.
     pub(crate) fn empty() -> Self {
         let aws = Simulator::new(SimulatorConfig::stepped());
-        let region = aws.region(DEFAULT_REGION);
         let time = Time::of(&aws);
+        Self::on(aws, time, INSTALLATION)
+    }
+
+    /// Another management cluster before the same AWS, with a manager of its own. Time passes for both, whichever waits.
+    pub(crate) fn beside(&self, installation: &str) -> Self {
+        Self::on(self.aws.clone(), self.time.clone(), installation)
+    }
+
+    fn on(aws: Simulator, time: Time, installation: &str) -> Self {
+        let region = aws.region(DEFAULT_REGION);
         let clock = time.clone();
         let server = FakeApiServer::with_clock(move || clock.kubernetes());
         let (clock, cloud) = (time.clone(), region.clone());
@@ -80,6 +93,9 @@ impl World {
             region,
             time,
         };
+        world.has(&objects::kube_system());
+        let uid = |namespace: &mut Value| namespace["metadata"]["uid"] = installation.into();
+        world.server.spoil::<Namespace>("", "kube-system", uid).unwrap();
         world.starts_the_manager();
         world
     }

@@ -15,7 +15,7 @@ use foo_simulator::DEFAULT_REGION;
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use k8s_openapi::ByteString;
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::ResourceExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -136,4 +136,11 @@ pub(crate) fn secret(name: &str, value: &[u8]) -> Secret {
 pub(crate) fn placed<K: ResourceExt>(mut object: K) -> K {
     object.meta_mut().namespace = Some(NS.to_owned());
     object
+}
+
+/// The namespace that tells which management cluster this is.
+pub(crate) fn kube_system() -> Namespace {
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = Some("kube-system".to_owned());
+    namespace
 }
