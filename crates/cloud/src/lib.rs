@@ -6,6 +6,7 @@
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that hardly ever change, asked once.
+//! * [`watchdog`]: loops that run for ever, and those who notice when they do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
 
@@ -19,6 +20,7 @@ pub mod observer;
 pub mod operation;
 pub mod queue;
 pub mod requests;
+pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{CloudError, ErrorKind};
@@ -33,6 +35,7 @@ pub use requests::{
     Described, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
     NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
+pub use watchdog::Watchdog;
 
 use async_trait::async_trait;
 use model::hook::HookTerms;

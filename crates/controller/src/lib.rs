@@ -35,6 +35,7 @@ pub mod passes;
 pub mod pool;
 pub mod readiness;
 pub mod run;
+pub mod tasks;
 pub mod telemetry;
 pub mod watch;
 

@@ -16,7 +16,7 @@ use crate::events::Events;
 use crate::identities::Identities;
 use crate::leader::{self, Candidate, Leadership, Standing};
 use crate::liveness::Liveness;
-use crate::metrics::{KubeClient, Metrics};
+use crate::metrics::{KubeClient, Metrics, Task};
 use crate::readiness::Readiness;
 use crate::{admin, client, cluster, control_plane, identities, pool};
 use anyhow::Context as _;
@@ -58,6 +58,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let liveness = Liveness::default();
     let (underway, deadline) = (metrics.underway().clone(), config.settings.last_deadline());
     liveness.watch_over(move || underway.overdue(deadline));
+    metrics.tasks().tell(&liveness, &readiness);
     let kube = kube_config(config.kubeconfig.as_deref()).await?;
     let health = admin::health(readiness.clone(), liveness.clone());
     let _health = admin::serve(config.health, health, Transport::Plain)
@@ -86,6 +87,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         None => None,
     };
     if let Some(candidate) = &mut candidate {
+        metrics.tasks().watch(Task::Election, &identity, candidate.watchdog());
         let standing = candidate.standing();
         readiness.wait_for("leader election", move || *standing.borrow() != Standing::Starting);
         tokio::select! {

@@ -15,6 +15,7 @@
 mod backoff;
 mod details;
 mod index;
+mod loops;
 mod members;
 mod templates;
 mod wakes;
@@ -24,22 +25,23 @@ pub use index::Unseen;
 pub use wakes::Wakes;
 
 use crate::clock::Clock;
-use crate::error::{CloudError, ErrorKind};
+use crate::error::CloudError;
 use crate::metrics::{Code, Metrics};
 use crate::model::{Group, GroupName, InstanceId, Timestamp};
 use crate::operation::Operation;
-use crate::{Cloud, TemplateSummary};
+use crate::{Cloud, TemplateSummary, Watchdog};
 use details::Details;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use index::{Index, Page};
+use loops::{LONGEST_LOOK, Watchdogs, earlier, in_time};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use templates::Templates;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until};
 use wakes::WakeSet;
 
 /// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few would
@@ -47,10 +49,6 @@ use wakes::WakeSet;
 const PAGES_IN_FLIGHT: usize = 3;
 /// Ids per DescribeInstances call. AWS documents no maximum; others have asked for 500 at a time for years.
 const IDS_PER_CALL: usize = 500;
-
-/// A look that takes longer than this is given up: longer than the SDK's own limits, the wait for a token of a throttled
-/// account included. Without this one lost answer would leave 100 groups unseen for ever.
-const LONGEST_LOOK: Duration = Duration::from_mins(2);
 
 /// How often to look. All periods are lower bounds of the time between two looks at the same group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,6 +129,7 @@ pub struct Observer {
     groups_changed: Notify,
     details_changed: Notify,
     templates_changed: Notify,
+    watchdogs: Watchdogs,
 }
 
 struct State {
@@ -157,6 +156,7 @@ impl Observer {
             groups_changed: Notify::new(),
             details_changed: Notify::new(),
             templates_changed: Notify::new(),
+            watchdogs: Watchdogs::default(),
         }
     }
 
@@ -176,6 +176,12 @@ impl Observer {
             state.details.nothing_in_flight();
         }
         tokio::join!(self.look_at_groups(), self.look_at_instances(), self.look_at_templates());
+    }
+
+    /// Those of its loops, by what each looks at; that of [`Observer::guard`] is among them.
+    pub fn watchdogs(&self) -> [(&'static str, &Watchdog); 4] {
+        let Watchdogs { groups, instances, templates, guard } = &self.watchdogs;
+        [("groups", groups), ("instances", instances), ("launch templates", templates), ("guard", guard)]
     }
 
     /// The groups for which something is new since they were last named: content, trouble, a look that was asked for,
@@ -243,8 +249,10 @@ impl Observer {
     /// Names groups that have not been seen for longer than two periods, for ever: whoever waits for news of them learns that
     /// there are none. To be polled apart from [`Observer::run`], whose end or standstill it is to notice.
     pub async fn guard(&self) {
+        let pause = self.settings.quiet_period.max(Duration::from_secs(2)) / 4;
         loop {
-            sleep(self.settings.quiet_period.max(Duration::from_secs(2)) / 4).await;
+            self.watchdogs.guard.expects(pause);
+            sleep(pause).await;
             let mut state = self.state();
             let unseen = state.index.newly_unseen(Instant::now());
             if !unseen.is_empty() {
@@ -333,6 +341,8 @@ impl Observer {
                 in_flight.push(self.look_at(names));
             }
             let next = if in_flight.len() < PAGES_IN_FLIGHT { self.state().index.next_due() } else { None };
+            let answered = if in_flight.is_empty() { None } else { Instant::now().checked_add(LONGEST_LOOK) };
+            self.watchdogs.groups.expects_at(earlier(next, answered));
             tokio::select! {
                 Some(()) = in_flight.next() => {}
                 () = until(next) => {}
@@ -347,12 +357,8 @@ impl Observer {
 
     async fn look_at(&self, names: Vec<GroupName>) {
         let page = Page { names, at: self.clock.now(), sent: Instant::now() };
-        let no_answer = |_| {
-            let why = format!("no answer in {} s", LONGEST_LOOK.as_secs());
-            Err(CloudError::new(Operation::DescribeAutoScalingGroups, ErrorKind::Unreachable, None, &why))
-        };
-        let looked = timeout(LONGEST_LOOK, self.cloud.describe_groups(&page.names)).await;
-        let answer = looked.unwrap_or_else(no_answer);
+        let look = self.cloud.describe_groups(&page.names);
+        let answer = in_time(Operation::DescribeAutoScalingGroups, look).await;
         if let Err(error) = &answer {
             tracing::warn!(%error, groups = page.names.len(), "could not look at groups");
         }
@@ -373,10 +379,13 @@ impl Observer {
             let silent = self.state().details.ask_the_silent(self.clock.now());
             if !self.state().details.is_wanted() {
                 let pause = silent.map(|due| self.clock.now().until(due));
+                let again = pause.and_then(|pause| Instant::now().checked_add(pause));
+                self.watchdogs.instances.expects_at(again);
                 tokio::select! {
                     () = self.details_changed.notified() => {}
-                    () = until(pause.and_then(|pause| Instant::now().checked_add(pause))) => {}
+                    () = until(again) => {}
                 }
+                self.watchdogs.instances.expects(self.settings.details_window);
                 // Pools that learn of their instances from the same page ask within moments of each other.
                 sleep(self.settings.details_window).await;
                 continue;
@@ -386,14 +395,17 @@ impl Observer {
             if ids.is_empty() {
                 continue;
             }
-            let answer = self.cloud.describe_instances(&ids).await;
+            self.watchdogs.instances.expects(LONGEST_LOOK);
+            let answer = in_time(Operation::DescribeInstances, self.cloud.describe_instances(&ids)).await;
             failures = count_failures(failures, &answer);
             {
                 let mut state = self.state();
                 self.wakes.add(state.details.arrived(&ids, at, answer));
             }
             if failures > 0 {
-                sleep(self.backoff(failures)).await;
+                let pause = self.backoff(failures);
+                self.watchdogs.instances.expects(pause);
+                sleep(pause).await;
             }
         }
     }
@@ -403,12 +415,16 @@ impl Observer {
         let mut pause = self.settings.templates_period;
         loop {
             if self.state().index.is_empty() {
+                self.watchdogs.templates.rests();
                 self.templates_changed.notified().await;
                 continue;
             }
+            self.watchdogs.templates.expects(pause);
             sleep(pause).await;
+            self.watchdogs.templates.expects(LONGEST_LOOK);
             let at = self.clock.now();
-            let answer = self.cloud.describe_templates_tagged(&self.settings.template_tag).await;
+            let list = self.cloud.describe_templates_tagged(&self.settings.template_tag);
+            let answer = in_time(Operation::DescribeLaunchTemplates, list).await;
             failures = count_failures(failures, &answer);
             {
                 let mut state = self.state();

@@ -3,6 +3,7 @@
 use crate::support::{Scripted, Wall, details, group};
 use foo_cloud::model::{GroupName, InstanceId, TemplateVersion, Timestamp};
 use foo_cloud::observer::{Settings, Wakes};
+use foo_cloud::watchdog::WeakWatchdog;
 use foo_cloud::{
     Clock, ErrorKind, InstanceDetails, InstanceState, Observer, Pace, Seen, TemplateSummary, Word,
 };
@@ -606,4 +607,22 @@ proptest! {
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(plays(steps));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn loops_turn_in_time_whatever_aws_does_and_one_that_does_not_is_noticed() {
+    let bench = Bench::of(2).await;
+    let watchdogs = bench.observer.watchdogs().map(|(_, watchdog)| watchdog.downgrade());
+    let overdue = || watchdogs.iter().filter_map(WeakWatchdog::overdue).max().unwrap();
+    // Nothing is answered while anybody waits for it.
+    bench.cloud.edit(|world| world.latency = Duration::from_hours(1));
+    bench.observer.want_details(&g("g0"), &["i-1".into()], None);
+    for _ in 0..200 {
+        seconds(7).await;
+        assert!(overdue() < Duration::from_millis(100), "{:?}", overdue());
+    }
+    assert_eq!(bench.observer.details_trouble().unwrap().1.kind, ErrorKind::Unreachable);
+    bench.driver.abort();
+    seconds(600).await;
+    assert!(overdue() > Duration::from_mins(5), "{:?}", overdue());
 }

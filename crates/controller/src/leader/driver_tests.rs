@@ -267,3 +267,23 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
     assert!(candidate.leadership().holds());
     candidate.release().await;
 }
+
+/// A standby that does not run any more would never take over.
+#[tokio::test(start_paused = true)]
+async fn an_election_that_stands_still_is_noticed() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    let second = candidate(&server, "second");
+    let seen = second.watchdog().downgrade();
+    for trouble in [Trouble::None, Trouble::Silent, Trouble::Down] {
+        server.trouble(trouble);
+        for _ in 0..100 {
+            tokio::time::sleep(Duration::from_millis(700)).await;
+            assert!(seen.overdue().unwrap() < Duration::from_millis(100), "{:?}", seen.overdue());
+        }
+    }
+    second.task.abort();
+    seconds(60).await;
+    assert!(seen.overdue().unwrap() > Duration::from_secs(40));
+}

@@ -22,6 +22,7 @@ pub use leadership::Leadership;
 pub use state::Timing;
 
 use crate::clock::{Clock, kube_time};
+use foo_cloud::Watchdog;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 use lease::LeaseObject;
@@ -73,6 +74,8 @@ pub struct Candidate {
     standing: watch::Receiver<Standing>,
     leadership: Leadership,
     release: CancellationToken,
+    /// Kept here as well: a driver that is gone never turns again.
+    watchdog: Watchdog,
     task: AbortOnDropHandle<()>,
 }
 
@@ -84,6 +87,7 @@ impl Candidate {
         let leadership = Leadership::none(start);
         let release = CancellationToken::new();
         let (told, standing) = watch::channel(Standing::Starting);
+        let watchdog = Watchdog::default();
         let api: Api<Lease> = Api::namespaced(client, &settings.namespace);
         let driver = Driver {
             election: Election::new(settings.identity, settings.timing),
@@ -94,8 +98,15 @@ impl Candidate {
             leadership: leadership.clone(),
             standing: told,
             release: release.clone(),
+            watchdog: watchdog.clone(),
         };
-        Self { standing, leadership, release, task: AbortOnDropHandle::new(tokio::spawn(driver.run())) }
+        Self {
+            standing,
+            leadership,
+            release,
+            watchdog,
+            task: AbortOnDropHandle::new(tokio::spawn(driver.run())),
+        }
     }
 
     /// [`Candidate::start`] on a thread of its own, where `client` is made, too: whatever keeps the workers of the process busy, the
@@ -138,6 +149,11 @@ impl Candidate {
         self.standing.clone()
     }
 
+    /// Over the task that runs for the lead; a standby whose task stands still would never take over.
+    pub fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
+    }
+
     /// Ends when this candidate leads, or never will any more.
     pub async fn elected(&mut self) -> Standing {
         self.reaches(|standing| !matches!(standing, Standing::Starting | Standing::Standby { .. })).await
@@ -171,6 +187,7 @@ struct Driver {
     leadership: Leadership,
     standing: watch::Sender<Standing>,
     release: CancellationToken,
+    watchdog: Watchdog,
 }
 
 impl Driver {
@@ -180,12 +197,14 @@ impl Driver {
                 Step::Read => self.read().await,
                 Step::Write(write) => self.write(&write).await,
                 Step::Sleep(pause) => {
+                    self.watchdog.expects(pause);
                     tokio::select! {
                         () = tokio::time::sleep(pause) => {}
                         () = self.release.cancelled() => {}
                     }
                 }
                 Step::Stop => {
+                    self.watchdog.rests();
                     self.leadership.ends_at(None);
                     tracing::error!("the lead is lost");
                     self.tell(Standing::Lost);
@@ -198,7 +217,9 @@ impl Driver {
     }
 
     async fn read(&mut self) {
-        let answer = timeout(self.patience(), self.lease.read()).await;
+        let patience = self.patience();
+        self.watchdog.expects(patience);
+        let answer = timeout(patience, self.lease.read()).await;
         let now = self.start.elapsed();
         match answer {
             Ok(Ok(record)) => self.election.was_read(now, record),
@@ -215,6 +236,7 @@ impl Driver {
 
     async fn write(&mut self, write: &Write) {
         let patience = self.patience();
+        self.watchdog.expects(patience);
         let wall = kube_time(&*self.clock);
         let answer = timeout(patience, self.lease.write(write, wall)).await;
         let written = match answer {
@@ -259,6 +281,7 @@ impl Driver {
     }
 
     async fn let_go(&mut self) {
+        self.watchdog.rests();
         let write = self.election.release(self.start.elapsed());
         self.leadership.ends_at(None);
         if let Some(write) = write {

@@ -14,6 +14,8 @@
 //! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be read |
 //! | `foo_watch_errors_total` | kind | failures of watches |
 //! | `foo_watch_silence_seconds` | kind | how long the watch of this kind that is most silent has heard nothing good |
+//! | `foo_task_restarts_total` | task | tasks beside the controllers that were started again |
+//! | `foo_task_overdue_seconds` | task | how long ago the one that is most overdue should have gone on |
 //! | `foo_leader` | | 1 in the replica that leads |
 //! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
 //! | `foo_announcements_held` | | messages that wait to be acted on |
@@ -26,28 +28,28 @@
 //!
 //! The cloud's own numbers (`foo_aws_…`, `foo_observer_…`) are in the same registry: see `foo_cloud::metrics`.
 
+mod collectors;
 pub mod labels;
 
 pub use labels::{
     ActionKind, ActionOutcome, AnnouncementOutcome, Controller, EventOutcome, Invariant, KubeClient,
-    KubeCode, PassResult, Verb, Watched,
+    KubeCode, PassResult, Task, Verb, Watched,
 };
 
 use crate::announcements::EventKind;
 use crate::debug::DebugPools;
 use crate::passes::{PassId, Underway};
+use crate::tasks::Tasks;
 use crate::watch::Pulses;
+use collectors::{LongestPass, OverdueTasks, PoolConditions, Silences};
 use foo_planner::report::Severity;
 use labels::{
-    ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ConditionLabels,
-    ControllerLabels, EventLabels, InvariantLabels, KindLabels, PassLabels, RequestLabels, VerbLabels,
+    ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
+    InvariantLabels, KindLabels, PassLabels, RequestLabels, VerbLabels,
 };
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::fmt;
@@ -72,6 +74,7 @@ pub struct Metrics {
     undecodable: Family<KindLabels, Counter>,
     watch_errors: Family<KindLabels, Counter>,
     pulses: Pulses,
+    tasks: Tasks,
     leader: Gauge,
     announcements: Family<AnnouncementLabels, Counter>,
     announcements_held: Gauge,
@@ -104,6 +107,7 @@ impl Metrics {
             undecodable: Family::default(),
             watch_errors: Family::default(),
             pulses: Pulses::default(),
+            tasks: Tasks::default(),
             leader: Gauge::default(),
             announcements: Family::default(),
             announcements_held: Gauge::default(),
@@ -123,6 +127,7 @@ impl Metrics {
         registry.register_collector(Box::new(PoolConditions(pools)));
         registry.register_collector(Box::new(LongestPass(metrics.underway.clone())));
         registry.register_collector(Box::new(Silences(metrics.pulses.clone())));
+        registry.register_collector(Box::new(OverdueTasks(metrics.tasks.clone())));
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         metrics
     }
@@ -142,6 +147,11 @@ impl Metrics {
             "foo_undecodable_objects",
             "Objects that were skipped because they could not be read",
             self.undecodable.clone(),
+        );
+        registry.register(
+            "foo_task_restarts",
+            "Tasks that were started again, because they ended or took too long",
+            self.tasks.restarts.clone(),
         );
         registry.register("foo_watch_errors", "Failures of watches", self.watch_errors.clone());
         registry.register("foo_announcements", "Messages of the queue of events", self.announcements.clone());
@@ -253,6 +263,11 @@ impl Metrics {
         &self.pulses
     }
 
+    /// The tasks beside the controllers.
+    pub fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
     /// This replica leads, or does not.
     pub fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
@@ -344,67 +359,6 @@ impl Drop for PassInFlight {
     }
 }
 
-/// How long passes have been under way at the moment somebody asks: one that hangs shows itself before it ends.
-#[derive(Debug)]
-struct LongestPass(Underway);
-
-impl Collector for LongestPass {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_reconcile_longest_seconds",
-            "How long the pass under way has lasted that began first; 0 if there is none",
-            None,
-            MetricType::Gauge,
-        )?;
-        let longest = self.0.longest();
-        for controller in Controller::iter() {
-            let lasts = longest.get(&controller).copied().unwrap_or_default();
-            let labels = ControllerLabels { controller };
-            ConstGauge::new(lasts.as_secs_f64()).encode(descriptor.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
-}
-
-/// For how long watches have been silent at the moment somebody asks: one that died counts nothing any more.
-#[derive(Debug)]
-struct Silences(Pulses);
-
-impl Collector for Silences {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_watch_silence_seconds",
-            "How long the most silent watch of the kind has heard nothing good: no complete list, no event, no bookmark",
-            None,
-            MetricType::Gauge,
-        )?;
-        for (kind, silence) in self.0.silences() {
-            ConstGauge::new(silence.as_secs_f64()).encode(descriptor.encode_family(&KindLabels { kind })?)?;
-        }
-        Ok(())
-    }
-}
-
-/// Counts the pools' conditions at the moment somebody asks.
-#[derive(Debug)]
-struct PoolConditions(DebugPools);
-
-impl Collector for PoolConditions {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_pool_conditions",
-            "Pools by condition",
-            None,
-            MetricType::Gauge,
-        )?;
-        for ((condition, status), count) in self.0.count_conditions() {
-            let labels = ConditionLabels { condition: condition.into(), status };
-            ConstGauge::new(count).encode(descriptor.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,6 +376,7 @@ mod tests {
         metrics.announcement(EventKind::Health, AnnouncementOutcome::Acted);
         metrics.announcement_took(EventKind::Health, Duration::ZERO);
         metrics.watch_failed(Watched::Machine);
+        metrics.tasks().restarts.get_or_create(&labels::TaskLabels { task: Task::Observer }).inc();
         let _pulse = metrics.pulses().of(Watched::Machine);
         metrics.kube_waited(KubeClient::Work, Duration::ZERO);
         metrics.kube_request(KubeClient::Work, Verb::Get, KubeCode::Ok, Duration::ZERO);
