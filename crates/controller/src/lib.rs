@@ -33,6 +33,7 @@ pub mod metrics;
 mod owners;
 pub mod passes;
 pub mod pool;
+pub mod queue;
 pub mod readiness;
 pub mod run;
 pub mod tasks;

@@ -72,6 +72,8 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     }
 
     let identity = identity();
+    let lease = config.election.as_ref().map(|election| election.name.as_str());
+    metrics.leads(lease, false);
     let mut candidate = match &config.election {
         Some(election) => {
             let (config, of_lease) = (kube.clone(), metrics.clone());
@@ -82,7 +84,10 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
                 identity: identity.clone(),
                 timing: election.timing,
             };
-            Some(Candidate::start_apart(lease, settings, Arc::clone(&clock)).await?)
+            Some(
+                Candidate::start_apart(lease, settings, Arc::clone(&clock), metrics.leader_transitions())
+                    .await?,
+            )
         }
         None => None,
     };
@@ -99,7 +104,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
             () = stop.cancelled() => return Ok(End::Stopped),
         }
     }
-    metrics.leads(true);
+    metrics.leads(lease, true);
 
     let leadership = candidate.as_ref().map_or_else(Leadership::always, Candidate::leadership);
     let leads = leadership.clone();

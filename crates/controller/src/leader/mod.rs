@@ -26,6 +26,7 @@ use foo_cloud::Watchdog;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 use lease::LeaseObject;
+use prometheus_client::metrics::counter::Counter;
 use state::{Election, Step, Write, Written};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,7 +83,8 @@ pub struct Candidate {
 impl Candidate {
     /// Starts to run for the lead. `client` must not repeat failed requests by itself: a repetition would delay the news
     /// of the failure beyond the end of the leadership.
-    pub fn start(client: Client, settings: Settings, clock: Arc<dyn Clock>) -> Self {
+    /// Changes of the holder that it sees are counted in `transitions`.
+    pub fn start(client: Client, settings: Settings, clock: Arc<dyn Clock>, transitions: Counter) -> Self {
         let start = Instant::now();
         let leadership = Leadership::none(start);
         let release = CancellationToken::new();
@@ -99,6 +101,8 @@ impl Candidate {
             standing: told,
             release: release.clone(),
             watchdog: watchdog.clone(),
+            holder: None,
+            transitions,
         };
         Self {
             standing,
@@ -115,6 +119,7 @@ impl Candidate {
         client: impl FnOnce() -> kube::Result<Client> + Send + 'static,
         settings: Settings,
         clock: Arc<dyn Clock>,
+        transitions: Counter,
     ) -> anyhow::Result<Self> {
         let (tell, told) = oneshot::channel();
         let elect = move || {
@@ -127,7 +132,7 @@ impl Candidate {
                     Ok(client) => client,
                     Err(error) => return drop(tell.send(Err(error.into()))),
                 };
-                let candidate = Self::start(client, settings, clock);
+                let candidate = Self::start(client, settings, clock, transitions);
                 let mut standing = candidate.standing();
                 if tell.send(Ok(candidate)).is_ok() {
                     // The channel closes when the election ends.
@@ -188,6 +193,9 @@ struct Driver {
     standing: watch::Sender<Standing>,
     release: CancellationToken,
     watchdog: Watchdog,
+    /// The last one that held the Lease.
+    holder: Option<String>,
+    transitions: Counter,
 }
 
 impl Driver {
@@ -211,6 +219,7 @@ impl Driver {
                     return;
                 }
             }
+            self.count_transitions();
             self.tell_standing();
         }
         self.let_go().await;
@@ -259,6 +268,16 @@ impl Driver {
         let now = self.start.elapsed();
         let left = self.election.leads_until().map(|until| until.saturating_sub(now));
         left.unwrap_or(self.timing.renew_deadline).min(self.timing.renew_deadline / 2)
+    }
+
+    fn count_transitions(&mut self) {
+        let Some(holder) = self.election.holder().filter(|holder| !holder.is_empty()) else { return };
+        if self.holder.as_deref() == Some(holder) {
+            return;
+        }
+        if self.holder.replace(holder.to_owned()).is_some() {
+            self.transitions.inc();
+        }
     }
 
     fn tell_standing(&self) {

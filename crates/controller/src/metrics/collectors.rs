@@ -4,12 +4,14 @@ use super::labels::{ConditionLabels, ControllerLabels, KindLabels, TaskLabels};
 use super::{Controller, Task};
 use crate::debug::DebugPools;
 use crate::passes::Underway;
+use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
+use std::collections::BTreeMap;
 use std::fmt;
 use strum::IntoEnumIterator;
 
@@ -90,6 +92,40 @@ impl Collector for OverdueTasks {
         for task in Task::iter() {
             let by = overdue.get(&task).copied().unwrap_or_default();
             ConstGauge::new(by.as_secs_f64()).encode(descriptor.encode_family(&TaskLabels { task })?)?;
+        }
+        Ok(())
+    }
+}
+
+/// What waits for its turn.
+#[derive(Debug)]
+pub(super) struct Queues(pub(super) BTreeMap<Controller, Queue>);
+
+impl Collector for Queues {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let waiting: Vec<_> = self
+            .0
+            .iter()
+            .map(|(controller, queue)| (ControllerLabels { controller: *controller }, queue.waiting()))
+            .collect();
+        let help = "Objects that wait for a pass";
+        let mut depth =
+            encoder.encode_descriptor("foo_reconcile_queue_depth", help, None, MetricType::Gauge)?;
+        for (labels, waiting) in &waiting {
+            let objects = i64::try_from(waiting.objects).unwrap_or(i64::MAX);
+            ConstGauge::new(objects).encode(depth.encode_family(labels)?)?;
+        }
+        let help = "How long the object has waited for a pass that has waited longest; 0 if none waits";
+        let mut oldest =
+            encoder.encode_descriptor("foo_reconcile_queue_oldest_seconds", help, None, MetricType::Gauge)?;
+        for (labels, waiting) in &waiting {
+            ConstGauge::new(waiting.longest.as_secs_f64()).encode(oldest.encode_family(labels)?)?;
+        }
+        let help = "How long objects waited for a pass";
+        let mut waits =
+            encoder.encode_descriptor("foo_reconcile_queue_seconds", help, None, MetricType::Histogram)?;
+        for (controller, queue) in &self.0 {
+            queue.waited.encode(waits.encode_family(&ControllerLabels { controller: *controller })?)?;
         }
         Ok(())
     }

@@ -449,3 +449,9 @@ pub(super) struct ConditionLabels {
 pub(crate) struct TaskLabels {
     pub(crate) task: Task,
 }
+
+/// The Lease is named by a flag: there is one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct LeaseLabels {
+    pub(super) name: String,
+}

@@ -17,6 +17,11 @@
 //! | `foo_task_restarts_total` | task | tasks beside the controllers that were started again |
 //! | `foo_task_overdue_seconds` | task | how long ago the one that is most overdue should have gone on |
 //! | `foo_leader` | | 1 in the replica that leads |
+//! | `leader_election_master_status` | name | the same by the name of the Lease, as client-go has it |
+//! | `foo_leader_transitions_total` | | changes of the Lease's holder |
+//! | `foo_reconcile_queue_depth`, `…_queue_oldest_seconds`, `…_queue_seconds` | controller | objects that wait for a pass |
+//! | `foo_build_info` | version | what was built |
+//! | `process_…` | | what the kernel says of this process |
 //! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
 //! | `foo_announcements_held` | | messages that wait to be acted on |
 //! | `foo_announcement_seconds` | kind | from an event to the deletion of its message, when it was acted on |
@@ -30,6 +35,7 @@
 
 mod collectors;
 pub mod labels;
+mod process;
 
 pub use labels::{
     ActionKind, ActionOutcome, AnnouncementOutcome, Controller, EventOutcome, Invariant, KubeClient,
@@ -39,19 +45,22 @@ pub use labels::{
 use crate::announcements::EventKind;
 use crate::debug::DebugPools;
 use crate::passes::{PassId, Underway};
+use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
-use collectors::{LongestPass, OverdueTasks, PoolConditions, Silences};
+use collectors::{LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
 use foo_planner::report::Severity;
 use labels::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
-    InvariantLabels, KindLabels, PassLabels, RequestLabels, VerbLabels,
+    InvariantLabels, KindLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,
 };
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -75,7 +84,10 @@ pub struct Metrics {
     watch_errors: Family<KindLabels, Counter>,
     pulses: Pulses,
     tasks: Tasks,
+    queues: BTreeMap<Controller, Queue>,
     leader: Gauge,
+    lease: Family<LeaseLabels, Gauge>,
+    leader_transitions: Counter,
     announcements: Family<AnnouncementLabels, Counter>,
     announcements_held: Gauge,
     announcement_seconds: Histograms<AnnouncementKindLabels>,
@@ -108,7 +120,10 @@ impl Metrics {
             watch_errors: Family::default(),
             pulses: Pulses::default(),
             tasks: Tasks::default(),
+            queues: Controller::iter().map(|controller| (controller, Queue::default())).collect(),
             leader: Gauge::default(),
+            lease: Family::default(),
+            leader_transitions: Counter::default(),
             announcements: Family::default(),
             announcements_held: Gauge::default(),
             // 0.25 s … 68 min: from a look to a recommendation that had to wait for its turn.
@@ -128,6 +143,8 @@ impl Metrics {
         registry.register_collector(Box::new(LongestPass(metrics.underway.clone())));
         registry.register_collector(Box::new(Silences(metrics.pulses.clone())));
         registry.register_collector(Box::new(OverdueTasks(metrics.tasks.clone())));
+        registry.register_collector(Box::new(Queues(metrics.queues.clone())));
+        registry.register_collector(Box::new(process::Process));
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         metrics
     }
@@ -166,6 +183,18 @@ impl Metrics {
             self.announcement_seconds.clone(),
         );
         registry.register("foo_leader", "Whether this replica leads", self.leader.clone());
+        registry.register(
+            "leader_election_master_status",
+            "Whether this replica leads, by the name of the Lease",
+            self.lease.clone(),
+        );
+        registry.register(
+            "foo_leader_transitions",
+            "Changes of the Lease's holder that this replica has seen",
+            self.leader_transitions.clone(),
+        );
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("foo_build", "What was built", build);
         registry.register("foo_kube_requests", "Requests to the API server", self.requests.clone());
         registry.register(
             "foo_kube_request_seconds",
@@ -268,9 +297,22 @@ impl Metrics {
         &self.tasks
     }
 
-    /// This replica leads, or does not.
-    pub fn leads(&self, leads: bool) {
+    /// The objects of a controller that wait for a pass.
+    pub fn queue(&self, controller: Controller) -> Queue {
+        self.queues.get(&controller).cloned().unwrap_or_default()
+    }
+
+    /// This replica leads, or does not; with the Lease of that name, if it takes part in an election.
+    pub fn leads(&self, lease: Option<&str>, leads: bool) {
         self.leader.set(i64::from(leads));
+        if let Some(name) = lease {
+            self.lease.get_or_create(&LeaseLabels { name: name.to_owned() }).set(i64::from(leads));
+        }
+    }
+
+    /// For who sees that the Lease has another holder.
+    pub fn leader_transitions(&self) -> Counter {
+        self.leader_transitions.clone()
     }
 
     /// Something became of a message of the queue of events.
@@ -377,6 +419,7 @@ mod tests {
         metrics.announcement_took(EventKind::Health, Duration::ZERO);
         metrics.watch_failed(Watched::Machine);
         metrics.tasks().restarts.get_or_create(&labels::TaskLabels { task: Task::Observer }).inc();
+        metrics.leads(Some("lease"), true);
         let _pulse = metrics.pulses().of(Watched::Machine);
         metrics.kube_waited(KubeClient::Work, Duration::ZERO);
         metrics.kube_request(KubeClient::Work, Verb::Get, KubeCode::Ok, Duration::ZERO);
