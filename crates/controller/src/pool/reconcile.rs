@@ -244,7 +244,8 @@ impl Pools {
             }
             (None, Ok(Some(region))) => match taken {
                 Some(taken) if gathered.pool.metadata.deletion_timestamp.is_none() => {
-                    self.refused(key, &gathered, region, &taken, &mut state).await
+                    tenure::log_owner(&mut state, key, Some(taken.by));
+                    self.refused(key, &gathered, region, &taken.blocked, &mut state).await
                 }
                 Some(_) | None => self.rounds(key, &gathered, region, &types, &mut state).await,
             },
@@ -254,7 +255,7 @@ impl Pools {
                 if let Some(place) = self.stop_watching(key, &mut state) {
                     state.left = Some(place);
                 }
-                self.without_cloud(&gathered, look::doubted(blocked), None, &mut state).await
+                self.without_cloud(&gathered, look::doubted(blocked), Some(blocked), &mut state).await
             }
         };
         state.asked_for = gathered.pool.metadata.generation;

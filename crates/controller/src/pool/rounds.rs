@@ -7,7 +7,7 @@ use super::gather::Gathered;
 use super::holdup::HoldUps;
 use super::reconcile::{LONGEST_BACKLOG, Pools};
 use super::state::{PoolState, Tenure};
-use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, wish};
+use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, tenure, wish};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
@@ -163,6 +163,7 @@ impl Pools {
                 if let Some(error) = look::denied_details(&region.observer, &pass.plan.report) {
                     overlay::blind(&mut pass.plan.report, &error);
                 }
+                tenure::log_owner(state, key, tenure::owner_by_tags(&desired.identity, &observed));
                 if state.tenure == Tenure::Own {
                     let place = Place::of(&region.key, &desired.identity.group);
                     let heeds = &pass.plan.report.heeds;
@@ -396,18 +397,18 @@ impl Pools {
                 continue;
             }
             if Instant::now() >= until {
-                tracing::warn!(pool = %desired.identity.pool, "the pass takes long; the rest is planned anew");
+                tracing::warn!(pool = %desired.identity, "the pass takes long; the rest is planned anew");
                 pass.raced = true;
                 break;
             }
             // One action in each pass: a pool that always gave way would never get anything done.
             if pass.acted && region.backlog() > LONGEST_BACKLOG {
-                tracing::debug!(pool = %desired.identity.pool, "the account's calls are used up; the rest is planned anew");
+                tracing::debug!(pool = %desired.identity, "the account's calls are used up; the rest is planned anew");
                 pass.raced = true;
                 break;
             }
             if desired.pause.is_none() && self.caches.is_paused(gathered) {
-                tracing::info!(pool = %desired.identity.pool, "paused in the middle of a pass");
+                tracing::info!(pool = %desired.identity, "paused in the middle of a pass");
                 pass.raced = true;
                 break;
             }
@@ -442,7 +443,7 @@ impl Pools {
                     carried.push(action);
                 }
                 Ok(Done::NotYet) => {
-                    tracing::debug!(pool = %desired.identity.pool, ?action, "AWS cannot do it yet");
+                    tracing::debug!(pool = %desired.identity, ?action, "AWS cannot do it yet");
                     pass.again = Some(NOT_YET);
                     holds.raced(action);
                 }
@@ -453,7 +454,7 @@ impl Pools {
                 Ok(Done::Carried) => {
                     Self::carried_out(action, state, sent, now);
                     carried.push(action);
-                    tracing::debug!(pool = %desired.identity.pool, ?action, "done");
+                    tracing::debug!(pool = %desired.identity, ?action, "done");
                 }
                 Ok(Done::Overtaken(_)) => {
                     pass.raced = true;
@@ -466,17 +467,17 @@ impl Pools {
                     pass.plan.report.events.extend(cordon::told(&outcomes));
                 }
                 Err(failure) if failure.is_race() => {
-                    tracing::debug!(pool = %desired.identity.pool, %failure, "somebody else was first");
+                    tracing::debug!(pool = %desired.identity, %failure, "somebody else was first");
                     pass.raced = true;
                     holds.raced(action);
                 }
                 Err(failure) if excused.is_some() => {
-                    tracing::info!(pool = %desired.identity.pool, ?action, %failure, "refused; what it is about was made a moment ago");
+                    tracing::info!(pool = %desired.identity, ?action, %failure, "refused; what it is about was made a moment ago");
                     pass.again = excused;
                     holds.failed(action, &failure);
                 }
                 Err(failure) => {
-                    tracing::warn!(pool = %desired.identity.pool, ?action, %failure, "failed");
+                    tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
                     holds.failed(action, &failure);
                     if pass.failure.is_none() {
                         overlay::failed(&mut pass.plan.report, action, &failure);
@@ -621,9 +622,11 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
 fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
     let unknown =
         || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
-    let waiting = gathered.unreadable.as_ref().or(because).cloned().unwrap_or_else(unknown);
     let identified = wish::identify(gathered).unwrap_or_else(|| wish::unidentified(gathered));
     let mut missing = wish::missing(gathered);
+    // What is missing first is the cause of all else.
+    let waiting = gathered.unreadable.as_ref().or(because).or(missing.first()).cloned();
+    let waiting = waiting.unwrap_or_else(unknown);
     if missing.is_empty() || gathered.unreadable.is_some() {
         missing.insert(0, waiting.clone());
     }

@@ -9,6 +9,7 @@ use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
+use foo_planner::desired::Identity;
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeMap, HashMap};
@@ -43,6 +44,8 @@ pub(super) struct PoolState {
     pub(super) watched: Option<(Arc<CloudRegion>, GroupName)>,
     /// The group belongs to another pool, as far as is known: what was seen of it is nothing to this one.
     pub(super) tenure: Tenure,
+    /// Who else has the group, as far as was written into the log.
+    pub(super) owner: Option<Identity>,
     /// Where it was watched last, while there are no credentials to watch it with.
     pub(super) left: Option<(CloudKey, GroupName)>,
     /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.

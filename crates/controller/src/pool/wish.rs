@@ -16,6 +16,7 @@ use foo_cloud::model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
     Blocked, Desired, Goal, GroupWish, Identity, PausedBy, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -175,7 +176,7 @@ pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
         None => missing.push(Blocked::new("WaitingForCluster", "the Cluster does not exist yet")),
         Some(cluster) if !cluster.infrastructure_provisioned() => missing.push(Blocked::new(
             "WaitingForClusterInfrastructure",
-            "the Cluster's infrastructure is not provisioned yet",
+            format!("the Cluster's infrastructure is not provisioned yet{}", what_it_says(gathered)),
         )),
         Some(_) if gathered.foo_cluster.is_none() => missing.push(Blocked::new(
             "WaitingForClusterInfrastructure",
@@ -206,6 +207,17 @@ fn turned_away(gathered: &Gathered) -> Option<Blocked> {
     })
 }
 
+/// What the FooCluster says of itself, since that is where the cause is to be found.
+fn what_it_says(gathered: &Gathered) -> String {
+    let Some(cluster) = &gathered.foo_cluster else { return String::new() };
+    let conditions = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    let ready = foo_api::conditions::find(conditions, "Ready").filter(|ready| ready.status == "False");
+    let said = |ready: &Condition| {
+        format!(": FooCluster {} says {}: {}", cluster.name_any(), ready.reason, ready.message)
+    };
+    ready.map(said).unwrap_or_default()
+}
+
 fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     let spec = &gathered.pool.spec;
     let Some(machine_pool) = &gathered.machine_pool else { return Ok(Size::Unknown) };
@@ -230,7 +242,8 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
         return Err(Blocked::new(
             "AutoscalingBoundsMissing",
             format!(
-                "the MachinePool carries {}: spec.autoscaling.minSize and maxSize are required then",
+                "the MachinePool carries {}: set spec.autoscaling.minSize and maxSize of this FooMachinePool, or take \
+                 the annotation off the MachinePool",
                 names::REPLICAS_MANAGED_BY_ANNOTATION
             ),
         ));

@@ -103,6 +103,7 @@ impl World {
             assert!(condition.message.contains(words), "{}", condition.message);
         }
         assert_eq!(self.says_of_cluster("Ready").reason, reason);
+        assert_eq!(pool.condition("LaunchTemplateReady").reason, reason, "no second cause is invented");
     }
 }
 

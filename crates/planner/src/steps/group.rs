@@ -3,7 +3,7 @@
 //! Sizes other than the minimum are the size step's business.
 
 use crate::action::{Action, NewGroup};
-use crate::desired::{Blocked, TAG_CLUSTER, TAG_POOL, Wanted};
+use crate::desired::{Blocked, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::model::group::{GroupStatus, TemplateChoice};
 use crate::model::{Group, InstanceId, InstancesMix, LifecycleState, Process, Protection};
@@ -275,26 +275,13 @@ pub(crate) fn protect(situation: &Situation<'_>, group: &Group, draft: &mut Draf
     }
 }
 
-/// Whose group it is by its tags.
-fn whose(group: &Group) -> String {
-    match (group.tags.get(TAG_CLUSTER).and_then(|of| of.split_once('/')), group.tags.get(TAG_POOL)) {
-        (Some((namespace, cluster)), Some(pool)) => {
-            format!("its tags name FooMachinePool {namespace}/{pool} of Cluster {cluster}")
-        }
-        (None, _) | (_, None) => "its tags name no FooMachinePool".to_owned(),
-    }
-}
-
 /// Why the group cannot be made or used as it stands, if something certain stands in the way.
 pub(crate) fn obstacle(situation: &Situation<'_>) -> Option<Blocked> {
     let name = &situation.desired.identity.group;
     match situation.view {
         View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
             "GroupNotOwned",
-            format!(
-                "Auto Scaling group {name} exists without this pool's ownership tags; {}; it is left alone",
-                whose(group)
-            ),
+            situation.desired.identity.somebody_elses(&format!("Auto Scaling group {name}"), &group.tags),
         )),
         View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
             Some(Blocked::new(

@@ -23,7 +23,7 @@ pub(crate) enum Stand<'a> {
     /// Looking failed.
     Failed { reason: &'a str, message: &'a str },
     /// Somebody else's template has the name.
-    Foreign,
+    Foreign(&'a LaunchTemplate),
     /// There is none yet.
     Absent(&'a Template),
     /// It lacks a version with the wanted content.
@@ -42,7 +42,7 @@ impl<'a> Stand<'a> {
             Self::Blocked(_)
             | Self::Unknown
             | Self::Failed { .. }
-            | Self::Foreign
+            | Self::Foreign(_)
             | Self::Absent(_)
             | Self::Lacking(..) => None,
         }
@@ -60,7 +60,7 @@ pub(crate) fn stand<'a>(situation: &Situation<'a>) -> Stand<'a> {
         Look::Failed { reason, message } => Stand::Failed { reason, message },
         Look::At { seen: None, .. } => Stand::Absent(wanted),
         Look::At { seen: Some(template), .. } if !situation.desired.identity.owns(&template.tags) => {
-            Stand::Foreign
+            Stand::Foreign(template)
         }
         Look::At { seen: Some(template), .. } => match situation.fallback {
             None => match version_with(template, &wanted.spec_hash, &wanted.data_hash) {
@@ -109,13 +109,13 @@ pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
 pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.template_due_since.unwrap_or(situation.observed.now);
     draft.memory.foreign_since = match (stand(situation), situation.observed.template.seen_at()) {
-        (Stand::Foreign, Some(at)) => draft.memory.foreign_since.or(Some(at)),
+        (Stand::Foreign(_), Some(at)) => draft.memory.foreign_since.or(Some(at)),
         (Stand::Unknown | Stand::Failed { .. }, _) => draft.memory.foreign_since,
         (_, _) => None,
     };
     draft.memory.template_due_since = match stand(situation) {
         Stand::Unknown | Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) => Some(since),
-        Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign | Stand::Ready(..) => None,
+        Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign(_) | Stand::Ready(..) => None,
     };
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
         Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
         Stand::Stale(template, from, hashes) => copy_version(situation, template, from, hashes, draft),
-        Stand::Foreign => look_again(situation, draft),
+        Stand::Foreign(_) => look_again(situation, draft),
         Stand::Blocked(_) | Stand::Ready(..) => {}
     }
 }

@@ -115,11 +115,11 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             condition(kind, Status::Unknown, "NotYetSeen", "the launch template has not been read yet")
         }
         Stand::Failed { reason, message } => condition(kind, Status::Unknown, reason, message),
-        Stand::Foreign => condition(
+        Stand::Foreign(template) => condition(
             kind,
             Status::False,
             "LaunchTemplateNotOwned",
-            format!("launch template {name} exists without this pool's ownership tags; it is left alone"),
+            situation.desired.identity.somebody_elses(&format!("launch template {name}"), &template.tags),
         ),
         Stand::Absent(_) => condition(
             kind,
@@ -208,7 +208,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition(kind, Status::True, "Available", "");
     }
     let (have, want) = (situation.tally.existing, group.sizes.desired);
-    let counted = format!("{have} of {want} instances were launched");
+    let counted = format!("{have} of {} launched", many(want, "instance"));
     let message = match &situation.observed.shortage {
         Some(words) => format!("{counted}; AWS says: {words}"),
         None => counted,

@@ -22,7 +22,8 @@ pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Conditio
     let (status, reason, message) = why_not(situation, draft, others).map_or_else(
         || {
             let size = situation.wish.size;
-            (Status::True, "Ready".to_owned(), format!("{size} of {} in service", many(size, "instance")))
+            let reason = if cut(situation).is_some() { "ReadyAtMaxSize" } else { "Ready" };
+            (Status::True, reason.to_owned(), format!("{size} of {} in service", many(size, "instance")))
         },
         |(reason, message)| (Status::False, reason, message),
     );
