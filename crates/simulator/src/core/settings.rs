@@ -106,9 +106,9 @@ pub enum ReadOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BusyTermination {
     /// `ScalingActivityInProgress` (Auto Scaling API Reference; kubernetes/kops#6900, keikoproj/upgrade-manager#77).
+    #[default]
     Refused,
     /// The launch is called off.
-    #[default]
     Accepted,
 }
 
@@ -116,9 +116,9 @@ pub enum BusyTermination {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProtectionBegins {
     /// When it is in service (Auto Scaling User Guide, "Use instance scale-in protection").
+    #[default]
     InService,
     /// At its launch.
-    #[default]
     AtLaunch,
 }
 
