@@ -36,7 +36,9 @@ mod secret;
 mod shortage;
 mod skew;
 mod state;
+mod strangers;
 mod tenure;
+mod twins;
 mod upkeep;
 mod wish;
 
@@ -47,7 +49,7 @@ use crate::watch::{Passing, Watch, Which};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names as api_names};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use gather::{Caches, belongs_to, owning_pool};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -93,7 +95,9 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         foo_clusters: foo_clusters.store.clone(),
         clusters: clusters.store.clone(),
         machine_pools: machine_pools.store.clone(),
-        machines: machines.store.clone(),
+        foo_machines_by_name: foo_machines.by_name,
+        machines_by_name: machines.by_name,
+        machine_pools_by_name: machine_pools.by_name,
         secrets: secrets.store.clone(),
         unreadable: [("FooMachine", foo_machines.unreadable), ("Machine", machines.unreadable)],
         filled: vec![
@@ -138,11 +142,19 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let with_secret = caches.clone();
     let with_machine = caches.clone();
     let with_foo_machine = caches.clone();
-    Controller::for_stream(queue.changed(pools.changes), pools.store)
+    let (suspects, suspected) = futures::channel::mpsc::unbounded();
+    let strangers = strangers::run(controller.context.clone(), caches.clone(), suspected);
+    let passes = Controller::for_stream(queue.changed(pools.changes), pools.store)
         .with_config(Config::default().concurrency(concurrency).debounce(DEBOUNCE))
         .watches_stream(
             foo_machines.changes,
-            queue.named_by(move |machine: FooMachine| pool_of_foo_machine(&with_foo_machine, &machine)),
+            queue.named_by(move |machine: FooMachine| {
+                if !strangers::is_known(&with_foo_machine, &machine) {
+                    // Nobody listens any more when the manager ends.
+                    let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
+                }
+                pool_of_foo_machine(&with_foo_machine, &machine)
+            }),
         )
         .watches_stream(
             machines.changes,
@@ -194,8 +206,10 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
                 tracing::debug!(%error, "not reconciled");
             }
             std::future::ready(())
-        })
-        .await;
+        });
+    // Strangers are looked at for as long as there are passes.
+    let strangers = strangers.then(|()| std::future::pending::<()>());
+    futures::future::select(std::pin::pin!(passes), std::pin::pin!(strangers)).await;
 }
 
 fn pools_of_cluster(

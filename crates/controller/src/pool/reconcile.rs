@@ -8,8 +8,8 @@ use super::lanes::{Lanes, Urgency};
 use super::publish::{self, Extra};
 use super::rounds::{Pass, Sight, asking};
 use super::state::{PoolState, States, Tenure};
-use super::tenure;
 use super::{capacity, content, details, look, names, secret, skew, upkeep, wish};
+use super::{tenure, twins};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter, Written};
@@ -453,6 +453,14 @@ impl Pools {
         if pass.sight == Sight::Voided {
             return;
         }
+        let warning = twins::warning(gathered);
+        if let Some(warning) = warning.as_ref().filter(|it| state.warned.as_ref() != Some(it))
+            && !twins::is_told(gathered, warning)
+        {
+            let (reason, message) = (&warning.reason, &warning.message);
+            self.context.events.publish(&object, Severity::Warning, reason, message).await;
+        }
+        state.warned = warning;
         let news = state.is_news(pass.failure.as_ref().map(|(_, failure)| failure));
         for event in &pass.plan.report.events {
             self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;

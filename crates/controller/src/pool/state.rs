@@ -9,7 +9,7 @@ use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
-use foo_planner::desired::Identity;
+use foo_planner::desired::{Blocked, Identity};
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeMap, HashMap};
@@ -56,6 +56,8 @@ pub(super) struct PoolState {
     pub(super) refused: Option<(Action, CloudError)>,
     /// The last failure that was told in an event.
     pub(super) told: Option<String>,
+    /// What was last to be said of other MachinePools that name the pool.
+    pub(super) warned: Option<Blocked>,
     /// What was done again and again without effect.
     pub(super) repeats: Repeats,
     /// Whether it rests while nothing changes.

@@ -7,6 +7,7 @@ use super::content::{self, Facts};
 use super::gather::Gathered;
 use super::names::group_name;
 use super::replacing;
+use super::twins;
 use crate::identities::Limits;
 use crate::lookup;
 use foo_api::{capi, names, pool as api};
@@ -133,7 +134,7 @@ pub(super) async fn desired(
         remediation: replacing::remediation(gathered),
         interruption: replacing::interruption(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
-        warnings: warnings(gathered),
+        warnings: autoscaler_warning(gathered).into_iter().chain(twins::warning(gathered)).collect(),
         identity: wish.identity,
         goal: wish.goal,
         pause: wish.pause,
@@ -273,9 +274,8 @@ fn autoscaler_bounds(gathered: &Gathered) -> Option<(Option<&str>, Option<&str>)
 
 /// A pair that cluster-autoscaler cannot read disables every node group in its scope, and Cluster API's webhook lets it
 /// pass: so we say it.
-fn warnings(gathered: &Gathered) -> Vec<Blocked> {
-    let Some(bounds) = autoscaler_bounds(gathered) else { return Vec::new() };
-    let complaint = match bounds {
+fn autoscaler_warning(gathered: &Gathered) -> Option<Blocked> {
+    let complaint = match autoscaler_bounds(gathered)? {
         (Some(min), Some(max)) => match (min.parse::<i32>(), max.parse::<i32>()) {
             (Ok(min), Ok(_)) if min < 0 => Some(format!("the minimum {min} is below zero")),
             (Ok(min), Ok(max)) if max < min => Some(format!("the maximum {max} is below the minimum {min}")),
@@ -286,15 +286,14 @@ fn warnings(gathered: &Gathered) -> Vec<Blocked> {
         (Some(_), _) => Some("the maximum is missing".to_owned()),
         (None, None) => None,
     };
-    complaint
-        .map(|what| {
-            Blocked::new(
-                "AutoscalerAnnotationsInvalid",
-                format!("cluster-autoscaler ignores all its node groups because of this MachinePool's annotations: {what}"),
-            )
-        })
-        .into_iter()
-        .collect()
+    complaint.map(|what| {
+        Blocked::new(
+            "AutoscalerAnnotationsInvalid",
+            format!(
+                "cluster-autoscaler ignores all its node groups because of this MachinePool's annotations: {what}"
+            ),
+        )
+    })
 }
 
 fn scale_in(gathered: &Gathered) -> ScaleIn {

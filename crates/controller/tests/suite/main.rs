@@ -16,6 +16,7 @@ mod announcements;
 mod api_faults;
 mod aws_refuses;
 mod bad_input;
+mod by_hand;
 mod clusters;
 mod control_plane;
 mod cordon;
