@@ -106,6 +106,7 @@ impl Pools {
         let limits = self.context.identities.limits(gathered.identity());
         let mut desired =
             wish::desired(identified, gathered, data, types, &limits, &region.lookups, asking).await;
+        overlay::place(&mut desired, &region.key.region);
         // As soon as anything of it can exist.
         let exists = look::finalizer(gathered) == Finalizer::Present
             || desired.missing.is_empty()
@@ -153,7 +154,10 @@ impl Pools {
             if !went_on || round >= ROUNDS {
                 pass.sight = match observed.group {
                     Look::Unknown if state.watched.is_some() => Sight::Awaited,
-                    Look::At { .. } if !(fresh && is_clear(&pass)) && refusal_stands(&mut pass, state) => {
+                    Look::At { .. }
+                        if !(fresh && is_clear(&pass))
+                            && refusal_stands(&mut pass, state, &region.key.region) =>
+                    {
                         Sight::Voided
                     }
                     Look::Unknown | Look::Failed { .. } | Look::At { .. } => Sight::Had,
@@ -480,7 +484,7 @@ impl Pools {
                     tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
                     holds.failed(action, &failure);
                     if pass.failure.is_none() {
-                        overlay::failed(&mut pass.plan.report, action, &failure);
+                        overlay::failed(&mut pass.plan.report, action, &failure, &region.key.region);
                         pass.failure = Some((action.clone(), failure));
                     }
                 }
@@ -613,6 +617,7 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
         )),
         Err(error) => {
             let reason: &'static str = error.kind.into();
+            let error = overlay::in_words(&error, &region.key.region);
             Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
         }
     }
@@ -625,7 +630,7 @@ fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
     let identified = wish::identify(gathered).unwrap_or_else(|| wish::unidentified(gathered));
     let mut missing = wish::missing(gathered);
     // What is missing first is the cause of all else.
-    let waiting = gathered.unreadable.as_ref().or(because).or(missing.first()).cloned();
+    let waiting = gathered.unreadable.as_ref().or(because).or_else(|| missing.first()).cloned();
     let waiting = waiting.unwrap_or_else(unknown);
     if missing.is_empty() || gathered.unreadable.is_some() {
         missing.insert(0, waiting.clone());
@@ -689,11 +694,11 @@ fn is_clear(pass: &Pass) -> bool {
 
 /// Whether this pass, which had no fresh look to plan by, leaves what AWS refused before as it was. If so, the report
 /// says it again: a status that forgot it would be written twice for each try.
-fn refusal_stands(pass: &mut Pass, state: &PoolState) -> bool {
+fn refusal_stands(pass: &mut Pass, state: &PoolState, region: &str) -> bool {
     let tries = pass.failure.is_some() || pass.plan.actions.iter().any(Action::changes_group);
     match &state.refused {
         Some((action, error)) if !tries => {
-            overlay::refusal(&mut pass.plan.report, action, error);
+            overlay::refusal(&mut pass.plan.report, action, error, region);
             true
         }
         Some(_) | None => false,

@@ -491,3 +491,29 @@ async fn what_is_not_done_is_not_told() {
     world.waits(Duration::from_mins(20)).await;
     assert!(!world.events_on("p").iter().any(|event| event == "InstanceEnded"));
 }
+
+/// A region that does not answer is named wherever AWS is called: it may be misspelt.
+#[tokio::test(start_paused = true)]
+async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
+    for (action, reason) in [
+        ("DescribeImages", "Unreachable"),
+        ("DescribeInstanceTypes", "Unreachable"),
+        ("DescribeLaunchTemplates", "Unreachable"),
+        ("CreateLaunchTemplate", "LostAnswer"),
+    ] {
+        let world = World::new().await;
+        world.aws.add_fault(FaultRule::on(action, Fault::DroppedBefore));
+        let pool = world.pool("p").begins_with(1);
+        world.waits(Duration::from_mins(3)).await;
+        assert_eq!(pool.says("LaunchTemplateReady"), format!("False {reason}"), "{action}");
+        let said = pool.condition("LaunchTemplateReady").message;
+        for words in [
+            &format!("no answer came from AWS in region {DEFAULT_REGION}"),
+            "can the manager reach its endpoints",
+            action,
+        ] {
+            assert!(said.contains(words), "{action}: {said}");
+        }
+        backs_off(&world).await;
+    }
+}

@@ -187,7 +187,7 @@ async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
         "{condition:?}"
     );
     assert!(pool.condition("Ready").message.contains("maxSize"), "{:?}", pool.condition("Ready"));
-    assert_eq!(pool.says("Ready"), "True ReadyAtMaxSize");
+    assert_eq!(pool.condition("Ready").reason, "ReadyAtMaxSize");
     pool.edits(|spec| spec.max_size = Some(4));
     world.settles().await;
     assert_eq!(pool.instances().len(), 4);
