@@ -73,10 +73,18 @@ fn verdict(pool: &FooMachinePool, now: Timestamp) -> String {
     let caution = behind.into_iter().chain(stale).collect::<Vec<_>>().join("; ");
     let caution = if caution.is_empty() { caution } else { format!(" ({caution})") };
     if ready.status == "True" {
-        format!("Ready for {}{caution}", age(ready, now))
+        format!("Ready for {}{caution}{}", age(ready, now), asides(ready, pool_conditions(pool)))
     } else {
         format!("Not ready for {}: {}{caution}", age(ready, now), said(ready))
     }
+}
+
+/// Warnings in what `Ready` says that no other condition repeats.
+fn asides(ready: &Condition, all: &[Condition]) -> String {
+    let message = one_line(&ready.message);
+    let is_repeated = |warning: &&str| all.iter().any(|other| one_line(&other.message) == *warning);
+    let warnings = message.split("; warning: ").skip(1).filter(|warning| !is_repeated(warning));
+    warnings.fold(String::new(), |asides, warning| format!("{asides}; warning: {warning}"))
 }
 
 /// What is said is not about the spec as it stands.

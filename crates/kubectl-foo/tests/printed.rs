@@ -220,3 +220,17 @@ fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
     (status.ready_replicas, status.up_to_date_replicas) = (None, None);
     golden("old", &Facts { pool: old, foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() });
 }
+
+#[test]
+fn a_warning_of_a_pool_that_is_ready_is_said_once() {
+    let bounded = "the MachinePool wishes for 5 replicas, spec.maxSize allows 3";
+    let twin = "this FooMachinePool is also named by MachinePool twin";
+    let ready = format!("3 of 3 instances in service; warning: {twin}; warning: {bounded}");
+    let conditions = [
+        condition("Ready", "True", "ReadyAtMaxSize", &ready),
+        condition("ScalingUp", "False", "MaxSizeReached", bounded),
+    ];
+    let facts =
+        Facts { pool: pool(&conditions), foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() };
+    golden("warned", &facts);
+}
