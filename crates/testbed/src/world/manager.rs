@@ -123,6 +123,12 @@ impl Manager {
         Ok(Self { name, program: program()?, args, env, log, token, starting, running })
     }
 
+    /// The same with more in its environment.
+    pub(super) fn with_env(mut self, env: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        self.env.extend(env);
+        self
+    }
+
     /// Starts it and waits until it is ready (a manager that waits for the lease is). Nothing to do if it runs.
     pub async fn start(&self) -> Result<()> {
         let _turn = self.starting.lock().await;
