@@ -6,8 +6,8 @@ use crate::model::{
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
 use crate::{
-    Compute, Described, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, NetworkQuery, Result,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked,
+    NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ impl<T: Groups + ?Sized> Groups for Arc<T> {
     async fn account(&self) -> Result<String> {
         T::account(self).await
     }
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         T::describe_groups(self, names).await
     }
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
@@ -47,6 +47,14 @@ impl<T: Groups + ?Sized> Groups for Arc<T> {
     }
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
         T::terminate_instance(self, id, decrement).await
+    }
+    async fn terminate_instances(
+        &self,
+        group: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> Result<Ended> {
+        T::terminate_instances(self, group, ids, decrement).await
     }
     async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
         T::drain_hook(self, name).await

@@ -32,8 +32,8 @@ pub use observer::{Observation, Observer, Pace, Seen, Word};
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
-    Described, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
-    NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Described, Ended, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
+    Looked, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 pub use watchdog::Watchdog;
 
@@ -57,8 +57,8 @@ pub trait Groups: Send + Sync {
     /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
     async fn account(&self) -> Result<String>;
     /// The groups of these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups, MaxRecords).
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>>;
-    /// All groups that carry a tag of this key; one call per 100 groups.
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked>;
+    /// All groups that carry a tag of this key, but for those that AWS describes oddly; one call per 100 groups.
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>>;
     /// Makes a group. `AlreadyExists` if the name is taken, by whomever.
     async fn create_group(&self, spec: &GroupSpec) -> Result<()>;
@@ -76,6 +76,14 @@ pub trait Groups: Send + Sync {
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
     /// Ends one member, protected or not. `Invalid` when a decrement would go below the minimum size, or for an unknown id.
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()>;
+    /// Ends members of a group, protected or not, in one call; at most 100. AWS does not say whether a refusal because of one
+    /// of them spares the others.
+    async fn terminate_instances(
+        &self,
+        group: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> Result<Ended>;
     /// The terms of our lifecycle hook, if the group has it.
     async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>>;
     /// Makes our lifecycle hook or gives it other terms. Waits that have begun keep theirs.
@@ -120,7 +128,8 @@ pub trait Compute: Send + Sync {
     ) -> Result<TemplateVersion>;
     /// The template of that name with all its versions (one call for the template, one per 200 versions), if it exists.
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>>;
-    /// All templates that carry a tag of this key, without versions; one call per 200 templates.
+    /// All templates that carry a tag of this key, without versions, but for those that EC2 describes oddly; one call per 200
+    /// templates.
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
     /// Deletes versions, at most 200. Versions that are already gone are no error.
     async fn delete_template_versions(

@@ -294,7 +294,8 @@ pub struct GroupSettings {
 }
 
 impl Action {
-    /// Whether it changes the group, so that older observations of it are void afterwards.
+    /// Whether it changes the group, so that older observations of it are void afterwards. An instance that is let go was on
+    /// its way out before: nothing that is decided on rests on whether a look shows it a step further.
     pub fn changes_group(&self) -> bool {
         matches!(
             self,
@@ -305,7 +306,6 @@ impl Action {
                 | Self::ResumeProcesses { .. }
                 | Self::ProtectInstances { .. }
                 | Self::TerminateInstance { .. }
-                | Self::CompleteHook { .. }
                 | Self::DeleteGroup { .. }
         )
     }

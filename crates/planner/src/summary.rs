@@ -15,19 +15,18 @@ pub(crate) use replacing::rollout;
 use crate::desired::Wanted;
 use crate::draft::{Draft, Held, Until};
 use crate::model::group::TemplateChoice;
-use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
+use crate::model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
 use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport, some_names};
-use crate::situation::{Generation, Situation, Standing, View};
+use crate::situation::{Generation, Member, Situation, Standing, View};
 use crate::steps::size::SHORT_FOR;
 use std::collections::BTreeSet;
 
 /// Whether the pool's infrastructure is there: the group is, and if any instance is wanted, one is in service. An instance
 /// that is still being launched may never come up.
 pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
-    let serves = |member: &super::situation::Member<'_>| {
-        member.is_replica() && member.instance.lifecycle == LifecycleState::InService
-    };
+    let serves =
+        |member: &Member<'_>| member.is_replica() && member.instance.lifecycle == LifecycleState::InService;
     let somebody = situation.members.iter().any(serves);
     matches!(situation.view, View::Ours(_)) && (situation.wish.size == 0 || somebody)
 }
@@ -157,7 +156,12 @@ pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
     let after = timers.into_iter().flatten().min().map(|at| now.until(at));
     // A move waits for a paused pool that blocks it.
     let paused = situation.desired.pause.is_some() && situation.observed.moves == Moves::Free;
-    let pace = if !paused && is_under_way(situation, draft) { Pace::Active } else { Pace::Quiet };
+    let pace = match is_under_way(situation, draft) {
+        _ if paused => Pace::Quiet,
+        false => Pace::Quiet,
+        true if only_shuts_down(situation, draft) => Pace::Patient,
+        true => Pace::Active,
+    };
     NextLook { pace, after: after.filter(|_| !paused) }
 }
 
@@ -173,6 +177,32 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
         View::Absent | View::Ours(_) | View::Foreign(_) => !situation.is_fresh(),
     };
     !draft.is_idle() || expected || (ours && moving) || unclear
+}
+
+/// Whether all that moves in AWS is instances that shut down, or wait until more are drained to be ended with them. A call that
+/// ends some is followed by a look anyway.
+fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
+    let tally = situation.tally;
+    let comes = tally.booting + tally.nameless > 0 || situation.unlaunched() > 0;
+    let now = draft.let_go();
+    let let_go = |id: &InstanceId| {
+        let before = situation.memory.holds.get(id).is_some_and(|hold| hold.completed.is_some());
+        before || now.contains(id)
+    };
+    let shuts_down = |member: &Member<'_>| match member.standing {
+        Standing::Ending => false,
+        Standing::Leaving => {
+            member.instance.lifecycle == LifecycleState::TerminatingProceed || let_go(&member.instance.id)
+        }
+        _ => true,
+    };
+    matches!(situation.view, View::Ours(_))
+        && situation.is_fresh()
+        && situation.memory.ledger.desired.is_none()
+        && draft.pending_change().desired.is_none()
+        && tally.draining > 0
+        && !comes
+        && situation.members.iter().all(shuts_down)
 }
 
 /// What is to be said when the MachinePool wishes for more than `spec.maxSize` allows.

@@ -156,15 +156,15 @@ fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
 }
 
 fn instance(instance: &aws::Instance) -> Result<Instance, Gap> {
-    let lifecycle = instance.lifecycle_state().ok_or(Gap("LifecycleState"))?;
+    let lifecycle = there(instance.lifecycle_state().map(aws::LifecycleState::as_str), "LifecycleState")?;
     let version = |template: &aws::LaunchTemplateSpecification| {
         Some((template.launch_template_id()?.into(), TemplateVersion(template.version()?.parse().ok()?)))
     };
     Ok(Instance {
-        id: instance.instance_id().ok_or(Gap("InstanceId"))?.into(),
-        zone: instance.availability_zone().ok_or(Gap("AvailabilityZone"))?.into(),
+        id: there(instance.instance_id(), "InstanceId")?.into(),
+        zone: there(instance.availability_zone(), "AvailabilityZone")?.into(),
         instance_type: instance.instance_type().unwrap_or_default().into(),
-        lifecycle: LifecycleState::from_name(lifecycle.as_str()),
+        lifecycle: LifecycleState::from_name(lifecycle),
         health: match instance.health_status() {
             Some(text) if text.eq_ignore_ascii_case("Unhealthy") => Health::Unhealthy,
             _ => Health::Healthy,
@@ -172,6 +172,11 @@ fn instance(instance: &aws::Instance) -> Result<Instance, Gap> {
         protection: protection(instance.protected_from_scale_in()),
         template: instance.launch_template().and_then(version),
     })
+}
+
+/// The SDK fills in an empty text for what AWS's model calls required.
+fn there<'a>(text: Option<&'a str>, field: &'static str) -> Result<&'a str, Gap> {
+    text.filter(|text| !text.is_empty()).ok_or(Gap(field))
 }
 
 fn protection(protected: Option<bool>) -> Protection {

@@ -8,7 +8,7 @@ use aws_sdk_ec2::types::{
     DeleteLaunchTemplateVersionsResponseErrorItem, Filter, LaunchTemplateErrorCode, LaunchTemplateVersion,
     RequestLaunchTemplateData, ResourceType, TagSpecification, ValidationWarning,
 };
-use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion};
+use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateRecord, TemplateVersion};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result, TemplateSummary, VersionCopy};
 use std::collections::BTreeMap;
 
@@ -121,10 +121,26 @@ async fn with_versions(client: &Client, name: &str) -> Result<Option<LaunchTempl
         client.describe_launch_template_versions().launch_template_id(summary.id.as_str()).max_results(PAGE);
     let versions = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     let versions = versions.map_err(|failed| error::of(VERSIONS, &failed))?;
-    let records = versions.iter().map(shapes::record).collect::<Result<Vec<_>, Gap>>();
-    let mut records = records.map_err(|gap| gap.during(VERSIONS))?;
+    let records = versions.iter().filter_map(|version| record(version, summary.latest).transpose());
+    let mut records = records.collect::<Result<Vec<_>, Gap>>().map_err(|gap| gap.during(VERSIONS))?;
     records.sort_by_key(|record| record.version);
     Ok(Some(LaunchTemplate { id: summary.id, name: summary.name, tags: summary.tags, versions: records }))
+}
+
+/// An old version of which EC2 says something odd is passed over: nothing is launched from it anew. The newest is not: it would be
+/// made again and again.
+fn record(
+    version: &LaunchTemplateVersion,
+    latest: TemplateVersion,
+) -> std::result::Result<Option<TemplateRecord>, Gap> {
+    let number = version.version_number().map(TemplateVersion);
+    match shapes::record(version) {
+        Err(Gap(field)) if number.is_some_and(|number| number != latest) => {
+            tracing::warn!(?number, field, "EC2's answer about a version of a launch template lacks a field");
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
 }
 
 pub(crate) async fn describe_tagged(client: &Client, tag_key: &str) -> Result<Vec<TemplateSummary>> {
@@ -133,7 +149,17 @@ pub(crate) async fn describe_tagged(client: &Client, tag_key: &str) -> Result<Ve
     let call = client.describe_launch_templates().filters(tagged).max_results(PAGE);
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
-    found.iter().map(|template| shapes::summary(template).map_err(|gap| gap.during(OPERATION))).collect()
+    // One that is left out looks changed to its pool, which then reads it for itself.
+    Ok(found.iter().filter_map(readable).collect())
+}
+
+fn readable(template: &aws_sdk_ec2::types::LaunchTemplate) -> Option<TemplateSummary> {
+    let read = shapes::summary(template);
+    if let Err(Gap(field)) = &read {
+        let id = template.launch_template_id().unwrap_or_default();
+        tracing::warn!(template = id, field, "EC2's answer about a launch template lacks a field");
+    }
+    read.ok()
 }
 
 pub(crate) async fn delete_versions(

@@ -9,10 +9,13 @@ use foo_cloud::model::{
     group::TemplateChoice,
     hook::{HookResult, HookTerms},
 };
-use foo_cloud::{Compute, Described, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, NetworkQuery};
+use foo_cloud::{
+    Compute, Described, Ended, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, Looked, NetworkQuery,
+};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use foo_simulator::core::settings::Batches;
 use foo_simulator::{Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
 use std::time::Duration;
 
@@ -65,10 +68,10 @@ impl World {
     }
 
     async fn group(&self) -> Group {
-        let mut found = self.wire.describe_groups(&["pool".into(), "nobody".into()]).await.unwrap();
+        let mut found = self.wire.describe_groups(&["pool".into(), "nobody".into()]).await.unwrap().groups;
         assert_eq!(
             sorted(found.clone()),
-            sorted(self.direct.describe_groups(&["pool".into()]).await.unwrap())
+            sorted(self.direct.describe_groups(&["pool".into()]).await.unwrap().groups)
         );
         found.pop().expect("no group")
     }
@@ -128,7 +131,7 @@ async fn a_group_comes_back_as_it_was_made() {
     assert_eq!(world.wire.describe_groups_tagged(OWNER).await.unwrap().len(), 1);
     assert_eq!(world.wire.describe_groups_tagged("nobody's").await.unwrap(), vec![]);
     let taken = world.wire.describe_groups(&["nobody".into()]).await.unwrap();
-    assert_eq!(taken, vec![]);
+    assert_eq!(taken, Looked::default());
 }
 
 #[tokio::test]
@@ -213,7 +216,30 @@ async fn instances_end_with_and_without_a_replacement_and_the_group_goes_when_it
 
     world.wire.delete_group(&pool()).await.unwrap();
     world.step(10);
-    assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), vec![]);
+    assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), Looked::default());
+}
+
+#[tokio::test]
+async fn instances_end_together_and_a_refusal_says_nothing_of_the_others() {
+    let world = World::with_group(4).await;
+    let ids: Vec<InstanceId> =
+        world.group().await.instances.into_iter().map(|instance| instance.id).collect();
+    let calls = || world.server.simulator().calls("TerminateInstanceInAutoScalingGroup");
+    let end =
+        async |ids: &[InstanceId]| world.wire.terminate_instances(&pool(), ids, Decrement::Shrink).await;
+    assert_eq!((end(&[]).await, calls()), (Ok(Ended::All), 0));
+    assert_eq!((end(&ids[..2]).await, calls()), (Ok(Ended::All), 1));
+    let left = |group: &Group| (group.sizes.desired, group.instances.len());
+    world.step(120);
+    assert_eq!(left(&world.group().await), (2, 2));
+    let with_stranger = [ids[2].clone(), "i-00000000000000009".into()];
+    let refused = end(&with_stranger).await.unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Invalid, "{refused}");
+    let region = world.server.simulator().region(REGION);
+    region.change_settings(|settings| settings.batches = Batches::AllButTheRefused).unwrap();
+    assert_eq!(end(&with_stranger).await, Ok(Ended::NotAll));
+    world.step(120);
+    assert_eq!(left(&world.group().await), (1, 1));
 }
 
 #[tokio::test]
@@ -470,6 +496,6 @@ async fn many_groups_and_templates_come_in_pages() {
     assert_eq!(world.wire.describe_templates_tagged(OWNER).await.unwrap().len(), 120);
     world.server.simulator().reset_calls();
     let names: Vec<GroupName> = (0..100).map(|at| format!("pool-{at}").into()).collect();
-    assert_eq!(world.wire.describe_groups(&names).await.unwrap().len(), 100);
+    assert_eq!(world.wire.describe_groups(&names).await.unwrap().groups.len(), 100);
     assert_eq!(world.server.simulator().calls("DescribeAutoScalingGroups"), 1);
 }

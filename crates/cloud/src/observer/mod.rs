@@ -59,6 +59,9 @@ pub struct Settings {
     pub active_shortest: Duration,
     /// For groups with work in flight in which nothing changes; reached by doubling.
     pub active_longest: Duration,
+    /// For groups in which things end in their own time; longer than the planner gathers ends, so that the look that follows
+    /// them is the only one.
+    pub patient_period: Duration,
     /// How long after a change of ours AWS is asked whether it took effect.
     pub settle: Duration,
     /// Longest pause after failures.
@@ -80,6 +83,7 @@ impl Default for Settings {
             quiet_period: Duration::from_secs(30),
             active_shortest: Duration::from_secs(2),
             active_longest: Duration::from_secs(10),
+            patient_period: Duration::from_secs(20),
             settle: Duration::from_secs(1),
             longest_backoff: Duration::from_mins(1),
             details_window: Duration::from_millis(75),
@@ -114,6 +118,8 @@ pub enum Seen {
 pub enum Pace {
     /// Nothing is expected to happen.
     Quiet,
+    /// Something ends in its own time, and nothing is to be done when it does.
+    Patient,
     /// Something of ours is in flight.
     Active,
 }

@@ -234,6 +234,29 @@ async fn failures_back_off_wake_once_and_recover() {
     assert_eq!(bench.observer.trouble(&g("g17")), None);
 }
 
+/// What cannot be read is not gone: it is looked at ever more seldom, and told of when nobody has seen it for two periods.
+#[tokio::test(start_paused = true)]
+async fn a_group_that_is_described_oddly_is_a_failed_look_at_that_group_alone() {
+    let mut bench = Bench::of(100).await;
+    bench.cloud.edit(|world| world.odd = Some(g("g17")));
+    bench.resize("g16", 7);
+    seconds(31).await;
+    assert_eq!(bench.woken(), BTreeSet::from([g("g16"), g("g17")]), "the others are seen");
+    let (_, error) = bench.observer.trouble(&g("g17")).unwrap();
+    assert_eq!(error.kind, ErrorKind::Internal);
+    assert_eq!(bench.desired("g17"), 3, "the old view stays");
+    assert_eq!(bench.observer.trouble(&g("g16")), None);
+    bench.cloud.edit(|world| world.group_calls.clear());
+    seconds(600).await;
+    assert!(bench.observer.unseen_since(&g("g17")).is_some());
+    assert_eq!(bench.observer.unseen().groups, 1);
+    assert_eq!(bench.woken(), BTreeSet::from([g("g17")]), "nobody has seen it for two periods");
+    assert!(bench.group_calls() <= 35, "{} calls in ten minutes", bench.group_calls());
+    bench.cloud.edit(|world| world.odd = None);
+    seconds(61).await;
+    assert_eq!((bench.observer.trouble(&g("g17")), bench.woken()), (None, BTreeSet::from([g("g17")])));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_page_that_hangs_does_not_stop_the_others() {
     let mut bench = Bench::of(300).await;

@@ -14,6 +14,8 @@ use tokio::time::Instant;
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) groups: BTreeMap<GroupName, Group>,
+    /// AWS says something of this group that makes no sense.
+    pub(crate) odd: Option<GroupName>,
     pub(crate) instances: BTreeMap<InstanceId, InstanceDetails>,
     /// Instances that EC2 passes over in silence.
     pub(crate) silent_on: BTreeSet<InstanceId>,
@@ -114,7 +116,7 @@ impl Groups for Scripted {
     async fn account(&self) -> Result<String> {
         Ok("123456789012".to_owned())
     }
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         assert!((1..=100).contains(&names.len()), "{} names", names.len());
         let hangs = self.edit(|world| {
             world.group_calls.push((Instant::now(), names.to_vec()));
@@ -123,7 +125,16 @@ impl Groups for Scripted {
         if hangs {
             std::future::pending::<()>().await;
         }
-        let found = |world: &World| names.iter().filter_map(|name| world.groups.get(name).cloned()).collect();
+        let found = |world: &World| {
+            let is_odd = |name: &&GroupName| world.odd.as_ref() == Some(*name);
+            let seen = names.iter().filter(|name| !is_odd(name));
+            let groups: Vec<Group> = seen.filter_map(|name| world.groups.get(name).cloned()).collect();
+            let odd = |name: &GroupName| {
+                let operation = Operation::DescribeAutoScalingGroups;
+                (name.clone(), CloudError::new(operation, ErrorKind::Internal, None, "no usable MinSize"))
+            };
+            Looked { groups, odd: names.iter().filter(is_odd).map(odd).collect() }
+        };
         self.answer(Operation::DescribeAutoScalingGroups, found).await
     }
     async fn describe_groups_tagged(&self, _: &str) -> Result<Vec<Group>> {
@@ -151,6 +162,9 @@ impl Groups for Scripted {
         unreachable!()
     }
     async fn terminate_instance(&self, _: &InstanceId, _: Decrement) -> Result<()> {
+        unreachable!()
+    }
+    async fn terminate_instances(&self, _: &GroupName, _: &[InstanceId], _: Decrement) -> Result<Ended> {
         unreachable!()
     }
     async fn drain_hook(&self, _: &GroupName) -> Result<Option<HookTerms>> {

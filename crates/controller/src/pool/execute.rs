@@ -62,6 +62,8 @@ pub(super) enum Done {
     VersionMade(TemplateVersion),
     /// AWS cannot do it yet, because something else goes on with the very instance; nothing was done.
     NotYet,
+    /// AWS would not end it together with others, or ended only some of them: a look at the group tells.
+    NotTogether,
     /// The launch template was read.
     Template(Option<LaunchTemplate>),
     /// The lifecycle hook was read or made.
@@ -319,7 +321,7 @@ impl Hands<'_> {
     }
 
     /// Whether the instance has a Machine that is not being deleted, read live: a cache may have lost it.
-    async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
+    pub(super) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
         let name = foo_planner::names::machine_name(&self.identity.pool, id);
         Ok(self
             .live_machine(&name)

@@ -38,6 +38,7 @@ mod skew;
 mod state;
 mod strangers;
 mod tenure;
+mod together;
 mod twins;
 mod upkeep;
 mod wish;

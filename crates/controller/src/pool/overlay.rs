@@ -94,7 +94,13 @@ fn concerned(action: &Action) -> Option<ConditionKind> {
     if action.changes_template() || matches!(action, Action::LookAtTemplate) {
         Some(ConditionKind::LaunchTemplateReady)
     } else if action.changes_group()
-        || matches!(action, Action::LookAtHook { .. } | Action::PutHook { .. } | Action::BeatHook { .. })
+        || matches!(
+            action,
+            Action::LookAtHook { .. }
+                | Action::PutHook { .. }
+                | Action::BeatHook { .. }
+                | Action::CompleteHook { .. }
+        )
     {
         Some(ConditionKind::AutoScalingGroupReady)
     } else {

@@ -7,7 +7,7 @@ use super::gather::Gathered;
 use super::holdup::HoldUps;
 use super::reconcile::{LONGEST_BACKLOG, Pools};
 use super::state::{PoolState, Tenure};
-use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, tenure, wish};
+use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, tenure, together, wish};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
@@ -391,13 +391,13 @@ impl Pools {
         let until = Instant::now() + self.context.settings.pass_deadline;
         let mut holds = HoldUps::default();
         let mut carried: Vec<&Action> = Vec::new();
-        for action in &actions {
-            if holds.hold(action) {
-                continue;
-            }
-            if let Some(pause) = state.repeats.pause(action, self.context.clock.now()) {
-                pass.again = Some(pass.again.map_or(pause, |again| again.min(pause)));
-                holds.raced(action);
+        let mut rest = actions.as_slice();
+        while !rest.is_empty() {
+            let (now_due, later) =
+                rest.split_at(together::first(rest, &state.alone, self.context.clock.now()));
+            rest = later;
+            let batch = self.due(now_due, &mut holds, &mut pass, state);
+            if batch.is_empty() {
                 continue;
             }
             if Instant::now() >= until {
@@ -418,74 +418,86 @@ impl Pools {
             }
             // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
             let sent = self.context.clock.now();
-            let known = if action.changes_template() { state.template.clone() } else { None };
-            let before = Self::foresee(action, desired, region, state, sent);
-            let done = hands.carry_out(action, sent).await;
+            let changes_template = batch.iter().any(|action| action.changes_template());
+            let known = if changes_template { state.template.clone() } else { None };
+            let before = Self::foresee(&batch, desired, region, state, sent);
+            let done = match batch.as_slice() {
+                [action] => vec![hands.carry_out(action, sent).await],
+                several => hands.end_together(several).await,
+            };
             if let Some(before) = before {
                 state.memory = before;
             }
             // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
-            let (outcome, counted) = judged(action, &done);
-            self.context.metrics.action(action.into(), counted);
-            state.memory.note(action, outcome, now);
-            if outcome == Outcome::Done {
-                state.repeats.did(action, now);
-            }
-            pass.acted = true;
-            // After a refusal, too: AWS refuses what does not fit the group as it is.
-            if action.changes_group() {
-                region.observer.look_after(&desired.identity.group, now);
-            }
-            let excused = excused(action, &done, state, now);
-            match done {
-                Ok(Done::Template(template)) => {
-                    state.template = Some((sent, state.made.completes(template, now)));
+            for (action, done) in batch.into_iter().zip(done) {
+                let (outcome, counted) = judged(action, &done);
+                self.context.metrics.action(action.into(), counted);
+                state.memory.note(action, outcome, now);
+                if outcome == Outcome::Done {
+                    state.repeats.did(action, now);
                 }
-                Ok(done @ (Done::TemplateMade(..) | Done::VersionMade(_))) => {
-                    Self::made(action, done, known.and_then(|(_, template)| template), state, now);
-                    carried.push(action);
+                pass.acted = true;
+                // After a refusal, too: AWS refuses what does not fit the group as it is.
+                if action.changes_group() {
+                    region.observer.look_after(&desired.identity.group, now);
                 }
-                Ok(Done::NotYet) => {
-                    tracing::debug!(pool = %desired.identity, ?action, "AWS cannot do it yet");
-                    pass.again = Some(NOT_YET);
-                    holds.raced(action);
-                }
-                Ok(Done::Hook(terms)) => {
-                    state.hook = Some((sent, terms));
-                    carried.push(action);
-                }
-                Ok(Done::Carried) => {
-                    Self::carried_out(action, state, sent, now);
-                    carried.push(action);
-                    tracing::debug!(pool = %desired.identity, ?action, "done");
-                }
-                Ok(Done::Overtaken(_)) => {
-                    pass.raced = true;
-                    holds.raced(action);
-                }
-                Ok(Done::Cordoned(outcomes)) => {
-                    for (cordon, done) in &outcomes {
-                        state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
+                let excused = excused(action, &done, state, now);
+                match done {
+                    Ok(Done::Template(template)) => {
+                        state.template = Some((sent, state.made.completes(template, now)));
                     }
-                    pass.plan.report.events.extend(cordon::told(&outcomes));
-                }
-                Err(failure) if failure.is_race() => {
-                    tracing::debug!(pool = %desired.identity, %failure, "somebody else was first");
-                    pass.raced = true;
-                    holds.raced(action);
-                }
-                Err(failure) if excused.is_some() => {
-                    tracing::info!(pool = %desired.identity, ?action, %failure, "refused; what it is about was made a moment ago");
-                    pass.again = excused;
-                    holds.failed(action, &failure);
-                }
-                Err(failure) => {
-                    tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
-                    holds.failed(action, &failure);
-                    if pass.failure.is_none() {
-                        overlay::failed(&mut pass.plan.report, action, &failure, &region.key.region);
-                        pass.failure = Some((action.clone(), failure));
+                    Ok(done @ (Done::TemplateMade(..) | Done::VersionMade(_))) => {
+                        let known = known.clone().and_then(|(_, template)| template);
+                        Self::made(action, done, known, state, now);
+                        carried.push(action);
+                    }
+                    Ok(Done::NotYet) => {
+                        tracing::debug!(pool = %desired.identity, ?action, "AWS cannot do it yet");
+                        pass.again = Some(NOT_YET);
+                        holds.raced(action);
+                    }
+                    Ok(Done::NotTogether) => {
+                        state.alone.add(action, now);
+                        pass.raced = true;
+                        holds.not_together(action);
+                    }
+                    Ok(Done::Hook(terms)) => {
+                        state.hook = Some((sent, terms));
+                        carried.push(action);
+                    }
+                    Ok(Done::Carried) => {
+                        Self::carried_out(action, state, sent, now);
+                        carried.push(action);
+                        tracing::debug!(pool = %desired.identity, ?action, "done");
+                    }
+                    Ok(Done::Overtaken(_)) => {
+                        pass.raced = true;
+                        holds.raced(action);
+                    }
+                    Ok(Done::Cordoned(outcomes)) => {
+                        for (cordon, done) in &outcomes {
+                            state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
+                        }
+                        pass.plan.report.events.extend(cordon::told(&outcomes));
+                    }
+                    Err(failure) if failure.is_race() => {
+                        tracing::debug!(pool = %desired.identity, %failure, "somebody else was first");
+                        pass.raced = true;
+                        holds.raced(action);
+                    }
+                    Err(failure) if excused.is_some() => {
+                        tracing::info!(pool = %desired.identity, ?action, %failure, "refused; what it is about was made a moment ago");
+                        pass.again = excused;
+                        holds.failed(action, &failure);
+                    }
+                    Err(failure) => {
+                        tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
+                        holds.failed(action, &failure);
+                        if pass.failure.is_none() {
+                            overlay::failed(&mut pass.plan.report, action, &failure, &region.key.region);
+                            pass.failure = Some((action.clone(), failure));
+                        }
                     }
                 }
             }
@@ -494,6 +506,30 @@ impl Pools {
             event.about == About::Nothing || carried.iter().any(|action| event.about.is(action))
         });
         pass
+    }
+
+    /// Those of these actions that nothing holds up.
+    fn due<'a>(
+        &self,
+        actions: &'a [Action],
+        holds: &mut HoldUps,
+        pass: &mut Pass,
+        state: &PoolState,
+    ) -> Vec<&'a Action> {
+        let mut due = Vec::with_capacity(actions.len());
+        for action in actions.iter() {
+            if holds.hold(action) {
+                continue;
+            }
+            match state.repeats.pause(action, self.context.clock.now()) {
+                Some(pause) => {
+                    pass.again = Some(pass.again.map_or(pause, |again| again.min(pause)));
+                    holds.raced(action);
+                }
+                None => due.push(action),
+            }
+        }
+        due
     }
 
     /// An action was carried out, of which the caches or reads may not tell yet.
@@ -539,23 +575,29 @@ impl Pools {
 
     /// Notes that a call of AWS may happen, before it is sent, and returns the memory as it was.
     fn foresee(
-        action: &Action,
+        actions: &[&Action],
         desired: &Desired,
         region: &CloudRegion,
         state: &mut PoolState,
         now: Timestamp,
     ) -> Option<Memory> {
-        if !action.changes_group() && !action.changes_template() {
-            return None;
-        }
         let before = state.memory.clone();
-        state.memory.note(action, Outcome::MayHaveHappened, now);
-        if action.changes_group() {
-            region.observer.look_after(&desired.identity.group, now);
-        } else {
-            state.template = None;
+        let mut foreseen = false;
+        for action in actions {
+            let completes = matches!(action, Action::CompleteHook { .. });
+            if !action.changes_group() && !action.changes_template() && !completes {
+                continue;
+            }
+            foreseen = true;
+            state.memory.note(action, Outcome::MayHaveHappened, now);
+            if action.changes_group() {
+                region.observer.look_after(&desired.identity.group, now);
+            }
+            if action.changes_template() {
+                state.template = None;
+            }
         }
-        Some(before)
+        foreseen.then_some(before)
     }
 }
 
@@ -574,6 +616,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
             | Done::Cordoned(_),
         ) => (Outcome::Done, ActionOutcome::Done),
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
+        Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
         Ok(Done::Overtaken(why)) => {
             tracing::info!(?action, why, "not done");
             (Outcome::Refused, ActionOutcome::Refused)
@@ -674,6 +717,7 @@ fn brings_news(action: &Action) -> bool {
 fn pace(pass: &Pass) -> foo_cloud::observer::Pace {
     match (&pass.failure, pass.sight, pass.plan.report.next.pace) {
         (None, Sight::Had | Sight::Awaited, Pace::Active) => foo_cloud::observer::Pace::Active,
+        (None, Sight::Had | Sight::Awaited, Pace::Patient) => foo_cloud::observer::Pace::Patient,
         (None | Some(_), _, _) => foo_cloud::observer::Pace::Quiet,
     }
 }

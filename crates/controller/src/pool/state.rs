@@ -4,6 +4,7 @@ use super::execute::Failure;
 use super::made::Made;
 use super::repeats::Repeats;
 use super::rest::Rest;
+use super::together::Alone;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
@@ -58,6 +59,8 @@ pub(super) struct PoolState {
     pub(super) told: Option<String>,
     /// What was last to be said of other MachinePools that name the pool.
     pub(super) warned: Option<Blocked>,
+    /// What AWS would not end together with others.
+    pub(super) alone: Alone,
     /// What was done again and again without effect.
     pub(super) repeats: Repeats,
     /// Whether it rests while nothing changes.

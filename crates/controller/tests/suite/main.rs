@@ -34,6 +34,7 @@ mod peers;
 mod remediation;
 mod rollouts;
 mod same_group;
+mod scale_in;
 mod scopes;
 mod settled;
 mod slow_lists;

@@ -12,8 +12,11 @@ use crate::model::{Group, LifecycleState, Timestamp};
 use crate::observed::Look;
 use crate::report::{About, Severity};
 use crate::situation::{Member, Situation, Standing, View, claim};
-use crate::steps::ends::ENDS_AT_ONCE;
 use crate::steps::machines::is_known;
+
+/// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
+/// pass goes on with the rest.
+const COMPLETED_AT_ONCE: usize = 20;
 
 /// Makes the hook, or puts its terms right.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
@@ -71,10 +74,13 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
             continue;
         }
         let why = verdict(situation, member, hold);
-        if let Some(why) = why.filter(|_| completed < ENDS_AT_ONCE) {
+        if let Some(why) = why {
             completed += 1;
-            complete(group, member, why, draft);
-            continue;
+            if completed <= COMPLETED_AT_ONCE {
+                complete(group, member, why, draft);
+                continue;
+            }
+            draft.wake_at(now);
         }
         beat(group, member, hold, now, draft);
         draft.wake_at(hold.deadline().minus(LAST_MOMENTS));

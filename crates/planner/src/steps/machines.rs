@@ -6,7 +6,7 @@ use crate::action::{Action, OnlyIf};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::model::group::GroupStatus;
-use crate::model::{DeletionTimeouts, InstanceId, Machine};
+use crate::model::{DeletionTimeouts, InstanceId, LifecycleState, Machine};
 use crate::observed::Stray;
 use crate::report::{About, Severity};
 use crate::situation::{Absentee, Member, Situation, Standing, View};
@@ -132,6 +132,7 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
         }
     }
     if !unknown.is_empty() {
+        unknown.extend(let_go(situation));
         draft.act(Stage::Look, Action::LookAtStrays { ids: unknown });
     }
     for member in taken(situation).filter(|member| member.word == Some(Stray::Gone)) {
@@ -148,6 +149,18 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
             Some(Stray::NotFound { .. }) | None => {}
         }
     }
+}
+
+/// Instances that will be out of the group next: asked about along with others, they cost no call when they are.
+fn let_go(situation: &Situation<'_>) -> impl Iterator<Item = InstanceId> {
+    let completed =
+        |id: &InstanceId| situation.memory.holds.get(id).is_some_and(|hold| hold.completed.is_some());
+    let goes_on = move |member: &&Member<'_>| {
+        let proceeds = member.instance.lifecycle == LifecycleState::TerminatingProceed;
+        let claimed = member.foo_machine.is_some() && member.word.is_none();
+        claimed && (proceeds || completed(&member.instance.id))
+    };
+    situation.members_that_are(Standing::Leaving).filter(goes_on).map(|member| member.instance.id.clone())
 }
 
 /// Instances on their way out that are still being drained.

@@ -372,7 +372,7 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         state.managers[index].words.extend(words);
         return Ok(());
     }
-    if action.changes_group() {
+    if action.changes_group() || matches!(action, Action::CompleteHook { .. }) {
         let before = (state.group, state.units.clone());
         change_group(scenario, state, index, action)?;
         if before != (state.group, state.units.clone()) && state.left.lates > 0 {

@@ -197,8 +197,11 @@ pub enum HookOrder {
 pub enum Batches {
     /// Nothing is done.
     AllOrNothing,
-    /// Those before it are done.
+    /// Those before it are done, and the call is refused.
     UpToTheRefused,
+    /// All others are ended; the answer tells of these, and of no refusal. A call of which nothing is left is refused, and so is a
+    /// SetInstanceProtection, as in `UpToTheRefused`.
+    AllButTheRefused,
 }
 
 /// How the activity ends of a scale-in that finds only protected instances **(A)**: users report both.

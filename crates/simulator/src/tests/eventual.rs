@@ -124,7 +124,7 @@ async fn tags_of_what_is_new_appear_later() {
     cloud.create_group(&spec(template)).await.expect("made");
     scene.wait(0);
     let shown = async || {
-        let group = cloud.describe_groups(&["pool".into()]).await.expect("read").remove(0);
+        let group = cloud.describe_groups(&["pool".into()]).await.expect("read").groups.remove(0);
         let template = cloud.describe_template("pool").await.expect("read").expect("it exists");
         let tagged = (
             cloud.describe_groups_tagged("owner").await.expect("read").len(),

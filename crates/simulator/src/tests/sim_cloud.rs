@@ -9,7 +9,8 @@ use foo_cloud::model::{
     TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_cloud::{
-    Compute as _, Described, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, NetworkQuery,
+    Compute as _, Described, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, Looked,
+    NetworkQuery,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -60,7 +61,7 @@ async fn a_pool_lives_and_dies() {
     cloud.create_group(&spec).await.expect("made");
     assert_eq!(cloud.create_group(&spec).await.expect_err("taken").kind, ErrorKind::AlreadyExists);
     sim.step(Duration::from_secs(40));
-    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").remove(0);
+    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").groups.remove(0);
     assert!(group.instances.iter().all(|it| it.lifecycle == LifecycleState::InService));
     assert_eq!((group.instances.len(), group.tags.clone()), (3, tags()));
     assert_eq!(group.subnets, spec.subnets);
@@ -73,7 +74,7 @@ async fn a_pool_lives_and_dies() {
     cloud.update_group(&name, &change).await.expect("changed");
     cloud.suspend_processes(&name, &[Process::AZRebalance]).await.expect("suspended");
     sim.step(Duration::from_secs(40));
-    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").remove(0);
+    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").groups.remove(0);
     assert_eq!(group.suspended.keys().collect::<Vec<_>>(), [&Process::AZRebalance]);
     let new: Vec<_> =
         group.instances.iter().filter(|it| it.template.as_ref().is_some_and(|it| it.1 == second)).collect();
@@ -102,7 +103,7 @@ async fn a_pool_lives_and_dies() {
     );
     cloud.delete_group(&name).await.expect("deleted");
     sim.step(Duration::from_secs(5));
-    assert_eq!(cloud.describe_groups(std::slice::from_ref(&name)).await, Ok(vec![]));
+    assert_eq!(cloud.describe_groups(std::slice::from_ref(&name)).await, Ok(Looked::default()));
     assert_eq!(cloud.delete_group(&name).await.expect_err("gone").kind, ErrorKind::Invalid);
     cloud.delete_template_versions(&template, &[second, TemplateVersion(9)]).await.expect("deleted");
     cloud.delete_template(&template).await.expect("deleted");

@@ -90,7 +90,7 @@ impl World {
     }
 
     async fn group(&self) -> foo_cloud::Result<Option<Group>> {
-        Ok(self.cloud.describe_groups(&["pool".into()]).await?.pop())
+        Ok(self.cloud.describe_groups(&["pool".into()]).await?.groups.pop())
     }
 
     async fn look(&mut self, step: &str, pick: impl Fn(&Group) -> String) {
@@ -209,7 +209,7 @@ impl World {
         let tagged = self.cloud.describe_groups_tagged(TAG).await;
         self.note("by tag", tagged.map(|groups| groups.len().to_string()));
         let nobody = self.cloud.describe_groups(&["nobody".into()]).await;
-        self.note("nobody", nobody.map(|groups| groups.len().to_string()));
+        self.note("nobody", nobody.map(|looked| looked.groups.len().to_string()));
         let suspended = self.cloud.suspend_processes(&pool(), &[Process::AZRebalance]).await;
         self.note("suspend", suspended.map(|()| "done".to_owned()));
         self.look("suspended", |group| format!("{:?}", group.suspended.keys().collect::<Vec<_>>())).await;
@@ -326,7 +326,7 @@ async fn the_rust_sdk_assumes_roles() -> Result<()> {
     let chain = || vec![assumed("hub"), assumed("spoke")];
     let cloud = AwsCloud::connect(settings(&aws.endpoint(), keys("secret"), chain())).await?;
     assert_eq!(cloud.account().await?, "123456789012");
-    assert!(cloud.describe_groups(&["pool".into()]).await?.is_empty());
+    assert!(cloud.describe_groups(&["pool".into()]).await?.groups.is_empty());
     let callers: Vec<String> = sim.recent_calls().into_iter().map(|call| call.caller).collect();
     assert!(callers.iter().any(|caller| caller.starts_with("ASIA")), "{callers:?}");
     let wrong = AwsCloud::connect(settings(&aws.endpoint(), keys("other"), chain())).await?;
