@@ -1,6 +1,7 @@
 //! What calls take and return beyond the planner's nouns.
 
 use crate::error::CloudError;
+use crate::model::hook::HookTerms;
 use crate::model::{
     Group, GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection,
     SecurityGroupId, SubnetId, TemplateVersion, UserData, Zone,
@@ -38,6 +39,8 @@ pub struct GroupSpec {
     pub subnets: BTreeSet<SubnetId>,
     /// Whether new instances are protected from scale-in.
     pub new_instances: Protection,
+    /// Our lifecycle hook, made with the group so that nothing of it ever ends without.
+    pub drain_hook: Option<HookTerms>,
     /// Tags of the group, not propagated to instances (the template tags those).
     pub tags: BTreeMap<String, String>,
 }

@@ -185,6 +185,7 @@ fn group(desired: &Desired, instances: Vec<Instance>) -> Group {
         suspended: [(Process::AZRebalance, String::new())].into(),
         tags: desired.identity.ownership_tags(),
         status: GroupStatus::Active,
+        deletion_protection: DeletionProtection::None,
         instances,
     }
 }

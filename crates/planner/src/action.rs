@@ -272,6 +272,8 @@ pub struct NewGroup {
     pub mix: Option<InstancesMix>,
     /// Subnets.
     pub subnets: BTreeSet<SubnetId>,
+    /// Our lifecycle hook, there from the first moment.
+    pub hook: HookTerms,
     /// Tags, the ownership tags included.
     pub tags: BTreeMap<String, String>,
 }

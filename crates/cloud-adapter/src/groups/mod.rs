@@ -63,6 +63,7 @@ impl Groups for AwsCloud {
             .set_desired_capacity(spec.desired.map(signed))
             .vpc_zone_identifier(shapes::subnets(&spec.subnets))
             .new_instances_protected_from_scale_in(shapes::is_protected(spec.new_instances))
+            .set_lifecycle_hook_specification_list(spec.drain_hook.map(|terms| vec![shapes::hook(terms)]))
             .set_tags(Some(tags(&spec.name, &spec.tags)));
         call = match launch {
             Launch::Template(template) => call.launch_template(template),

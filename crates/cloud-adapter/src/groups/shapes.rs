@@ -3,11 +3,11 @@
 use crate::error::Gap;
 use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
-use foo_cloud::model::hook::{HookResult, HookTerms};
+use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
 use foo_cloud::model::{
-    Activity, ActivityStatus, Group, GroupStatus, Health, Instance, InstancesMix, LaunchTemplateId,
-    LifecycleState, MixOverride, Process, Protection, Seconds, Sizes, SpotStrategy, SubnetId,
-    TemplateVersion, Timestamp, group::TemplateChoice,
+    Activity, ActivityStatus, DeletionProtection, Group, GroupStatus, Health, Instance, InstancesMix,
+    LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds, Sizes, SpotStrategy,
+    SubnetId, TemplateVersion, Timestamp, group::TemplateChoice,
 };
 use std::collections::BTreeSet;
 
@@ -105,6 +105,10 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
             Some(text) if !text.is_empty() => GroupStatus::Deleting,
             _ => GroupStatus::Active,
         },
+        deletion_protection: group
+            .deletion_protection()
+            .map(|level| DeletionProtection::from_name(level.as_str()))
+            .unwrap_or_default(),
         instances: group.instances().iter().map(instance).collect::<Result<_, _>>()?,
     })
 }
@@ -216,6 +220,16 @@ pub(super) fn result(result: HookResult) -> &'static str {
         HookResult::Continue => "CONTINUE",
         HookResult::Abandon => "ABANDON",
     }
+}
+
+/// Our hook, for a group that is being made. The SDK asks for its name and transition; both are given.
+pub(super) fn hook(terms: HookTerms) -> aws::LifecycleHookSpecification {
+    aws::LifecycleHookSpecification::builder()
+        .lifecycle_hook_name(DRAIN_HOOK)
+        .lifecycle_transition(transition(terms))
+        .heartbeat_timeout(signed(terms.heartbeat.0))
+        .default_result(result(terms.result))
+        .build()
 }
 
 pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookTerms, Gap> {

@@ -1,6 +1,7 @@
 //! What goes over the wire, field by field.
 
 use crate::canned::{Canned, Form, autoscaling_answer, ec2_answer};
+use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{
     InstancesMix, MetadataOptions, MixOverride, Protection, SpotOptions, SpotStrategy, TemplateContent,
     TemplateVersion, UserData, Volume, VolumeType,
@@ -120,16 +121,22 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         mix: Some(mix.clone()),
         subnets: ["subnet-b".into(), "subnet-a".into()].into(),
         new_instances: Protection::Protected,
+        drain_hook: Some(HookTerms::OURS),
         tags: tags(&[("k", "v")]),
     };
     cloud.create_group(&spec).await.unwrap();
     let policy = "MixedInstancesPolicy";
+    let hook = "LifecycleHookSpecificationList.member.1";
     let template = format!("{policy}.LaunchTemplate");
     assert_eq!(
         fields(&server.asked()[0]),
         [
             "AutoScalingGroupName=g".to_owned(),
             "DesiredCapacity=3".to_owned(),
+            format!("{hook}.DefaultResult=CONTINUE"),
+            format!("{hook}.HeartbeatTimeout=3600"),
+            format!("{hook}.LifecycleHookName=foo-drain"),
+            format!("{hook}.LifecycleTransition=autoscaling:EC2_INSTANCE_TERMINATING"),
             "MaxSize=5".to_owned(),
             "MinSize=0".to_owned(),
             format!("{policy}.InstancesDistribution.OnDemandBaseCapacity=1"),

@@ -60,6 +60,7 @@ impl World {
             mix: None,
             subnets: PRIVATE_SUBNETS.into_iter().map(Into::into).collect(),
             new_instances: Protection::Protected,
+            drain_hook: None,
             tags: tags(&[(OWNER, "pool"), ("other", "")]),
         };
         world.wire.create_group(&spec).await.unwrap();
@@ -409,6 +410,7 @@ async fn aws_refusals_have_their_kinds() {
         mix: None,
         subnets: [PRIVATE_SUBNETS[0].into()].into(),
         new_instances: Protection::Protected,
+        drain_hook: None,
         tags: tags(&[]),
     };
     assert_eq!(world.wire.create_group(&spec).await.unwrap_err().kind, ErrorKind::AlreadyExists);
@@ -488,6 +490,7 @@ async fn many_groups_and_templates_come_in_pages() {
             mix: None,
             subnets: [PRIVATE_SUBNETS[0].into()].into(),
             new_instances: Protection::Protected,
+            drain_hook: None,
             tags,
         };
         world.direct.create_group(&spec).await.unwrap();

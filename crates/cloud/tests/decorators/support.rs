@@ -73,6 +73,7 @@ pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
         suspended: BTreeMap::new(),
         tags: BTreeMap::new(),
         status: GroupStatus::Active,
+        deletion_protection: DeletionProtection::None,
         instances: instances.collect(),
     }
 }

@@ -491,6 +491,7 @@ fn new_group(group: &NewGroup) -> GroupSpec {
         mix: group.mix.clone(),
         subnets: group.subnets.clone(),
         new_instances: Protection::Protected,
+        drain_hook: Some(group.hook),
         tags: group.tags.clone(),
     }
 }

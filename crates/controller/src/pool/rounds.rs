@@ -270,9 +270,9 @@ impl Pools {
             }
             None => look::template(&region.observer, &desired.identity, state.template.as_ref()),
         };
-        if matches!(group, Look::At { seen: None, .. }) {
-            // A group that comes later comes without our hook.
-            state.hook = None;
+        if let Look::At { seen: None, at } = group {
+            // What is known of the hook was of a group that is gone. One that was made since has its own.
+            state.hook = state.hook.filter(|(known, _)| *known > at);
         }
         let hook = match (stranger, &state.hook) {
             (Some(doubt), _) => look::doubted(doubt),
@@ -467,7 +467,7 @@ impl Pools {
                         carried.push(action);
                     }
                     Ok(Done::Carried) => {
-                        Self::carried_out(action, state, sent, now);
+                        Self::carried_out(action, state, now);
                         carried.push(action);
                         tracing::debug!(pool = %desired.identity, ?action, "done");
                     }
@@ -533,10 +533,10 @@ impl Pools {
     }
 
     /// An action was carried out, of which the caches or reads may not tell yet.
-    fn carried_out(action: &Action, state: &mut PoolState, sent: Timestamp, now: Timestamp) {
+    fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
-            Action::CreateGroup(_) => {
-                state.hook = Some((sent, None));
+            Action::CreateGroup(group) => {
+                state.hook = Some((now, Some(group.hook)));
                 state.made.group(now);
             }
             Action::DeleteTemplate { .. } => state.made.template_is_gone(),

@@ -357,6 +357,7 @@ async fn makes_a_group(world: &World, name: &str) {
         mix: None,
         subnets: PRIVATE_SUBNETS.map(Into::into).into(),
         new_instances: Protection::Unprotected,
+        drain_hook: None,
         tags: BTreeMap::from([("owner".to_owned(), "somebody".to_owned())]),
     };
     somebody(world).create_group(&spec).await.unwrap();

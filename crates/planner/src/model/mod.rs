@@ -12,8 +12,8 @@ pub mod template;
 pub mod time;
 
 pub use group::{
-    Activity, ActivityStatus, Decrement, Group, GroupStatus, Health, Instance, LifecycleState, Process,
-    Protection, Sizes, TemplateChoice,
+    Activity, ActivityStatus, Decrement, DeletionProtection, Group, GroupStatus, Health, Instance,
+    LifecycleState, Process, Protection, Sizes, TemplateChoice,
 };
 pub use ids::{
     GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash,

@@ -6,6 +6,7 @@ use crate::action::{Action, NewGroup};
 use crate::desired::{Blocked, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::model::group::{GroupStatus, TemplateChoice};
+use crate::model::hook::HookTerms;
 use crate::model::{Group, InstanceId, InstancesMix, LifecycleState, Process, Protection};
 use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
@@ -85,6 +86,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         template: (template.id.clone(), version),
         mix: situation.desired.group.mix.clone(),
         subnets: subnets.clone(),
+        hook: HookTerms::OURS,
         tags: wanted_tags(situation),
     };
     if was_lost(situation) {

@@ -6,7 +6,7 @@
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
 use crate::model::group::GroupStatus;
-use crate::model::{FooMachine, Group, LifecycleState, MachineName};
+use crate::model::{DeletionProtection, FooMachine, Group, LifecycleState, MachineName};
 use crate::observed::{Finalizer, Look};
 use crate::situation::{Member, Situation, Standing, View, claim};
 use crate::steps::ends::{end, is_released};
@@ -98,8 +98,10 @@ fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     stop_launches(situation, group, draft);
     let going = situation.members.iter().filter(|member| may_end(situation, member));
     end(situation, group, going, 0, draft);
-    if group.instances.is_empty() && situation.capacity.high == 0 && draft.pending_change().desired.is_none()
-    {
+    let empty = group.instances.is_empty() && situation.capacity.high == 0;
+    // A person forbade it, and takes that back or not.
+    let allowed = group.deletion_protection != DeletionProtection::All;
+    if empty && allowed && draft.pending_change().desired.is_none() {
         draft.act(Stage::Finish, Action::DeleteGroup { name: group.name.clone() });
     }
 }

@@ -3,6 +3,7 @@
 use super::{cut, many, named, ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
+use crate::model::DeletionProtection;
 use crate::model::Process;
 use crate::model::group::GroupStatus;
 use crate::observed::{Finalizer, Look};
@@ -330,6 +331,14 @@ fn removal(situation: &Situation<'_>) -> (String, String) {
         View::Ours(_) if instances > 0 => {
             ("EndingInstances".to_owned(), format!("{} still there", many(instances, "instance")))
         }
+        View::Ours(group) if group.deletion_protection == DeletionProtection::All => (
+            "DeletionProtected".to_owned(),
+            format!(
+                "somebody protected Auto Scaling group {} from deletion (prevent-all-deletion); set its deletion protection to \
+                 none, and it is deleted",
+                group.name
+            ),
+        ),
         View::Ours(_) => said("DeletingGroup", "the Auto Scaling group is being deleted"),
         View::Failed { .. } | View::Absent | View::Foreign(_) if !group_is_gone(situation) => {
             said("DeletingGroup", "making sure that no Auto Scaling group is left")

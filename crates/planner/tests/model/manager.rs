@@ -214,6 +214,7 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> model::Gr
         suspended: BTreeMap::from([(Process::AZRebalance, String::new())]),
         tags: scenario.tags(),
         status: model::GroupStatus::Active,
+        deletion_protection: model::DeletionProtection::None,
         instances: members.iter().filter_map(instance).collect(),
     }
 }

@@ -91,7 +91,7 @@ impl Groups for SimCloud {
             new_instances: spec.new_instances,
             tags: group_tags(&spec.tags),
             settings: SettingsChange::default(),
-            hooks: Vec::new(),
+            hooks: spec.drain_hook.map(convert::hook_of).into_iter().collect(),
         };
         self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| {
             check_template(region, Some(&spec.template))?;

@@ -111,6 +111,7 @@ fn spec(template: (foo_cloud::model::LaunchTemplateId, foo_cloud::model::Templat
         mix: None,
         subnets: BTreeSet::from([SubnetId::from(crate::core::network::PRIVATE_SUBNETS[0])]),
         new_instances: Protection::Protected,
+        drain_hook: None,
         tags: tags(),
     }
 }

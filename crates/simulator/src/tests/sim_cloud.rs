@@ -56,6 +56,7 @@ async fn a_pool_lives_and_dies() {
         mix: None,
         subnets: PRIVATE_SUBNETS.map(SubnetId::from).into(),
         new_instances: Protection::Protected,
+        drain_hook: None,
         tags: tags(),
     };
     cloud.create_group(&spec).await.expect("made");
@@ -154,6 +155,7 @@ async fn pages_and_tags() {
             mix: None,
             subnets: [PRIVATE_SUBNETS[0].into()].into(),
             new_instances: Protection::Unprotected,
+            drain_hook: None,
             tags: if n % 2 == 0 { tags() } else { BTreeMap::new() },
         };
         cloud.create_group(&spec).await.expect("made");

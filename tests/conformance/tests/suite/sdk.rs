@@ -164,6 +164,7 @@ impl World {
             mix: None,
             subnets: self.place.subnets.iter().map(|id| SubnetId::from(id.as_str())).collect(),
             new_instances: Protection::Protected,
+            drain_hook: None,
             tags: tags(),
         };
         let created = self.cloud.create_group(&spec).await;
