@@ -20,7 +20,7 @@ mod queue;
 mod sessions;
 mod templates;
 
-pub use connect::{AssumedRole, AwsSettings, ConnectError, Identity, Timeouts};
+pub use connect::{AssumedRole, AwsSettings, ConnectError, Identity, Proxy, Timeouts};
 pub use queue::AwsQueue;
 
 use async_trait::async_trait;

@@ -7,7 +7,7 @@ use foo_cloud::model::{
     TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
-use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity, Timeouts};
+use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator::{AccessKey, Role, Simulator, SimulatorConfig};
@@ -250,11 +250,10 @@ impl World {
 
 fn settings(endpoint: &str, identity: Identity, roles: Vec<AssumedRole>) -> AwsSettings {
     AwsSettings {
-        region: REGION.to_owned(),
         endpoint_url: Some(endpoint.to_owned()),
         identity,
         roles,
-        timeouts: Timeouts::default(),
+        ..AwsSettings::new(REGION)
     }
 }
 
