@@ -11,6 +11,7 @@ use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::holds_raise;
+use crate::steps::victims::left_to_aws;
 use crate::wishes::Wishes;
 use std::time::Duration;
 
@@ -37,6 +38,10 @@ pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
     let goal = goal(situation);
     let staying = situation.tally.staying;
     if staying <= goal {
+        return Some(goal);
+    }
+    let by_aws = left_to_aws(situation).map_or(0, |(beyond, _)| beyond);
+    if situation.capacity.high >= goal && staying.saturating_sub(by_aws) <= goal {
         return Some(goal);
     }
     let beyond = situation.wish.ceiling.is_some_and(|ceiling| staying > ceiling);

@@ -249,12 +249,7 @@ impl World {
 }
 
 fn settings(endpoint: &str, identity: Identity, roles: Vec<AssumedRole>) -> AwsSettings {
-    AwsSettings {
-        endpoint_url: Some(endpoint.to_owned()),
-        identity,
-        roles,
-        ..AwsSettings::new(REGION)
-    }
+    AwsSettings { endpoint_url: Some(endpoint.to_owned()), identity, roles, ..AwsSettings::new(REGION) }
 }
 
 fn tags() -> BTreeMap<String, String> {
