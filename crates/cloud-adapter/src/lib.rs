@@ -28,8 +28,8 @@ use foo_cloud::model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use foo_cloud::{
-    Compute, Described, ImageInfo, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
-    TemplateSummary, VersionCopy,
+    Compute, Described, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Result, SecurityGroupInfo,
+    SubnetInfo, TemplateSummary, VersionCopy,
 };
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl Compute for AwsCloud {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         templates::create(&self.ec2.repeating, name, content, description, tags, token).await
     }
     async fn create_template_version(
@@ -76,7 +76,7 @@ impl Compute for AwsCloud {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         templates::create_version(&self.ec2.repeating, id, content, description, token).await
     }
     async fn copy_template_version(
@@ -85,7 +85,7 @@ impl Compute for AwsCloud {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         templates::copy_version(&self.ec2.repeating, id, copy, description, token).await
     }
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {

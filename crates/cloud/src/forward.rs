@@ -85,7 +85,7 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         T::create_template(self, name, content, description, tags, token).await
     }
     async fn create_template_version(
@@ -94,7 +94,7 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         T::create_template_version(self, id, content, description, token).await
     }
     async fn copy_template_version(
@@ -103,7 +103,7 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         T::copy_template_version(self, id, copy, description, token).await
     }
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {

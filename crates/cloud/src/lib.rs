@@ -33,7 +33,7 @@ pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
     Described, Ended, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
-    Looked, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 pub use watchdog::Watchdog;
 
@@ -109,7 +109,7 @@ pub trait Compute: Send + Sync {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)>;
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>>;
     /// Adds a version. `token` makes a repetition harmless.
     async fn create_template_version(
         &self,
@@ -117,7 +117,7 @@ pub trait Compute: Send + Sync {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion>;
+    ) -> Result<Made<TemplateVersion>>;
     /// Adds a version made from another one. `token` makes a repetition harmless.
     async fn copy_template_version(
         &self,
@@ -125,7 +125,7 @@ pub trait Compute: Send + Sync {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion>;
+    ) -> Result<Made<TemplateVersion>>;
     /// The template of that name with all its versions (one call for the template, one per 200 versions), if it exists.
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>>;
     /// All templates that carry a tag of this key, without versions, but for those that EC2 describes oddly; one call per 200

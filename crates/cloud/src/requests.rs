@@ -64,6 +64,15 @@ pub struct GroupChange {
     pub new_instances: Option<Protection>,
 }
 
+/// Something that EC2 made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made<T> {
+    /// What was made.
+    pub made: T,
+    /// What EC2 says will not work of it: it makes it all the same, and refuses it later.
+    pub warning: Option<String>,
+}
+
 /// What came of a look at groups by name. A name that is in neither part is of no group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looked {

@@ -223,7 +223,7 @@ impl<C: Compute> Compute for Metered<C> {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         let call = self.inner.create_template(name, content, description, tags, token);
         self.around(Operation::CreateLaunchTemplate, call).await
     }
@@ -233,7 +233,7 @@ impl<C: Compute> Compute for Metered<C> {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         let call = self.inner.create_template_version(id, content, description, token);
         self.around(Operation::CreateLaunchTemplateVersion, call).await
     }
@@ -243,7 +243,7 @@ impl<C: Compute> Compute for Metered<C> {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         let call = self.inner.copy_template_version(id, copy, description, token);
         self.around(Operation::CreateLaunchTemplateVersion, call).await
     }

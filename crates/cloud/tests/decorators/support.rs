@@ -197,7 +197,7 @@ impl Compute for Scripted {
         _: &str,
         _: &BTreeMap<String, String>,
         _: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         unreachable!()
     }
     async fn create_template_version(
@@ -206,7 +206,7 @@ impl Compute for Scripted {
         _: &TemplateContent,
         _: &str,
         _: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         unreachable!()
     }
     async fn copy_template_version(
@@ -215,7 +215,7 @@ impl Compute for Scripted {
         _: VersionCopy<'_>,
         _: &str,
         _: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         unreachable!()
     }
     async fn describe_template(&self, _: &str) -> Result<Option<LaunchTemplate>> {

@@ -14,10 +14,10 @@ use crate::backoff::jittered;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::metrics::ActionOutcome;
 use foo_api::FooMachinePool;
-use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
 use foo_cloud::observer::Seen;
+use foo_cloud::{CloudError, Made};
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
@@ -447,7 +447,8 @@ impl Pools {
                     Ok(Done::Template(template)) => {
                         state.template = Some((sent, state.made.completes(template, now)));
                     }
-                    Ok(done @ (Done::TemplateMade(..) | Done::VersionMade(_))) => {
+                    Ok(done @ (Done::TemplateMade(_) | Done::VersionMade(_))) => {
+                        pass.plan.report.events.extend(done.warning());
                         let known = known.clone().and_then(|(_, template)| template);
                         Self::made(action, done, known, state, now);
                         carried.push(action);
@@ -556,14 +557,17 @@ impl Pools {
         now: Timestamp,
     ) {
         match (action, done) {
-            (Action::CreateTemplate { name, hashes, tags, .. }, Done::TemplateMade(id, version)) => {
+            (
+                Action::CreateTemplate { name, hashes, tags, .. },
+                Done::TemplateMade(Made { made: (id, version), .. }),
+            ) => {
                 state.made.template((id, version), name, tags, hashes, now);
                 state.template = Some((now, state.made.completes(None, now)));
             }
             (
                 Action::CreateTemplateVersion { id, hashes, .. }
                 | Action::CopyTemplateVersion { id, hashes, .. },
-                Done::VersionMade(version),
+                Done::VersionMade(Made { made: version, .. }),
             ) => {
                 state.made.version(id, version, hashes, now);
                 // Without the versions before it nobody knows the template: it is read.
@@ -609,7 +613,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
         }
         Ok(
             Done::Carried
-            | Done::TemplateMade(..)
+            | Done::TemplateMade(_)
             | Done::VersionMade(_)
             | Done::Template(_)
             | Done::Hook(_)

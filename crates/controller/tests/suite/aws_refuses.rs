@@ -343,7 +343,7 @@ async fn makes_a_template(world: &World, name: &str) -> (LaunchTemplateId, Templ
         user_data: foo_cloud::model::UserData(b"theirs".to_vec()),
         tags: BTreeMap::new(),
     };
-    somebody(world).create_template(name, &content, "theirs", &BTreeMap::new(), "t").await.unwrap()
+    somebody(world).create_template(name, &content, "theirs", &BTreeMap::new(), "t").await.unwrap().made
 }
 
 /// Somebody makes a group of that name.

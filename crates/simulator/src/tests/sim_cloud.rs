@@ -45,8 +45,11 @@ async fn a_pool_lives_and_dies() {
     let (sim, cloud) = world();
     let name = GroupName::from("pool");
     let description = TemplateHashes { spec: "v1-a".into(), data: "v1-b".into(), source: None }.describe();
-    let (template, first) =
-        cloud.create_template("pool", &content("m7i.large"), &description, &tags(), "t").await.expect("made");
+    let (template, first) = cloud
+        .create_template("pool", &content("m7i.large"), &description, &tags(), "t")
+        .await
+        .expect("made")
+        .made;
     let spec = GroupSpec {
         name: name.clone(),
         min: 0,
@@ -67,8 +70,11 @@ async fn a_pool_lives_and_dies() {
     assert_eq!((group.instances.len(), group.tags.clone()), (3, tags()));
     assert_eq!(group.subnets, spec.subnets);
 
-    let second =
-        cloud.create_template_version(&template, &content("m7i.xlarge"), "by hand", "u").await.expect("made");
+    let second = cloud
+        .create_template_version(&template, &content("m7i.xlarge"), "by hand", "u")
+        .await
+        .expect("made")
+        .made;
     assert_eq!(second, TemplateVersion(2));
     let change =
         GroupChange { template: Some((template.clone(), second)), desired: Some(4), ..Default::default() };
@@ -144,7 +150,7 @@ async fn the_catalogue_is_known() {
 async fn pages_and_tags() {
     let (sim, cloud) = world();
     let (template, version) =
-        cloud.create_template("one", &content("m7i.large"), "", &tags(), "t").await.expect("made");
+        cloud.create_template("one", &content("m7i.large"), "", &tags(), "t").await.expect("made").made;
     for n in 0..250 {
         let spec = GroupSpec {
             name: format!("pool-{n:03}").into(),

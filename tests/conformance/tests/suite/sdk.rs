@@ -139,14 +139,14 @@ impl World {
         };
         let (content, tags) = (self.content(), tags());
         let made = self.cloud.create_template("pool", &content, &description(1), &tags, "first").await;
-        let (id, version) = made.context("no template")?;
+        let (id, version) = made.context("no template")?.made;
         self.note("first version", Ok(version.to_string()));
         let again = self.cloud.create_template("pool", &content, &description(9), &tags, "other").await;
-        self.note("create the template again", again.map(|(_, version)| version.to_string()));
+        self.note("create the template again", again.map(|made| made.made.1.to_string()));
         let second =
             async || self.cloud.create_template_version(&id, &content, &description(2), "second").await;
         let (one, two) = (second().await, second().await);
-        self.note("second version", one.and_then(|one| two.map(|two| format!("{one} {two}"))));
+        self.note("second version", one.and_then(|one| two.map(|two| format!("{} {}", one.made, two.made))));
         let unknown = self.cloud.describe_template("nobody").await;
         self.note("unknown template", unknown.map(|found| found.is_some().to_string()));
         let found = self.cloud.describe_template("pool").await;
