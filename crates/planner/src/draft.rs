@@ -1,10 +1,9 @@
 //! A plan being written: actions by stage, one merged change of the group, events, memory and timers.
 
 use crate::action::{Action, GroupSettings};
-use crate::memory::Memory;
+use crate::memory::{Memory, RAISE_WAITS};
 use crate::model::{GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use crate::report::{About, Event, Severity};
-use crate::steps::template::RAISE_WAITS;
 use std::collections::BTreeSet;
 
 /// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes

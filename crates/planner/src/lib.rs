@@ -16,12 +16,9 @@ pub mod names;
 pub mod observed;
 mod plan;
 pub mod report;
-mod rollout;
-mod signals;
 mod situation;
 mod steps;
 mod summary;
-mod tally;
 pub mod wishes;
 
 pub use action::{Action, GroupSettings, NewGroup, OnlyIf};

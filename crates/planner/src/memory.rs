@@ -5,13 +5,21 @@
 
 use crate::action::Action;
 use crate::model::hook::Hold;
+use crate::model::signal::ADVICE_HOLDS;
 use crate::model::{Decrement, Group, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use crate::observed::{Look, Observed};
-use crate::signals::ADVICE_HOLDS;
 use crate::wishes::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// How long a raise of capacity waits for a template version that is being made, so that a change of content and
+/// size at once does not launch old content. Making one takes two calls; if it is still not there after a minute it
+/// is being refused, and then capacity of the old content is better than none.
+pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
+
+/// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
+pub(crate) const SHORT_FOR: Duration = Duration::from_mins(2);
 
 /// Memory between passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,6 +189,11 @@ pub const EFFECT_DEADLINE: Duration = Duration::from_mins(1);
 pub const CACHE_DEADLINE: Duration = Duration::from_secs(30);
 
 impl Memory {
+    /// Whether the capacity that was asked for has not come for too long.
+    pub(crate) fn is_starving(&self, now: Timestamp) -> bool {
+        self.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= now)
+    }
+
     /// Notes how an action went, right after it was tried.
     ///
     /// Each change of the group voids all earlier observations of it, a refused one too: AWS refuses what does not

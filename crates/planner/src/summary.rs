@@ -14,12 +14,12 @@ pub(crate) use replacing::rollout;
 
 use crate::desired::Wanted;
 use crate::draft::{Draft, Held, Until};
+use crate::memory::SHORT_FOR;
 use crate::model::group::TemplateChoice;
 use crate::model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
 use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport, some_names};
 use crate::situation::{Generation, Member, Situation, Standing, View};
-use crate::steps::size::SHORT_FOR;
 use std::collections::BTreeSet;
 
 /// Whether the pool's infrastructure is there: the group is, and if any instance is wanted, one is in service. An instance
@@ -73,7 +73,7 @@ pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
     for member in situation.members.iter().filter(|member| member.is_replica()) {
         let joined = member.machine.is_some_and(|machine| machine.node == NodeState::Ready);
         counts.ready += u32::from(joined && member.instance.lifecycle == LifecycleState::InService);
-        let hash = situation.spec_hash(member.instance, member.foo_machine);
+        let hash = situation.content.spec_hash(member.instance, member.foo_machine);
         counts.up_to_date += u32::from(hash.is_some() && hash == wanted);
     }
     Some(counts)
@@ -84,7 +84,7 @@ fn reference_hash<'a>(situation: &Situation<'a>) -> Option<&'a SpecHash> {
     match &situation.desired.template {
         Wanted::Ready(template) => Some(&template.spec_hash),
         Wanted::Blocked(_) => match situation.view.group().and_then(|group| group.template.as_ref()) {
-            Some((_, TemplateChoice::Version(version))) => situation.hash_of_version(*version),
+            Some((_, TemplateChoice::Version(version))) => situation.content.hash_of_version(*version),
             Some((_, TemplateChoice::Floating(_))) | None => None,
         },
     }
@@ -105,7 +105,7 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
                 instance_type: instance.instance_type.as_str().to_owned(),
                 lifecycle: instance.lifecycle.clone(),
                 template_version: instance.template.as_ref().map(|(_, version)| *version),
-                spec_hash: situation.spec_hash(instance, Some(foo_machine)).cloned(),
+                spec_hash: situation.content.spec_hash(instance, Some(foo_machine)).cloned(),
                 up_to_date: match member.generation {
                     Generation::Current => Some(true),
                     Generation::Outdated => Some(false),
@@ -141,7 +141,7 @@ pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
         Some((id, TemplateChoice::Version(version))) => Some(TemplateReport {
             id: id.as_str().to_owned(),
             version: *version,
-            spec_hash: situation.hash_of_version(*version)?.clone(),
+            spec_hash: situation.content.hash_of_version(*version)?.clone(),
         }),
         Some((_, TemplateChoice::Floating(_))) | None => None,
     }

@@ -8,6 +8,7 @@ pub mod checksums;
 pub mod deny;
 pub mod generate;
 mod graph;
+mod imports;
 pub mod provenance;
 pub mod release;
 pub mod sbom;

@@ -3,9 +3,9 @@
 use super::facts::Facts;
 use super::{Goal, MachineName};
 use crate::desired::Rebalance;
+use crate::model::count;
+use crate::model::signal::{ADVICE_HOLDS, COOL_DOWN};
 use crate::model::{Signal, SignalKind};
-use crate::signals::{ADVICE_HOLDS, COOL_DOWN};
-use crate::tally::count;
 
 /// What is announced about its instance, while that matters.
 fn announced(facts: &Facts<'_>, name: &MachineName, kind: SignalKind) -> Option<Signal> {

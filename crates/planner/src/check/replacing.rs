@@ -5,9 +5,9 @@ use super::facts::Facts;
 use super::sizes::{staying_instances, wish};
 use super::{Action, Found, Goal, MachineName, OnlyIf, Rule};
 use crate::desired::{OnFailure, Strategy, Wanted};
+use crate::model::count;
 use crate::model::{Instance, LaunchTemplateId, LifecycleState, NodeState, SpecHash, TemplateVersion};
 use crate::observed::Verdict;
-use crate::tally::count;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 use super::facts::{Facts, depends_on_size, desired_after};
 use super::{Action, BTreeMap, Found, Goal, Group, OnlyIf, Rule, Size, announced, kind};
 use crate::memory::EFFECT_DEADLINE;
+use crate::model::count;
 use crate::model::{Instance, InstanceId};
-use crate::tally::count;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     settled_first(facts, found);

@@ -26,3 +26,8 @@ pub use template::{
     TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,
 };
 pub use time::{Seconds, Timestamp};
+
+/// How many there are. More than four billion are not told apart.
+pub(crate) fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {
+    u32::try_from(items.into_iter().count()).unwrap_or(u32::MAX)
+}

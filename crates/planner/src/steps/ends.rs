@@ -117,20 +117,3 @@ fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Dra
     let group = group.name.clone();
     draft.act(Stage::Ends, Action::TerminateInstance { group, id, decrement, why: why.to_owned() });
 }
-
-impl Capacity {
-    /// Whether ending one instance shall lower desired capacity: yes when what is left is still what is wanted.
-    /// `None` when the two values it may have disagree.
-    fn decrement(self, wanted: u32, min: u32) -> Option<Decrement> {
-        let shrinks = |desired: u32| desired > wanted && desired > min;
-        match (shrinks(self.low), shrinks(self.high)) {
-            (true, true) => Some(Decrement::Shrink),
-            (false, false) => Some(Decrement::Replace),
-            (true, false) | (false, true) => None,
-        }
-    }
-
-    fn less_one(self) -> Self {
-        Self { low: self.low.saturating_sub(1), high: self.high.saturating_sub(1) }
-    }
-}

@@ -12,7 +12,6 @@ use crate::model::{Group, LifecycleState, Timestamp};
 use crate::observed::Look;
 use crate::report::{About, Severity};
 use crate::situation::{Member, Situation, Standing, View, claim};
-use crate::steps::machines::is_known;
 
 /// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
 /// pass goes on with the rest.
@@ -54,20 +53,15 @@ fn slipped_through(situation: &Situation<'_>) -> bool {
     })
 }
 
-/// Whether an instance waits for a terminating hook, as far as we can tell ours.
-pub(crate) fn waits(member: &Member<'_>) -> bool {
-    member.instance.lifecycle == LifecycleState::TerminatingWait
-}
-
 /// Keeps those alive that are being drained, lets those go that are.
 pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     let View::Ours(group) = situation.view else { return };
-    if !is_known(situation) {
+    if !situation.knows_members() {
         return;
     }
     let now = situation.observed.now;
     let mut completed = 0;
-    for member in situation.members_that_are(Standing::Leaving).filter(|member| waits(member)) {
+    for member in situation.members_that_are(Standing::Leaving).filter(|member| member.waits_for_hook()) {
         let hold = hold_of(situation, member, draft);
         if let Some(at) = hold.completed.filter(|at| at.until(now) < EFFECT_DEADLINE) {
             draft.wake_at(at.plus(EFFECT_DEADLINE));

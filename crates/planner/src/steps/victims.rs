@@ -6,13 +6,10 @@
 use crate::action::{Action, OnlyIf};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Held, Stage, Until};
-use crate::model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone};
+use crate::model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use crate::report::{About, Severity};
-use crate::rollout::is_available;
-use crate::situation::{Generation, Member, Situation, Standing};
-use crate::steps::replace::room_to_drain;
-use crate::steps::size::is_starving;
-use crate::tally::count;
+use crate::situation::{Generation, Member, Situation, Standing, is_available};
+use crate::steps::budget::room_to_drain;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -185,7 +182,7 @@ fn registered_may_go(
     let first = steps.map(|(first, _)| first).max(starved);
     let last = steps.map(|(_, last)| last).max(starved);
     let until = match (first, last) {
-        _ if is_starving(situation, draft) => Until::Launches(stabilization),
+        _ if draft.memory.is_starving(situation.observed.now) => Until::Launches(stabilization),
         (Some(first), Some(last)) if first < last => Until::AtLeast(first),
         (first, _) => Until::At(first.unwrap_or(now)),
     };

@@ -8,11 +8,10 @@ use crate::model::Process;
 use crate::model::group::GroupStatus;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
-use crate::situation::{Situation, Standing, View};
-use crate::steps::group::{Difference, differences, given_up_by_aws, obstacle, was_lost};
-use crate::steps::remove::group_is_gone;
-use crate::steps::size::is_starving;
-use crate::steps::template::{Stand, stand};
+use crate::situation::{
+    Difference, Situation, Stand, Standing, View, differences, given_up_by_aws, group_is_gone, obstacle,
+    stand, was_lost,
+};
 
 /// The reason of a pool whose group is another pool's: AWS is not asked anything for it.
 const NAME_TAKEN: &str = "GroupNameTaken";
@@ -205,7 +204,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
             format!("process Launch of the Auto Scaling group is suspended ({}): {follows}", said(reason));
         return condition(kind, Status::False, "LaunchSuspended", message);
     }
-    if !is_starving(situation, draft) {
+    if !draft.memory.is_starving(situation.observed.now) {
         return condition(kind, Status::True, "Available", "");
     }
     let (have, want) = (situation.tally.existing, group.sizes.desired);
