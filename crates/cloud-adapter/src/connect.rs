@@ -1,7 +1,7 @@
 //! Credentials, HTTP, timeouts and retries: everything that is decided before the first call.
 
-use crate::sessions::{Sessions, with_roles};
-use crate::{AwsCloud, Clients};
+use crate::clients::{AwsCloud, Clients};
+use crate::sessions::{AssumedRole, Sessions, with_roles};
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_smithy_http_client::proxy::ProxyConfig;
@@ -75,17 +75,6 @@ pub enum Identity {
         /// Session token, for temporary keys.
         session_token: Option<String>,
     },
-}
-
-/// One role of a chain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AssumedRole {
-    /// The role's ARN.
-    pub arn: String,
-    /// The external id that its trust policy asks for.
-    pub external_id: Option<String>,
-    /// The session's name in CloudTrail.
-    pub session_name: String,
 }
 
 /// How long to wait for what.

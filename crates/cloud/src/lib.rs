@@ -17,6 +17,7 @@ pub mod lookups;
 pub mod metered;
 pub mod metrics;
 pub mod observer;
+mod observers;
 pub mod operation;
 pub mod queue;
 pub mod requests;
@@ -29,6 +30,7 @@ pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
 pub use observer::{Observation, Observer, Pace, Seen, Word};
+pub use observers::Observers;
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::model::GroupName;
 use foo_cloud::observer::Settings;
-use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer, Queue, Watchdog};
+use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer, Observers, Queue, Watchdog};
 use futures::{Stream, StreamExt};
 use std::collections::HashMap;
 use std::fmt;
@@ -59,6 +59,22 @@ impl CloudKey {
 impl fmt::Display for CloudKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", self.credentials, self.region)
+    }
+}
+
+/// A group, and the cloud it is in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The cloud.
+    pub cloud: CloudKey,
+    /// The group.
+    pub group: GroupName,
+}
+
+impl Place {
+    /// That group in that cloud.
+    pub fn of(cloud: &CloudKey, group: &GroupName) -> Self {
+        Self { cloud: cloud.clone(), group: group.clone() }
     }
 }
 
@@ -193,6 +209,7 @@ pub struct Clouds {
     clock: Arc<dyn Clock>,
     accounts: Accounts,
     tasks: Tasks,
+    observers: Observers,
     regions: Mutex<HashMap<CloudKey, Weak<CloudRegion>>>,
     wakes: mpsc::Sender<Wake>,
     woken: Arc<Mutex<mpsc::Receiver<Wake>>>,
@@ -214,6 +231,7 @@ impl Clouds {
             metering: Metering { limits, metrics: metrics.cloud(), leadership, allowance: None },
             accounts: Accounts::default(),
             tasks: metrics.tasks().clone(),
+            observers: metrics.observers(),
             settings,
             clock,
             regions: Mutex::default(),
@@ -281,7 +299,7 @@ impl Clouds {
         let observer = Observer::new(Arc::clone(&cloud), self.settings.clone(), Arc::clone(&self.clock))
             .with_metrics(self.metering.metrics.clone());
         let observer = Arc::new(observer);
-        self.metering.metrics.asks(&observer);
+        self.observers.asks(&observer);
         for (what, watchdog) in observer.watchdogs() {
             self.tasks.watch(Task::Observer, &format_args!("{what}, {key}"), watchdog);
         }

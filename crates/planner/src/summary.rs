@@ -6,6 +6,7 @@
 //! while the cause stays the same: they hold counts and names, never times.
 
 mod conditions;
+mod parts;
 mod ready;
 mod replacing;
 
@@ -13,12 +14,12 @@ pub(crate) use conditions::conditions;
 pub(crate) use replacing::rollout;
 
 use crate::desired::Wanted;
-use crate::draft::{Draft, Held, Until};
+use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
 use crate::model::group::TemplateChoice;
 use crate::model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
-use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport, some_names};
+use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport};
 use crate::situation::{Generation, Member, Situation, Standing, View};
 use std::collections::BTreeSet;
 
@@ -203,50 +204,4 @@ fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
         && tally.draining > 0
         && !comes
         && situation.members.iter().all(shuts_down)
-}
-
-/// What is to be said when the MachinePool wishes for more than `spec.maxSize` allows.
-fn cut(situation: &Situation<'_>) -> Option<String> {
-    let wish = situation.wish;
-    (wish.written > wish.size).then(|| {
-        format!(
-            "the MachinePool wishes for {}, spec.maxSize allows {}",
-            many(wish.written, "replica"),
-            wish.size
-        )
-    })
-}
-
-/// What is more than wished for and stays for a while, and why.
-fn held(situation: &Situation<'_>, held: Held) -> String {
-    let wish = situation.wish.size;
-    let why = match held.from {
-        Some(from) if from > wish => {
-            format!("replicas lowered from {from} to {wish} without marking Machines")
-        }
-        Some(_) | None => format!("more Machines than the {wish} wished for, and none of them marked"),
-    };
-    let nodes = if held.machines == 1 {
-        "1 serving node is".to_owned()
-    } else {
-        format!("{} serving nodes are", held.machines)
-    };
-    let until = match held.until {
-        Until::At(at) => format!("until {}", at.time_of_day()),
-        Until::AtLeast(at) => format!("at least until {}", at.time_of_day()),
-        Until::Launches(window) => {
-            format!("until {} min after AWS launches again what is asked for", window.0.div_ceil(60))
-        }
-    };
-    format!("{why}; {nodes} kept {until} unless marked")
-}
-
-/// Names of the members of a standing.
-fn named(situation: &Situation<'_>, standing: Standing) -> String {
-    some_names(situation.members_that_are(standing).map(|member| member.name.as_str()))
-}
-
-/// `1 Machine`, `2 Machines`.
-fn many(count: u32, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -1,7 +1,8 @@
 //! The watched groups: the newest look at each, and when the next one is due. Plain data; time is a parameter.
 
+use super::backoff;
 use super::members::Members;
-use super::{Observation, Pace, Seen, Settings, backoff};
+use super::views::{Observation, Pace, Seen, Settings};
 use crate::Looked;
 use crate::error::{CloudError, ErrorKind};
 use crate::model::{Group, GroupName, InstanceId, Timestamp};

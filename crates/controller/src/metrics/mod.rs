@@ -73,6 +73,7 @@ type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
 pub struct Metrics {
     registry: Arc<Mutex<Registry>>,
     cloud: foo_cloud::Metrics,
+    observers: foo_cloud::Observers,
     passes: Family<PassLabels, Counter>,
     pass_seconds: Histograms<ControllerLabels>,
     underway: Underway,
@@ -103,9 +104,11 @@ impl Metrics {
     pub fn new(pools: DebugPools) -> Self {
         let mut registry = Registry::default();
         let cloud = foo_cloud::Metrics::register(&mut registry);
+        let observers = foo_cloud::Observers::register(&mut registry);
         let metrics = Self {
             registry: Arc::default(),
             cloud,
+            observers,
             passes: Family::default(),
             // 1 ms … 33 s: from a settled object to a pass full of cloud calls.
             pass_seconds: Family::new_with_constructor(|| {
@@ -221,6 +224,11 @@ impl Metrics {
     /// The metrics of the cloud crate, in the same registry.
     pub fn cloud(&self) -> foo_cloud::Metrics {
         self.cloud.clone()
+    }
+
+    /// The observers of all clouds, which the registry asks too.
+    pub fn observers(&self) -> foo_cloud::Observers {
+        self.observers.clone()
     }
 
     /// Everything in the OpenMetrics text format.

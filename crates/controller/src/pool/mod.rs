@@ -112,11 +112,11 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         ],
     };
     let concurrency = context.settings.concurrency;
-    let views = context.metrics.cloud();
+    let observers = context.metrics.observers();
     context
         .readiness
         .wait_for("looks at Auto Scaling groups: none for two periods, and no error", move || {
-            views.unseen().unexplained == 0
+            observers.unseen().unexplained == 0
         });
     let queue = context.metrics.queue(Controls::Pool);
     let (turns, gone) = (queue.clone(), queue.clone());

@@ -1,6 +1,7 @@
 //! Each condition from the situation.
 
-use super::{cut, many, named, ready, replacing};
+use super::parts::{AUTOSCALER_PREFIX, condition, cut, departures, kept, many, said};
+use super::{ready, replacing};
 use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
 use crate::model::DeletionProtection;
@@ -9,8 +10,8 @@ use crate::model::group::GroupStatus;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
-    Difference, Situation, Stand, Standing, View, differences, given_up_by_aws, group_is_gone, obstacle,
-    stand, was_lost,
+    Difference, Situation, Stand, View, differences, given_up_by_aws, group_is_gone, obstacle, stand,
+    was_lost,
 };
 
 /// The reason of a pool whose group is another pool's: AWS is not asked anything for it.
@@ -22,9 +23,6 @@ const CREDENTIAL_REASONS: [&str; 3] = ["Denied", "Credentials", "WrongAccount"];
 
 /// Prefix of the manager's reasons for having no credentials at all.
 const IDENTITY_PREFIX: &str = "Identity";
-
-/// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
-pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
 
 /// All conditions, in their order.
 pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {
@@ -44,15 +42,6 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
     let summary = ready::ready(situation, draft, &conditions);
     conditions.insert(0, summary);
     conditions
-}
-
-pub(super) fn condition(
-    kind: ConditionKind,
-    status: Status,
-    reason: impl Into<String>,
-    message: impl Into<String>,
-) -> Condition {
-    Condition { kind, status, reason: reason.into(), message: message.into() }
 }
 
 fn paused(situation: &Situation<'_>) -> Condition {
@@ -249,7 +238,7 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition(kind, Status::True, reason, message);
     }
     if let Some(held) = draft.held {
-        return condition(kind, Status::True, "ScaleInHeld", super::held(situation, held));
+        return condition(kind, Status::True, "ScaleInHeld", kept(situation, held));
     }
     match situation.view {
         View::Ours(_) if excess > 0 => condition(
@@ -262,43 +251,6 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
             condition(kind, Status::False, "NotScalingDown", "")
         }
     }
-}
-
-/// What is on its way out, and who is waited for.
-pub(super) fn departures(situation: &Situation<'_>) -> Option<(&'static str, String)> {
-    let (reason, message) = departing(situation)?;
-    let terminate = situation.view.group().and_then(|group| group.suspended.get(&Process::Terminate));
-    match terminate {
-        Some(why) => {
-            let held = "process Terminate of the Auto Scaling group is suspended";
-            Some((reason, format!("{message}; {held} ({}): resume it", said(why))))
-        }
-        None => Some((reason, message)),
-    }
-}
-
-/// AWS's words, or that there are none.
-fn said(reason: &str) -> &str {
-    if reason.is_empty() { "no reason given" } else { reason }
-}
-
-fn departing(situation: &Situation<'_>) -> Option<(&'static str, String)> {
-    let tally = situation.tally;
-    if tally.draining > 0 {
-        let names = named(situation, Standing::Draining);
-        let machines = many(tally.draining, "Machine");
-        return Some(("Draining", format!("waiting for Cluster API to drain {machines}: {names}")));
-    }
-    if tally.released > 0 {
-        let names = named(situation, Standing::Released);
-        let instances = many(tally.released, "released instance");
-        return Some(("EndingInstances", format!("about to end {instances}: {names}")));
-    }
-    if tally.leaving > 0 {
-        let instances = many(tally.leaving, "instance");
-        return Some(("InstancesLeaving", format!("waiting for AWS to end {instances}")));
-    }
-    None
 }
 
 pub(super) fn deleting(situation: &Situation<'_>) -> Condition {

@@ -1,9 +1,8 @@
 //! Replacement of outdated and of sick instances in words.
 
-use super::conditions::condition;
-use super::{many, some_names};
+use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
-use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
+use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status, some_names};
 use crate::situation::{Course, Generation, Situation, Standing, View, is_available, sick, staying};
 
 /// How far the roll-out is; `None` while nobody knows what is wanted or what is there.
