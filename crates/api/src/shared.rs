@@ -57,6 +57,3 @@ pub struct TemplateMetadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<BTreeMap<String, String>>,
 }
-
-/// Conditions of a kind that has no other status field worth reading.
-pub type Conditions = Vec<Condition>;

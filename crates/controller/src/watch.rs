@@ -350,13 +350,6 @@ impl Invalid {
     }
 }
 
-/// The objects of a cache that satisfy a condition, in the order of their names.
-pub fn find_all<K: Object>(store: &Store<K>, wanted: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
-    let mut found = store.state_filter(|object| wanted(object));
-    found.sort_by_cached_key(|object| (object.namespace(), object.name_any()));
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ pub mod release;
 pub mod sbom;
 pub mod tests_total;
 pub mod tidy;
+mod unused;
 pub mod yaml;
 
 use std::path::PathBuf;

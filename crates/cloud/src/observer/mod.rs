@@ -262,11 +262,6 @@ impl Observer {
         self.state().templates.get(group)
     }
 
-    /// The last failure to list launch templates, if none has succeeded since, and when that was.
-    pub fn templates_trouble(&self) -> Option<(Timestamp, CloudError)> {
-        self.state().templates.trouble()
-    }
-
     async fn look_at_groups(&self) {
         let mut in_flight = FuturesUnordered::new();
         loop {

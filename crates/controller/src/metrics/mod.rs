@@ -362,16 +362,6 @@ impl Metrics {
             (KubeClient::Work | KubeClient::Lease | KubeClient::Workload | KubeClient::Review, _) => {}
         }
     }
-
-    /// Requests of the controllers that changed something so far.
-    pub fn kube_writes(&self) -> u64 {
-        self.writes.get()
-    }
-
-    /// GETs of single objects so far.
-    pub fn kube_live_reads(&self) -> u64 {
-        self.live_reads.get()
-    }
 }
 
 impl fmt::Debug for Metrics {

@@ -230,11 +230,6 @@ impl Manager {
         self.diagnostics("/metrics").await
     }
 
-    /// What its `/debug/pools` shows: the last plan and report of each pool.
-    pub async fn debug_pools(&self) -> Result<String> {
-        self.diagnostics("/debug/pools").await
-    }
-
     async fn diagnostics(&self, path: &str) -> Result<String> {
         match self.diagnostics_for(Some(&self.token), path).await? {
             (200, page) => Ok(page),
@@ -250,11 +245,6 @@ impl Manager {
     /// Where on this machine its diagnostics are.
     pub fn diagnostics_port(&self) -> Result<u16> {
         self.port(|running| running.diagnostics_port)
-    }
-
-    /// An error unless its `/livez` says that it lives.
-    pub async fn check_alive(&self) -> Result<()> {
-        get(self.port(|running| running.health_port)?, "/livez").await.map(drop)
     }
 
     fn port(&self, which: impl FnOnce(&Running) -> u16) -> Result<u16> {
