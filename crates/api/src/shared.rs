@@ -1,7 +1,6 @@
 //! Pieces that several kinds share.
 
 use crate::patterns;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use crate::model::{
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
 use crate::{
-    Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked,
+    Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
     NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;

@@ -195,8 +195,7 @@ fn path<'a>(
     paths: &mut BTreeSet<Path>,
 ) -> &'a [TokenTree] {
     let declares = place != Place::Code;
-    loop {
-        let [TokenTree::Punct(first), TokenTree::Punct(second), next, others @ ..] = rest else { break };
+    while let [TokenTree::Punct(first), TokenTree::Punct(second), next, others @ ..] = rest {
         if first.as_char() != ':' || second.as_char() != ':' {
             break;
         }

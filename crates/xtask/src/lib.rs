@@ -24,3 +24,8 @@ pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).map_or_else(|| here.clone(), std::path::Path::to_path_buf)
 }
+
+/// Whether a file is Rust code, by its name.
+fn is_rust(path: &str) -> bool {
+    std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs")
+}

@@ -49,12 +49,12 @@ pub fn check(root: &Path) -> Result<()> {
     findings.extend(anchors(&files));
     let code: Vec<(&str, &str)> = files
         .iter()
-        .filter(|file| file.path.ends_with(".rs") || file.path.ends_with("Cargo.toml"))
+        .filter(|file| crate::is_rust(&file.path) || file.path.ends_with("Cargo.toml"))
         .map(|file| (file.path.as_str(), file.text.as_str()))
         .collect();
     findings.extend(crate::unused::findings(&code)?);
     for folder in WITHOUT_CIRCLES {
-        let rust = code.iter().copied().filter(|(path, _)| path.ends_with(".rs"));
+        let rust = code.iter().copied().filter(|(path, _)| crate::is_rust(path));
         findings.extend(crate::imports::circles(folder, rust)?);
     }
     findings.extend(toolchains(&files));
@@ -245,7 +245,7 @@ fn lints(file: &File) -> Vec<String> {
 
 /// In the planner only the order of the questions asks the steps: what is the case does not depend on what is done about it.
 fn steps(file: &File) -> Vec<String> {
-    let planner = file.path.strip_prefix("crates/planner/src/").filter(|path| path.ends_with(".rs"));
+    let planner = file.path.strip_prefix("crates/planner/src/").filter(|path| crate::is_rust(path));
     if planner.is_none_or(|path| path == "plan.rs" || path.starts_with("steps/")) {
         return Vec::new();
     }

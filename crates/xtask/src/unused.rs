@@ -38,7 +38,7 @@ fn dependencies(files: &[(&str, &str)]) -> Result<Vec<String>> {
         }
         let folder = path.trim_end_matches("Cargo.toml");
         let mut words = BTreeSet::new();
-        for (_, text) in files.iter().filter(|(it, _)| it.starts_with(folder) && it.ends_with(".rs")) {
+        for (_, text) in files.iter().filter(|(it, _)| it.starts_with(folder) && crate::is_rust(it)) {
             words.extend(idents(text)?);
         }
         let selects =
@@ -59,7 +59,7 @@ fn dependencies(files: &[(&str, &str)]) -> Result<Vec<String>> {
 fn items(files: &[(&str, &str)]) -> Result<Vec<String>> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut declared: Vec<(&str, String)> = Vec::new();
-    for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
+    for (path, text) in files.iter().filter(|(path, _)| crate::is_rust(path)) {
         let words = idents(text)?;
         let public = words.windows(3).filter_map(|window| match window {
             [visibility, kind, name] if visibility == "pub" && DECLARES.contains(&kind.as_str()) => {

@@ -282,18 +282,13 @@ async fn an_odd_template_of_a_list_and_an_odd_old_version_are_passed_over() {
     let made = "<createTime>2026-01-01T00:00:00Z</createTime>";
     let reply = move |form: &Form, odd: u32| {
         let with_odd = template("lt-1", sound) + &template("lt-0", "");
-        match form["Action"].as_str() {
-            "DescribeLaunchTemplates" => ec2_answer(
-                "DescribeLaunchTemplates",
-                &format!("<launchTemplates>{with_odd}</launchTemplates>"),
-            ),
-            _ => {
-                let versions: String =
-                    [1, 2].map(|number| version(number, if number == odd { "" } else { made })).concat();
-                let set = format!("<launchTemplateVersionSet>{versions}</launchTemplateVersionSet>");
-                ec2_answer("DescribeLaunchTemplateVersions", &set)
-            }
+        if form["Action"] == "DescribeLaunchTemplates" {
+            let list = format!("<launchTemplates>{with_odd}</launchTemplates>");
+            return ec2_answer("DescribeLaunchTemplates", &list);
         }
+        let versions = [1, 2].map(|number| version(number, if number == odd { "" } else { made })).concat();
+        let set = format!("<launchTemplateVersionSet>{versions}</launchTemplateVersionSet>");
+        ec2_answer("DescribeLaunchTemplateVersions", &set)
     };
     let old = Canned::start(move |form, _| reply(form, 1)).await.cloud().await;
     let listed = old.describe_templates_tagged("k").await.unwrap();

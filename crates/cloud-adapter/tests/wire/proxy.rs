@@ -7,10 +7,13 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+/// Whom a proxy was asked for, and what came through the tunnel first.
+type Seen = (String, Vec<u8>);
+
 /// A proxy that answers every CONNECT with one line, and remembers whom it was asked for and what came through the tunnel first.
 struct Tunnel {
     url: String,
-    seen: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Tunnel {
@@ -29,7 +32,7 @@ impl Tunnel {
         Self { url, seen }
     }
 
-    fn seen(&self) -> Vec<(String, Vec<u8>)> {
+    fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
@@ -42,7 +45,7 @@ impl Tunnel {
     }
 }
 
-async fn serve(mut stream: TcpStream, answer: &str) -> Option<(String, Vec<u8>)> {
+async fn serve(mut stream: TcpStream, answer: &str) -> Option<Seen> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);

@@ -52,7 +52,6 @@ const PAGES_IN_FLIGHT: usize = 3;
 /// Ids per DescribeInstances call. AWS documents no maximum; others have asked for 500 at a time for years.
 const IDS_PER_CALL: usize = 500;
 
-
 /// The shared observer. All methods but [`Observer::run`] return at once and never call AWS.
 pub struct Observer {
     cloud: Arc<dyn Cloud>,

@@ -518,7 +518,7 @@ impl Pools {
         state: &PoolState,
     ) -> Vec<&'a Action> {
         let mut due = Vec::with_capacity(actions.len());
-        for action in actions.iter() {
+        for action in actions {
             if holds.hold(action) {
                 continue;
             }

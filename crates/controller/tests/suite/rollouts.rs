@@ -438,6 +438,6 @@ async fn another_purchase_mix_is_replaced_by_aws_alone_and_drained() {
     pool.is_of(3);
     assert!(pool.instances().iter().all(|id| !before.contains(id)), "{}", world.in_words());
     assert_eq!(world.core.drains().len(), 3, "each once, drained");
-    assert_eq!(world.notes("MachineChosen"), [] as [String; 0], "none of our choice");
+    assert_eq!(world.notes("MachineChosen"), Vec::<String>::new(), "none of our choice");
     assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0);
 }

@@ -96,7 +96,7 @@ async fn several_instances_of_a_group_end_in_one_call() {
     let end = "Action=TerminateInstanceInAutoScalingGroup&ShouldDecrementDesiredCapacity=true";
     let named = format!("{end}&AutoScalingGroupName=pool");
     let two = format!("&InstanceIds.member.1={}&InstanceIds.member.2={}", ids[0], ids[1]);
-    let many: String = (1..=101).map(|n| format!("&InstanceIds.member.{n}=i-{n:017x}")).collect();
+    let many = (1..=101).map(|n| format!("&InstanceIds.member.{n}=i-{n:017x}")).collect::<Vec<_>>().concat();
     let refused =
         [format!("{end}{two}"), format!("{named}{two}&InstanceId={}", ids[2]), format!("{named}{many}")];
     for call in refused {
