@@ -1,7 +1,6 @@
 //! Pieces that several kinds share.
 
 use crate::patterns;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +56,3 @@ pub struct TemplateMetadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<BTreeMap<String, String>>,
 }
-
-/// Conditions of a kind that has no other status field worth reading.
-pub type Conditions = Vec<Condition>;

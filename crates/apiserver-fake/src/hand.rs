@@ -81,11 +81,6 @@ impl FakeApiServer {
         self.put(object, Part::Main)
     }
 
-    /// Replaces an object's status.
-    pub fn update_status<K: Object>(&self, object: &K) -> Result<K, Refusal> {
-        self.put(object, Part::Status)
-    }
-
     fn put<K: Object>(&self, object: &K, part: Part) -> Result<K, Refusal> {
         let mut wanted = to_json(object)?;
         let key = (object.namespace().unwrap_or_default(), object.name_any());

@@ -1,7 +1,7 @@
 //! Credentials, HTTP, timeouts and retries: everything that is decided before the first call.
 
-use crate::sessions::{Sessions, with_roles};
-use crate::{AwsCloud, Clients};
+use crate::clients::{AwsCloud, Clients};
+use crate::sessions::{AssumedRole, Sessions, with_roles};
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_smithy_http_client::proxy::ProxyConfig;
@@ -29,6 +29,35 @@ pub struct AwsSettings {
     pub roles: Vec<AssumedRole>,
     /// How long to wait.
     pub timeouts: Timeouts,
+    /// Whether calls go through a proxy.
+    pub proxy: Proxy,
+}
+
+/// Whether calls go through a proxy.
+#[derive(Clone, Debug, Default)]
+pub enum Proxy {
+    /// As `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of this process's environment say, as for every other program.
+    #[default]
+    OfTheEnvironment,
+    /// Calls to `https` endpoints go through this one.
+    Https {
+        /// Its URL.
+        url: String,
+        /// What is reached without it, in the words of `NO_PROXY`: hosts, domains, addresses and networks, with commas between.
+        except: String,
+    },
+}
+
+impl Proxy {
+    fn config(&self) -> Result<ProxyConfig, ConnectError> {
+        match self {
+            Self::OfTheEnvironment => Ok(ProxyConfig::from_env()),
+            Self::Https { url, except } => {
+                let proxy = ProxyConfig::https(url.as_str()).map_err(|_| ConnectError::BadProxy)?;
+                Ok(proxy.no_proxy(except))
+            }
+        }
+    }
 }
 
 /// Where credentials come from.
@@ -46,17 +75,6 @@ pub enum Identity {
         /// Session token, for temporary keys.
         session_token: Option<String>,
     },
-}
-
-/// One role of a chain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AssumedRole {
-    /// The role's ARN.
-    pub arn: String,
-    /// The external id that its trust policy asks for.
-    pub external_id: Option<String>,
-    /// The session's name in CloudTrail.
-    pub session_name: String,
 }
 
 /// How long to wait for what.
@@ -79,6 +97,9 @@ pub enum ConnectError {
     /// Not an HTTP URL.
     #[error("the AWS endpoint {0:?} is not a URL that begins with http:// or https://")]
     BadEndpoint(String),
+    /// Not a proxy's URL. It is not repeated: it may hold a password.
+    #[error("the proxy's URL cannot be read")]
+    BadProxy,
 }
 
 /// Attempts of a call that may be repeated. Few: the observer and the controller's queue repeat as well, at a distance.
@@ -93,6 +114,7 @@ impl AwsSettings {
             identity: Identity::default(),
             roles: Vec::new(),
             timeouts: Timeouts::default(),
+            proxy: Proxy::default(),
         }
     }
 }
@@ -132,7 +154,7 @@ impl fmt::Debug for Identity {
 pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectError> {
     let settings = checked(settings)?;
     let sessions = Sessions::new();
-    let config = with_roles(base(&settings, &sessions).await, &settings.roles).await;
+    let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
     let autoscaling = |retries: RetryConfig| {
         let config = aws_sdk_autoscaling::config::Builder::from(&config)
             .interceptor(sessions.clone())
@@ -173,7 +195,7 @@ pub(crate) async fn connect_queue(
     let Timeouts { connect, attempt, operation } = settings.timeouts;
     let patient = Timeouts { connect, attempt: attempt + LONGEST_WAIT, operation: operation + LONGEST_WAIT };
     let sessions = Sessions::new();
-    let config = with_roles(base(&settings, &sessions).await, &settings.roles).await;
+    let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
     let client = |retries: RetryConfig, timeouts: Timeouts| {
         let config = aws_sdk_sqs::config::Builder::from(&config)
             .interceptor(sessions.clone())
@@ -208,21 +230,20 @@ fn is_http(url: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| url.strip_prefix(scheme).is_some_and(|host| !host.is_empty()))
 }
 
-/// HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY hold as they do for every other program. The SDK's own client reads
-/// them; one that is built with a TLS provider of choice does not unless told to.
-fn https() -> SharedHttpClient {
-    Builder::new().build_with_connector_fn(|settings, components| {
-        let mut connector = Connector::builder().proxy_config(ProxyConfig::from_env());
+/// The SDK's own client heeds the environment's proxies; one that is built with a TLS provider of choice does not unless told to.
+fn https(proxy: ProxyConfig) -> SharedHttpClient {
+    Builder::new().build_with_connector_fn(move |settings, components| {
+        let mut connector = Connector::builder().proxy_config(proxy.clone());
         connector.set_connector_settings(settings.cloned());
         connector.set_sleep_impl(components.and_then(RuntimeComponents::sleep_impl));
         connector.tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build()
     })
 }
 
-async fn base(settings: &AwsSettings, sessions: &Sessions) -> SdkConfig {
+async fn base(settings: &AwsSettings, sessions: &Sessions) -> Result<SdkConfig, ConnectError> {
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
         .region(Region::new(settings.region.clone()))
-        .http_client(https())
+        .http_client(https(settings.proxy.config()?))
         .identity_cache(sessions.clone())
         .timeout_config(settings.timeouts.config());
     if let Ok(name) = AppName::new("cluster-api-provider-foo") {
@@ -235,7 +256,7 @@ async fn base(settings: &AwsSettings, sessions: &Sessions) -> SdkConfig {
         let keys = Credentials::new(access_key_id, secret_access_key, session_token.clone(), None, "foo");
         loader = loader.credentials_provider(keys);
     }
-    loader.load().await
+    Ok(loader.load().await)
 }
 
 #[cfg(test)]

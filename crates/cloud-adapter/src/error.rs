@@ -1,6 +1,5 @@
 //! From the SDK's errors to ours: by error code and by where the call broke, never by message text.
 
-use crate::sessions::Refused;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::{ConnectorError, SdkError};
@@ -191,6 +190,18 @@ fn kind_without_code(status: u16) -> ErrorKind {
         400..=499 => ErrorKind::Invalid,
         _ => ErrorKind::Internal,
     }
+}
+
+/// STS refused a role.
+#[derive(Debug, thiserror::Error)]
+#[error("role {role} cannot be assumed: {code}: {message}")]
+pub(crate) struct Refused {
+    pub(crate) role: String,
+    /// AWS's error code.
+    pub(crate) code: String,
+    pub(crate) message: String,
+    /// HTTP status.
+    pub(crate) status: u16,
 }
 
 /// The first error of that type in the chain.

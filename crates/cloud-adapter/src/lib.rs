@@ -4,12 +4,14 @@
 //! depend on it except where the manager is wired together. There are no decisions here, no caches and no limits: one
 //! trait method is one API call, its input and output translated, its errors sorted by AWS's error code.
 //!
+//! * `clients`: the SDK's clients;
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
 //! * `groups`, `templates`, `instances`, `network`: the operations by family, with the shapes they need;
 //! * `queue`: one SQS queue;
 //! * `sessions`: roles, and what is remembered of credentials;
 //! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
 
+mod clients;
 pub mod connect;
 mod error;
 mod groups;
@@ -20,36 +22,20 @@ mod queue;
 mod sessions;
 mod templates;
 
-pub use connect::{AssumedRole, AwsSettings, ConnectError, Identity, Timeouts};
+pub use clients::AwsCloud;
+pub use connect::{AwsSettings, ConnectError, Identity, Proxy, Timeouts};
 pub use queue::AwsQueue;
+pub use sessions::AssumedRole;
 
 use async_trait::async_trait;
 use foo_cloud::model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use foo_cloud::{
-    Compute, Described, ImageInfo, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
-    TemplateSummary, VersionCopy,
+    Compute, Described, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Result, SecurityGroupInfo,
+    SubnetInfo, TemplateSummary, VersionCopy,
 };
 use std::collections::BTreeMap;
-
-/// Auto Scaling and EC2 of one identity in one region.
-#[derive(Clone, Debug)]
-pub struct AwsCloud {
-    autoscaling: Clients<aws_sdk_autoscaling::Client>,
-    ec2: Clients<aws_sdk_ec2::Client>,
-    sts: aws_sdk_sts::Client,
-}
-
-/// Two clients of the same service.
-#[derive(Clone, Debug)]
-struct Clients<C> {
-    /// Repeats what failed for a passing reason: for reads, and for changes that carry a client token.
-    repeating: C,
-    /// Sends once: for all other changes. A second TerminateInstanceInAutoScalingGroup after a lost answer could
-    /// shrink the group twice; the caller looks first.
-    once: C,
-}
 
 impl AwsCloud {
     /// Prepares clients; makes no call yet.
@@ -67,7 +53,7 @@ impl Compute for AwsCloud {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         templates::create(&self.ec2.repeating, name, content, description, tags, token).await
     }
     async fn create_template_version(
@@ -76,7 +62,7 @@ impl Compute for AwsCloud {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         templates::create_version(&self.ec2.repeating, id, content, description, token).await
     }
     async fn copy_template_version(
@@ -85,7 +71,7 @@ impl Compute for AwsCloud {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         templates::copy_version(&self.ec2.repeating, id, copy, description, token).await
     }
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {

@@ -1,8 +1,9 @@
 //! One SQS queue.
 
+use crate::AwsSettings;
+use crate::clients::Clients;
 use crate::connect::{self, ConnectError};
 use crate::error::{self, Gap};
-use crate::{AwsSettings, Clients};
 use async_trait::async_trait;
 use aws_sdk_sqs::types as aws;
 use foo_cloud::model::Timestamp;

@@ -5,8 +5,7 @@
 //! administrator revokes the sessions of a role, or an access key is deleted that began the chain. So a refused call makes
 //! all be forgotten that is remembered ([`Sessions`]), at most once in [`PATIENCE`].
 
-use crate::AssumedRole;
-use crate::error::find;
+use crate::error::{Refused, find};
 use aws_config::SdkConfig;
 use aws_config::identity::IdentityCache;
 use aws_config::sts::AssumeRoleProvider;
@@ -30,6 +29,17 @@ use tokio::time::Instant;
 /// What was refused is refused again after a new session, too, if a right is missing: then STS is not asked again and again.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// One role of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssumedRole {
+    /// The role's ARN.
+    pub arn: String,
+    /// The external id that its trust policy asks for.
+    pub external_id: Option<String>,
+    /// The session's name in CloudTrail.
+    pub session_name: String,
+}
+
 /// The same configuration, in the roles that are assumed one after the other. Nothing is called yet.
 pub(crate) async fn with_roles(mut config: SdkConfig, roles: &[AssumedRole]) -> SdkConfig {
     for role in roles {
@@ -50,18 +60,6 @@ pub(crate) async fn with_roles(mut config: SdkConfig, roles: &[AssumedRole]) -> 
 struct Assumed {
     role: String,
     provider: AssumeRoleProvider,
-}
-
-/// STS refused a role.
-#[derive(Debug, thiserror::Error)]
-#[error("role {role} cannot be assumed: {code}: {message}")]
-pub(crate) struct Refused {
-    role: String,
-    /// AWS's error code.
-    pub(crate) code: String,
-    message: String,
-    /// HTTP status.
-    pub(crate) status: u16,
 }
 
 impl ProvideCredentials for Assumed {

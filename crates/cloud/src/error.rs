@@ -2,6 +2,7 @@
 
 use crate::operation::Operation;
 use std::fmt;
+use std::time::Duration;
 use strum::IntoStaticStr;
 
 /// A failed call.
@@ -51,6 +52,11 @@ impl CloudError {
     /// An error with its message cleaned of volatile parts.
     pub fn new(operation: Operation, kind: ErrorKind, code: Option<String>, message: &str) -> Self {
         Self { operation, kind, code, message: stable_text(message) }
+    }
+
+    /// Nobody answered within that time.
+    pub fn no_answer(operation: Operation, within: Duration) -> Self {
+        Self::new(operation, ErrorKind::Unreachable, None, &format!("no answer in {} s", within.as_secs()))
     }
 
     /// Auto Scaling tries, with the caller's rights, whether it could launch from the template, and does not say which right

@@ -6,8 +6,8 @@ use crate::model::{
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
 use crate::{
-    Compute, Described, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, NetworkQuery, Result,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
+    NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ impl<T: Groups + ?Sized> Groups for Arc<T> {
     async fn account(&self) -> Result<String> {
         T::account(self).await
     }
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         T::describe_groups(self, names).await
     }
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
@@ -47,6 +47,14 @@ impl<T: Groups + ?Sized> Groups for Arc<T> {
     }
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
         T::terminate_instance(self, id, decrement).await
+    }
+    async fn terminate_instances(
+        &self,
+        group: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> Result<Ended> {
+        T::terminate_instances(self, group, ids, decrement).await
     }
     async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
         T::drain_hook(self, name).await
@@ -77,7 +85,7 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         T::create_template(self, name, content, description, tags, token).await
     }
     async fn create_template_version(
@@ -86,7 +94,7 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         T::create_template_version(self, id, content, description, token).await
     }
     async fn copy_template_version(
@@ -95,7 +103,7 @@ impl<T: Compute + ?Sized> Compute for Arc<T> {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         T::copy_template_version(self, id, copy, description, token).await
     }
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>> {

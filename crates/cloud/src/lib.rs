@@ -6,6 +6,7 @@
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that hardly ever change, asked once.
+//! * [`watchdog`]: loops that run for ever, and those who notice when they do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
 
@@ -16,9 +17,11 @@ pub mod lookups;
 pub mod metered;
 pub mod metrics;
 pub mod observer;
+mod observers;
 pub mod operation;
 pub mod queue;
 pub mod requests;
+pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{CloudError, ErrorKind};
@@ -27,12 +30,14 @@ pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
 pub use observer::{Observation, Observer, Pace, Seen, Word};
+pub use observers::Observers;
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
-    Described, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
-    NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Described, Ended, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
+    Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
+pub use watchdog::Watchdog;
 
 use async_trait::async_trait;
 use model::hook::HookTerms;
@@ -54,8 +59,8 @@ pub trait Groups: Send + Sync {
     /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
     async fn account(&self) -> Result<String>;
     /// The groups of these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups, MaxRecords).
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>>;
-    /// All groups that carry a tag of this key; one call per 100 groups.
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked>;
+    /// All groups that carry a tag of this key, but for those that AWS describes oddly; one call per 100 groups.
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>>;
     /// Makes a group. `AlreadyExists` if the name is taken, by whomever.
     async fn create_group(&self, spec: &GroupSpec) -> Result<()>;
@@ -73,6 +78,14 @@ pub trait Groups: Send + Sync {
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
     /// Ends one member, protected or not. `Invalid` when a decrement would go below the minimum size, or for an unknown id.
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()>;
+    /// Ends members of a group, protected or not, in one call; at most 100. AWS does not say whether a refusal because of one
+    /// of them spares the others.
+    async fn terminate_instances(
+        &self,
+        group: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> Result<Ended>;
     /// The terms of our lifecycle hook, if the group has it.
     async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>>;
     /// Makes our lifecycle hook or gives it other terms. Waits that have begun keep theirs.
@@ -98,7 +111,7 @@ pub trait Compute: Send + Sync {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)>;
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>>;
     /// Adds a version. `token` makes a repetition harmless.
     async fn create_template_version(
         &self,
@@ -106,7 +119,7 @@ pub trait Compute: Send + Sync {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion>;
+    ) -> Result<Made<TemplateVersion>>;
     /// Adds a version made from another one. `token` makes a repetition harmless.
     async fn copy_template_version(
         &self,
@@ -114,10 +127,11 @@ pub trait Compute: Send + Sync {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion>;
+    ) -> Result<Made<TemplateVersion>>;
     /// The template of that name with all its versions (one call for the template, one per 200 versions), if it exists.
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>>;
-    /// All templates that carry a tag of this key, without versions; one call per 200 templates.
+    /// All templates that carry a tag of this key, without versions, but for those that EC2 describes oddly; one call per 200
+    /// templates.
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
     /// Deletes versions, at most 200. Versions that are already gone are no error.
     async fn delete_template_versions(

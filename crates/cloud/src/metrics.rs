@@ -8,25 +8,17 @@
 //! | `foo_aws_tokens_left` | bucket | tokens left after the last call; negative values do not occur |
 //! | `foo_aws_rate_percent` | bucket | the bucket's present rate, in percent of the configured one |
 //! | `foo_observer_sweeps_total` | code | DescribeAutoScalingGroups pages of the observer |
-//! | `foo_observations_oldest_seconds` | | age of the oldest of the newest looks at all groups, at the moment of the scrape |
-//! | `foo_groups_unseen` | | groups nobody has seen for two periods, at the moment of the scrape |
 //! | `foo_observation_age_seconds` | | age of each group's observation at the moment it is replaced or fails to be |
 
 use crate::error::ErrorKind;
-use crate::observer::{Observer, Unseen};
 use crate::operation::{Bucket, Operation, Service};
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{
-    DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelValueEncoder,
-};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 /// All metrics of this crate. Clones share the same numbers.
@@ -39,12 +31,7 @@ pub struct Metrics {
     rates: Family<BucketLabel, Gauge>,
     sweeps: Family<SweepOutcome, Counter>,
     ages: Histogram,
-    observers: Observers,
 }
-
-/// All observers there are: asked when somebody scrapes, since one that stands still says nothing by itself.
-#[derive(Clone, Debug, Default)]
-struct Observers(Arc<Mutex<Vec<Weak<Observer>>>>);
 
 impl Metrics {
     /// Makes the metrics and registers them under their full names; once per process.
@@ -81,7 +68,6 @@ impl Metrics {
             "Age of a group's observation when the next look at it ends",
             metrics.ages.clone(),
         );
-        registry.register_collector(Box::new(metrics.observers.clone()));
         metrics
     }
 
@@ -97,25 +83,7 @@ impl Metrics {
             sweeps: Family::default(),
             // 1 s … 34 min: from a group that is being worked on to an outage.
             ages: Histogram::new(exponential_buckets(1.0, 2.0, 12)),
-            observers: Observers::default(),
         }
-    }
-
-    /// From now on this observer is asked how old its views are.
-    pub fn asks(&self, observer: &Arc<Observer>) {
-        let mut observers = self.observers.0.lock().unwrap_or_else(PoisonError::into_inner);
-        observers.retain(|observer| observer.strong_count() > 0);
-        observers.push(Arc::downgrade(observer));
-    }
-
-    /// Groups of all observers that nobody has seen for longer than two periods.
-    pub fn unseen(&self) -> Unseen {
-        self.observers.all().iter().map(|observer| observer.unseen()).fold(Unseen::default(), |sum, it| {
-            Unseen {
-                groups: sum.groups.saturating_add(it.groups),
-                unexplained: sum.unexplained.saturating_add(it.unexplained),
-            }
-        })
     }
 
     pub(crate) fn call_ended(&self, operation: Operation, code: Code, took: Duration) {
@@ -137,33 +105,6 @@ impl Metrics {
 
     pub(crate) fn observation_aged(&self, age: Duration) {
         self.ages.observe(age.as_secs_f64());
-    }
-}
-
-impl Observers {
-    fn all(&self) -> Vec<Arc<Observer>> {
-        let observers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        observers.iter().filter_map(Weak::upgrade).collect()
-    }
-}
-
-impl Collector for Observers {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let all = self.all();
-        let oldest = all.iter().filter_map(|observer| observer.oldest()).max().unwrap_or_default();
-        let unseen: usize = all.iter().map(|observer| observer.unseen().groups).sum();
-        ConstGauge::new(oldest.as_secs_f64()).encode(encoder.encode_descriptor(
-            "foo_observations_oldest_seconds",
-            "Age of the oldest of the newest looks at all groups",
-            None,
-            MetricType::Gauge,
-        )?)?;
-        ConstGauge::new(i64::try_from(unseen).unwrap_or(i64::MAX)).encode(encoder.encode_descriptor(
-            "foo_groups_unseen",
-            "Groups that nobody has seen for longer than two periods",
-            None,
-            MetricType::Gauge,
-        )?)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What calls take and return beyond the planner's nouns.
 
+use crate::error::CloudError;
+use crate::model::hook::HookTerms;
 use crate::model::{
-    GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection,
+    Group, GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection,
     SecurityGroupId, SubnetId, TemplateVersion, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,8 @@ pub struct GroupSpec {
     pub subnets: BTreeSet<SubnetId>,
     /// Whether new instances are protected from scale-in.
     pub new_instances: Protection,
+    /// Our lifecycle hook, made with the group so that nothing of it ever ends without.
+    pub drain_hook: Option<HookTerms>,
     /// Tags of the group, not propagated to instances (the template tags those).
     pub tags: BTreeMap<String, String>,
 }
@@ -58,6 +62,39 @@ pub struct GroupChange {
     pub subnets: Option<BTreeSet<SubnetId>>,
     /// Protection of new instances.
     pub new_instances: Option<Protection>,
+}
+
+/// Something that EC2 made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made<T> {
+    /// What was made.
+    pub made: T,
+    /// What EC2 says will not work of it: it makes it all the same, and refuses it later.
+    pub warning: Option<String>,
+}
+
+/// What came of a look at groups by name. A name that is in neither part is of no group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// Those that are there.
+    pub groups: Vec<Group>,
+    /// Those of which AWS said something that makes no sense, and what: they are there, but were not seen.
+    pub odd: BTreeMap<GroupName, CloudError>,
+}
+
+impl From<Vec<Group>> for Looked {
+    fn from(groups: Vec<Group>) -> Self {
+        Self { groups, odd: BTreeMap::new() }
+    }
+}
+
+/// What AWS said of a call that ends several instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It ends all of them.
+    All,
+    /// It ends fewer than it was asked to; which, it does not say.
+    NotAll,
 }
 
 /// A launch template without its versions.

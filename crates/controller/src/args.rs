@@ -232,6 +232,7 @@ impl Args {
                 quiet_period: self.aws_quiet_period,
                 active_shortest: self.aws_active_period,
                 active_longest: self.aws_active_period.saturating_mul(5),
+                patient_period: self.aws_active_period.saturating_mul(10),
                 seed: u64::from(std::process::id()),
                 ..observer::Settings::default()
             },

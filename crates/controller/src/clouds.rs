@@ -9,28 +9,29 @@
 use crate::clock::Clock;
 use crate::credentials::Credentials;
 use crate::leader::Leadership;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Task};
+use crate::tasks::Tasks;
 use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::model::GroupName;
 use foo_cloud::observer::Settings;
-use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer, Queue};
-use futures::{FutureExt, Stream, StreamExt};
+use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer, Observers, Queue, Watchdog};
+use futures::{Stream, StreamExt};
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 use tokio::sync::{OnceCell, mpsc};
+use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Names on their way from all observers to the pool controller. Each observer keeps its own names, each once, until
 /// there is room here.
 const WAKES_IN_TRANSIT: usize = 64;
-/// An observer that panicked is started again after this long; what it knew is still there.
-const RESTART_AFTER: Duration = Duration::from_secs(5);
+/// The pool controller takes a name within this time, unless it stands still.
+const TAKEN_WITHIN: Duration = Duration::from_mins(5);
 
 /// Which cloud: whose credentials, in which region.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +59,22 @@ impl CloudKey {
 impl fmt::Display for CloudKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", self.credentials, self.region)
+    }
+}
+
+/// A group, and the cloud it is in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The cloud.
+    pub cloud: CloudKey,
+    /// The group.
+    pub group: GroupName,
+}
+
+impl Place {
+    /// That group in that cloud.
+    pub fn of(cloud: &CloudKey, group: &GroupName) -> Self {
+        Self { cloud: cloud.clone(), group: group.clone() }
     }
 }
 
@@ -191,6 +208,8 @@ pub struct Clouds {
     settings: Settings,
     clock: Arc<dyn Clock>,
     accounts: Accounts,
+    tasks: Tasks,
+    observers: Observers,
     regions: Mutex<HashMap<CloudKey, Weak<CloudRegion>>>,
     wakes: mpsc::Sender<Wake>,
     woken: Arc<Mutex<mpsc::Receiver<Wake>>>,
@@ -211,6 +230,8 @@ impl Clouds {
             factory,
             metering: Metering { limits, metrics: metrics.cloud(), leadership, allowance: None },
             accounts: Accounts::default(),
+            tasks: metrics.tasks().clone(),
+            observers: metrics.observers(),
             settings,
             clock,
             regions: Mutex::default(),
@@ -278,13 +299,11 @@ impl Clouds {
         let observer = Observer::new(Arc::clone(&cloud), self.settings.clone(), Arc::clone(&self.clock))
             .with_metrics(self.metering.metrics.clone());
         let observer = Arc::new(observer);
-        let driver = tokio::spawn(drive(Arc::clone(&observer), key.clone()));
-        self.metering.metrics.asks(&observer);
-        let guard = {
-            let observer = Arc::clone(&observer);
-            tokio::spawn(async move { observer.guard().await })
-        };
-        let forwarder = tokio::spawn(forward(observer.wakes(), key.clone(), self.wakes.clone()));
+        self.observers.asks(&observer);
+        for (what, watchdog) in observer.watchdogs() {
+            self.tasks.watch(Task::Observer, &format_args!("{what}, {key}"), watchdog);
+        }
+        let tasks = [self.drive(&observer, &key), self.guard(&observer, &key), self.forward(&observer, &key)];
         tracing::info!(cloud = %key, "connected");
         Arc::new(CloudRegion {
             key,
@@ -293,7 +312,28 @@ impl Clouds {
             observer,
             account: OnceCell::new(),
             allowance,
-            _tasks: [driver, guard, forwarder].map(AbortOnDropHandle::new),
+            _tasks: tasks.map(AbortOnDropHandle::new),
+        })
+    }
+
+    /// Without it every pool would wait silently.
+    fn drive(&self, observer: &Arc<Observer>, key: &CloudKey) -> JoinHandle<()> {
+        let (tasks, observer, key) = (self.tasks.clone(), Arc::clone(observer), key.clone());
+        tokio::spawn(async move { tasks.keep_up(Task::Observer, &key, || observer.run()).await })
+    }
+
+    fn guard(&self, observer: &Arc<Observer>, key: &CloudKey) -> JoinHandle<()> {
+        let (tasks, observer, key) = (self.tasks.clone(), Arc::clone(observer), key.clone());
+        tokio::spawn(async move { tasks.keep_up(Task::Observer, &key, || observer.guard()).await })
+    }
+
+    fn forward(&self, observer: &Arc<Observer>, key: &CloudKey) -> JoinHandle<()> {
+        let (tasks, observer, key) = (self.tasks.clone(), Arc::clone(observer), key.clone());
+        let (watchdog, to) = (Watchdog::default(), self.wakes.clone());
+        tasks.watch(Task::Wakes, &key, &watchdog);
+        tokio::spawn(async move {
+            let run = || forward(observer.wakes(), &key, &to, &watchdog);
+            tasks.keep_up(Task::Wakes, &key, run).await;
         })
     }
 
@@ -320,19 +360,20 @@ impl Stream for Wakes {
     }
 }
 
-/// Drives an observer for ever: without it every pool would wait silently.
-async fn drive(observer: Arc<Observer>, key: CloudKey) {
+async fn forward(
+    mut names: foo_cloud::observer::Wakes,
+    cloud: &CloudKey,
+    to: &mpsc::Sender<Wake>,
+    watchdog: &Watchdog,
+) {
     loop {
-        let ended = AssertUnwindSafe(observer.run()).catch_unwind().await;
-        tracing::error!(cloud = %key, panicked = ended.is_err(), "the observer ended; starting it again");
-        tokio::time::sleep(RESTART_AFTER).await;
-    }
-}
-
-async fn forward(mut names: foo_cloud::observer::Wakes, cloud: CloudKey, to: mpsc::Sender<Wake>) {
-    while let Some(group) = names.next().await {
+        watchdog.rests();
+        let Some(group) = names.next().await else { return };
+        watchdog.expects(TAKEN_WITHIN);
         if to.send(Wake { cloud: cloud.clone(), group }).await.is_err() {
-            return;
+            // Nobody listens any more: the process ends.
+            watchdog.rests();
+            return std::future::pending().await;
         }
     }
 }

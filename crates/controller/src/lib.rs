@@ -34,8 +34,10 @@ pub mod metrics;
 mod owners;
 pub mod passes;
 pub mod pool;
+pub mod queue;
 pub mod readiness;
 pub mod run;
+pub mod tasks;
 pub mod telemetry;
 pub mod watch;
 

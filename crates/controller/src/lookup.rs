@@ -14,7 +14,7 @@ pub fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
     }
 }
 
-/// A reference in words.
+/// A reference in words. What a user wrote is quoted: blanks and control characters are seen.
 pub fn describe(what: &str, reference: &NetworkReference) -> String {
     match (&reference.id, &reference.tags) {
         (Some(id), _) => format!("{what} {}", shown(id)),

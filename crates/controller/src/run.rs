@@ -16,7 +16,7 @@ use crate::events::Events;
 use crate::identities::Identities;
 use crate::leader::{self, Candidate, Leadership, Standing};
 use crate::liveness::Liveness;
-use crate::metrics::{KubeClient, Metrics};
+use crate::metrics::{KubeClient, Metrics, Task};
 use crate::readiness::Readiness;
 use crate::{admin, client, cluster, control_plane, identities, pool};
 use anyhow::Context as _;
@@ -58,6 +58,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let liveness = Liveness::default();
     let (underway, deadline) = (metrics.underway().clone(), config.settings.last_deadline());
     liveness.watch_over(move || underway.overdue(deadline));
+    metrics.tasks().tell(&liveness, &readiness);
     let kube = kube_config(config.kubeconfig.as_deref()).await?;
     let health = admin::health(readiness.clone(), liveness.clone());
     let _health = admin::serve(config.health, health, Transport::Plain)
@@ -71,6 +72,8 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     }
 
     let identity = identity();
+    let lease = config.election.as_ref().map(|election| election.name.as_str());
+    metrics.leads(lease, false);
     let mut candidate = match &config.election {
         Some(election) => {
             let (config, of_lease) = (kube.clone(), metrics.clone());
@@ -81,11 +84,15 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
                 identity: identity.clone(),
                 timing: election.timing,
             };
-            Some(Candidate::start_apart(lease, settings, Arc::clone(&clock)).await?)
+            Some(
+                Candidate::start_apart(lease, settings, Arc::clone(&clock), metrics.leader_transitions())
+                    .await?,
+            )
         }
         None => None,
     };
     if let Some(candidate) = &mut candidate {
+        metrics.tasks().watch(Task::Election, &identity, candidate.watchdog());
         let standing = candidate.standing();
         readiness.wait_for("leader election", move || *standing.borrow() != Standing::Starting);
         tokio::select! {
@@ -97,7 +104,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
             () = stop.cancelled() => return Ok(End::Stopped),
         }
     }
-    metrics.leads(true);
+    metrics.leads(lease, true);
 
     let leadership = candidate.as_ref().map_or_else(Leadership::always, Candidate::leadership);
     let leads = leadership.clone();

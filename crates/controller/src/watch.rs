@@ -16,6 +16,7 @@
 //!
 //! kube's shared streams are not used: they drop deletes (kube-rs#1590) and can stall for ever.
 
+mod by_name;
 mod changes;
 mod filled;
 mod follow;
@@ -23,6 +24,7 @@ mod pulse;
 mod received;
 mod unreadable;
 
+pub use by_name::ByName;
 pub use changes::Passing;
 pub use filled::{Filled, WatchEnded};
 pub use pulse::{Pulse, Pulses, SILENT_FOR_LONG};
@@ -43,9 +45,9 @@ use kube::api::ObjectMeta;
 use kube::core::NamespaceResourceScope;
 use kube::runtime::reflector::{self, Store};
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, Resource, ResourceExt};
+use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -53,6 +55,8 @@ use std::sync::Arc;
 pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
     /// The cache; complete once it is filled.
     pub store: Store<K>,
+    /// The same objects, for those who want the ones of a namespace or a pool only.
+    pub by_name: ByName<K>,
     /// Whether the cache has been filled once: the only way to ask that of it.
     pub filled: Filled,
     /// Objects that cannot be decoded; always empty in a guarded watch, which leaves them out.
@@ -112,6 +116,7 @@ impl<K: Object> Watch<K> {
         let (store, writer) = reflector::store();
         let name: &'static str = kind.into();
         let (mut changes, filled) = Changes::new(writer, passing);
+        let by_name = changes.by_name();
         let metrics = context.metrics.clone();
         let pulse = metrics.pulses().of(kind);
         let (is_filled, is_heard) = (filled.clone(), pulse.clone());
@@ -143,7 +148,7 @@ impl<K: Object> Watch<K> {
             };
             stream::iter(touched.into_iter().map(|object| Ok(Arc::unwrap_or_clone(object))))
         });
-        Self { store, filled, unreadable, changes: touched.boxed() }
+        Self { store, by_name, filled, unreadable, changes: touched.boxed() }
     }
 }
 
@@ -200,9 +205,7 @@ impl Decode {
             }
             watcher::Event::InitApply(Received::Odd(odd)) => {
                 self.found::<K>(&odd);
-                if self.odds == Odds::AreRemembered {
-                    self.listed.push(*odd);
-                }
+                self.listed.push(*odd);
                 (changes::Event::Nothing, Then::Nothing)
             }
             watcher::Event::Apply(Received::Object(object)) => {
@@ -229,9 +232,15 @@ impl Decode {
             Then::Nothing => {}
             Then::Forget { namespace, name, uid } => {
                 self.unreadable.remove(namespace.as_deref(), &name);
-                self.invalid.told.remove(&uid);
+                self.invalid.told.forget(&uid);
             }
-            Then::ForgetOthers => self.unreadable.replace(std::mem::take(&mut self.listed)),
+            Then::ForgetOthers => {
+                let listed = std::mem::take(&mut self.listed);
+                self.invalid.told.forget_others(&listed);
+                if self.odds == Odds::AreRemembered {
+                    self.unreadable.replace(listed);
+                }
+            }
         }
     }
 
@@ -284,19 +293,40 @@ struct Invalid {
     events: Events,
     metrics: Metrics,
     kind: Watched,
-    /// By uid, the version that was told of; of what is unreadable now.
-    told: HashMap<String, String>,
+    told: Told,
+}
+
+/// By uid, the version that was told of; of what is unreadable now.
+#[derive(Debug, Default)]
+struct Told(HashMap<String, String>);
+
+impl Told {
+    /// Whether this version of the object has not been told of; notes it.
+    fn is_news(&mut self, metadata: &ObjectMeta) -> bool {
+        let uid = metadata.uid.clone().unwrap_or_default();
+        let version = metadata.resource_version.clone().unwrap_or_default();
+        self.0.insert(uid, version.clone()) != Some(version)
+    }
+
+    fn forget(&mut self, uid: &str) {
+        self.0.remove(uid);
+    }
+
+    /// Nothing but these is unreadable: what went while nobody watched is forgotten, too.
+    fn forget_others(&mut self, listed: &[Odd]) {
+        let listed: HashSet<&str> =
+            listed.iter().map(|odd| odd.metadata.uid.as_deref().unwrap_or_default()).collect();
+        self.0.retain(|uid, _| listed.contains(uid.as_str()));
+    }
 }
 
 impl Invalid {
     fn new(context: &Context, kind: Watched) -> Self {
-        Self { events: context.events.clone(), metrics: context.metrics.clone(), kind, told: HashMap::new() }
+        Self { events: context.events.clone(), metrics: context.metrics.clone(), kind, told: Told::default() }
     }
 
     fn report<K: Object>(&mut self, metadata: &ObjectMeta, error: &str) {
-        let uid = metadata.uid.clone().unwrap_or_default();
-        let version = metadata.resource_version.clone().unwrap_or_default();
-        if self.told.insert(uid, version.clone()).is_some_and(|told| told == version) {
+        if !self.told.is_news(metadata) {
             return;
         }
         self.metrics.undecodable(self.kind);
@@ -320,9 +350,29 @@ impl Invalid {
     }
 }
 
-/// The objects of a cache that satisfy a condition, in the order of their names.
-pub fn find_all<K: Object>(store: &Store<K>, wanted: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
-    let mut found = store.state_filter(|object| wanted(object));
-    found.sort_by_cached_key(|object| (object.namespace(), object.name_any()));
-    found
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn odd(uid: &str, version: &str) -> Odd {
+        let metadata = ObjectMeta {
+            uid: Some(uid.to_owned()),
+            resource_version: Some(version.to_owned()),
+            ..ObjectMeta::default()
+        };
+        Odd { metadata, error: "odd".to_owned() }
+    }
+
+    #[test]
+    fn what_was_told_of_odd_objects_that_are_gone_is_forgotten() {
+        let mut told = Told::default();
+        assert!(told.is_news(&odd("a", "1").metadata) && told.is_news(&odd("b", "1").metadata));
+        assert!(!told.is_news(&odd("a", "1").metadata), "once for each version");
+        assert!(told.is_news(&odd("a", "2").metadata));
+        told.is_news(&odd("c", "1").metadata);
+        told.forget("c");
+        // Deleted while the watch was away: nothing but the next list says so.
+        told.forget_others(&[odd("a", "2")]);
+        assert_eq!(told.0.into_iter().collect::<Vec<_>>(), [("a".to_owned(), "2".to_owned())]);
+    }
 }

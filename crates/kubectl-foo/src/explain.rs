@@ -16,6 +16,9 @@ use std::fmt::Write as _;
 
 /// Warnings that are older are history.
 const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
+/// A pool that is not ready says something new more often than this, or its manager looks at it and nothing changes; which of
+/// the two is for people to find out.
+const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 /// So many warnings at most.
 const WARNINGS: usize = 5;
 /// Conditions that are well when they are True. Of all others a False whose reason begins with `Not` is nothing to tell.
@@ -45,6 +48,11 @@ fn sizes(pool: &FooMachinePool) -> String {
     let Some(status) = &pool.status else {
         return "the manager has not said anything about it yet".to_owned();
     };
+    let counts =
+        [status.desired_replicas, status.replicas, status.ready_replicas, status.up_to_date_replicas];
+    if counts.iter().all(Option::is_none) {
+        return "nothing is known of its instances yet".to_owned();
+    }
     let count = |count: Option<i32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     format!(
         "{} wished for, {} exist, {} ready, {} up to date",
@@ -57,14 +65,43 @@ fn sizes(pool: &FooMachinePool) -> String {
 
 fn verdict(pool: &FooMachinePool, now: Timestamp) -> String {
     let Some(ready) = find(pool_conditions(pool), "Ready") else { return String::new() };
-    let behind =
-        pool.status.as_ref().and_then(|status| status.observed_generation) != pool.metadata.generation;
-    let behind = if behind { " (the manager has not seen the last change of the spec yet)" } else { "" };
+    let behind = behind(pool);
+    // At rest nothing is written, and an old status is a good sign.
+    let written = written(pool).filter(|at| now.duration_since(*at) >= STALE);
+    let stale = written.filter(|_| behind.is_some() || ready.status != "True");
+    let stale = stale.map(|at| format!("the manager last wrote this status {} ago", duration(at, now)));
+    let caution = behind.into_iter().chain(stale).collect::<Vec<_>>().join("; ");
+    let caution = if caution.is_empty() { caution } else { format!(" ({caution})") };
     if ready.status == "True" {
-        format!("Ready for {}{behind}", age(ready, now))
+        format!("Ready for {}{caution}{}", age(ready, now), asides(ready, pool_conditions(pool)))
     } else {
-        format!("Not ready for {}: {}{behind}", age(ready, now), said(ready))
+        format!("Not ready for {}: {}{caution}", age(ready, now), said(ready))
     }
+}
+
+/// Warnings in what `Ready` says that no other condition repeats.
+fn asides(ready: &Condition, all: &[Condition]) -> String {
+    let message = one_line(&ready.message);
+    let is_repeated = |warning: &&str| all.iter().any(|other| one_line(&other.message) == *warning);
+    let warnings = message.split("; warning: ").skip(1).filter(|warning| !is_repeated(warning));
+    warnings.fold(String::new(), |asides, warning| format!("{asides}; warning: {warning}"))
+}
+
+/// What is said is not about the spec as it stands.
+fn behind(pool: &FooMachinePool) -> Option<String> {
+    let stands = pool.metadata.generation?;
+    let seen = pool.status.as_ref().and_then(|status| status.observed_generation);
+    let seen = seen.map_or_else(|| "none".to_owned(), |seen| seen.to_string());
+    (seen != stands.to_string()).then(|| {
+        format!("that is about generation {seen}; the spec has been changed since, to generation {stands}")
+    })
+}
+
+/// When the status was last written, as the API server remembers it.
+fn written(pool: &FooMachinePool) -> Option<Timestamp> {
+    let writes = pool.metadata.managed_fields.iter().flatten();
+    let of_status = writes.filter(|write| write.subresource.as_deref() == Some("status"));
+    of_status.filter_map(|write| write.time.as_ref()).map(|time| time.0).max()
 }
 
 /// What else is not as it is at rest.

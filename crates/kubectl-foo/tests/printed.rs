@@ -202,3 +202,35 @@ fn a_pool_that_nobody_has_looked_at_yet() {
         &Facts { pool: edited, foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() },
     );
 }
+
+/// A manager that cannot write a status, or does not look any more, leaves the old one standing.
+#[test]
+fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
+    let mut old = pool(&[condition(
+        "Ready",
+        "False",
+        "WaitingForMachinePool",
+        "no MachinePool owns this FooMachinePool yet",
+    )]);
+    let written = |minute: u32, subresource: Option<&str>| json!({"manager": "foo", "operation": "Apply", "subresource": subresource, "time": format!("2026-11-21T11:{minute}:00Z")});
+    let fields = json!([written(20, Some("status")), written(35, Some("status")), written(59, None)]);
+    old.metadata.managed_fields = Some(serde_json::from_value(fields).unwrap());
+    let status = old.status.as_mut().unwrap();
+    (status.desired_replicas, status.replicas) = (None, None);
+    (status.ready_replicas, status.up_to_date_replicas) = (None, None);
+    golden("old", &Facts { pool: old, foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() });
+}
+
+#[test]
+fn a_warning_of_a_pool_that_is_ready_is_said_once() {
+    let bounded = "the MachinePool wishes for 5 replicas, spec.maxSize allows 3";
+    let twin = "this FooMachinePool is also named by MachinePool twin";
+    let ready = format!("3 of 3 instances in service; warning: {twin}; warning: {bounded}");
+    let conditions = [
+        condition("Ready", "True", "ReadyAtMaxSize", &ready),
+        condition("ScalingUp", "False", "MaxSizeReached", bounded),
+    ];
+    let facts =
+        Facts { pool: pool(&conditions), foo_machines: Vec::new(), machines: Vec::new(), events: Vec::new() };
+    golden("warned", &facts);
+}

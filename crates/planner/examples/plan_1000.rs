@@ -6,7 +6,7 @@ use foo_planner::desired::{
     Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
     VictimPolicy, Wanted,
 };
-use foo_planner::model::group::GroupStatus;
+use foo_planner::model::group::{DeletionProtection, GroupStatus};
 use foo_planner::model::{
     Deletion, DeletionTimeouts, FooMachine, Group, GroupName, Health, ImageId, Instance, InstanceId,
     InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MetadataOptions, NodeState,
@@ -187,6 +187,7 @@ fn group(desired: &Desired, instances: Vec<Instance>) -> Group {
         suspended: [(Process::AZRebalance, String::new())].into(),
         tags: desired.identity.group_tags(),
         status: GroupStatus::Active,
+        deletion_protection: DeletionProtection::None,
         instances,
     }
 }

@@ -274,6 +274,8 @@ pub struct NewGroup {
     pub mix: Option<InstancesMix>,
     /// Subnets.
     pub subnets: BTreeSet<SubnetId>,
+    /// Our lifecycle hook, there from the first moment.
+    pub hook: HookTerms,
     /// Tags, the ownership tags included.
     pub tags: BTreeMap<String, String>,
 }
@@ -296,7 +298,8 @@ pub struct GroupSettings {
 }
 
 impl Action {
-    /// Whether it changes the group, so that older observations of it are void afterwards.
+    /// Whether it changes the group, so that older observations of it are void afterwards. An instance that is let go was on
+    /// its way out before: nothing that is decided on rests on whether a look shows it a step further.
     pub fn changes_group(&self) -> bool {
         matches!(
             self,
@@ -307,7 +310,6 @@ impl Action {
                 | Self::ResumeProcesses { .. }
                 | Self::ProtectInstances { .. }
                 | Self::TerminateInstance { .. }
-                | Self::CompleteHook { .. }
                 | Self::DeleteGroup { .. }
         )
     }

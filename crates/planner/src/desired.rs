@@ -6,6 +6,7 @@ use crate::model::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Everything that is wanted of one pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,6 +283,9 @@ pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
 /// made, nor on instances: a move would have to change theirs, and a template version for the next ones.
 pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
 
+/// What to do about a name that somebody else has: it is immutable.
+pub const ANOTHER_NAME: &str = "delete this pool and create it again with a spec.groupName of its own";
+
 impl Template {
     /// What a version of it is found again by.
     pub fn hashes(&self) -> TemplateHashes {
@@ -329,6 +333,44 @@ impl Identity {
     /// Whether these tags are this pool's, whichever management cluster it is in (invariant I12: what lacks them is never changed).
     pub fn owns(&self, tags: &BTreeMap<String, String>) -> bool {
         self.ownership_tags().iter().all(|(key, value)| tags.get(key) == Some(value))
+    }
+
+    /// Whose something is by its tags, if they are those of a pool.
+    pub fn owner_by(group: GroupName, tags: &BTreeMap<String, String>) -> Option<Self> {
+        let (namespace, cluster) = tags.get(TAG_CLUSTER)?.split_once('/')?;
+        let pool = tags.get(TAG_POOL)?.clone();
+        let installation = tags.get(TAG_INSTALLATION).cloned().unwrap_or_default();
+        let (namespace, cluster) = (namespace.to_owned(), cluster.to_owned());
+        Some(Self { namespace, pool, cluster, group, installation, adopt_from: None })
+    }
+
+    /// How another pool is called in what the users of this one read. Names in other namespaces are not for them.
+    pub fn other_in_words(&self, other: &Self) -> String {
+        if other.namespace == self.namespace {
+            format!("FooMachinePool {} of Cluster {}", other.pool, other.cluster)
+        } else {
+            "a FooMachinePool of another namespace".to_owned()
+        }
+    }
+
+    /// What was found by our name is not ours: whose it is, and what to do.
+    pub(crate) fn somebody_elses(&self, what: &str, tags: &BTreeMap<String, String>) -> String {
+        match Self::owner_by(self.group.clone(), tags) {
+            Some(other) => {
+                format!("{what} belongs to {} and is left alone; {ANOTHER_NAME}", self.other_in_words(&other))
+            }
+            None => format!(
+                "{what} has no ownership tags of a FooMachinePool and is left alone; if it is this pool's, put the tags \
+                 back, else {ANOTHER_NAME}"
+            ),
+        }
+    }
+}
+
+/// `<namespace>/<name>` of the FooMachinePool, as logs name it.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.pool)
     }
 }
 

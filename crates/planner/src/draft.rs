@@ -1,10 +1,9 @@
 //! A plan being written: actions by stage, one merged change of the group, events, memory and timers.
 
 use crate::action::{Action, GroupSettings};
-use crate::memory::Memory;
-use crate::model::{GroupName, MachineName, Seconds, Timestamp};
+use crate::memory::{Memory, RAISE_WAITS};
+use crate::model::{GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use crate::report::{About, Event, Severity};
-use crate::steps::template::RAISE_WAITS;
 use std::collections::BTreeSet;
 
 /// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes
@@ -131,6 +130,17 @@ impl Draft {
     /// The change of the group so far.
     pub(crate) fn pending_change(&self) -> &GroupSettings {
         &self.change
+    }
+
+    /// Instances that this plan lets go from our hook.
+    pub(crate) fn let_go(&self) -> BTreeSet<&InstanceId> {
+        let actions = self.actions.iter().map(|(_, action)| action);
+        actions
+            .filter_map(|action| match action {
+                Action::CompleteHook { id, .. } => Some(id),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Tells people, once, when it is done.

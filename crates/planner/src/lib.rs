@@ -4,7 +4,7 @@
 //! Every decision of the provider about groups, instances and Machines is made here and nowhere else.
 //!
 //! Reading order: [`plan`] is the table of contents; `situation` says what is the case; `steps` has one file per
-//! question; `summary` turns the situation into conditions; [`check`] judges a plan without having made it.
+//! question; `summary` turns the situation into conditions, and never asks the steps; [`check`] judges a plan without having made it.
 
 pub mod action;
 pub mod check;
@@ -16,12 +16,9 @@ pub mod names;
 pub mod observed;
 mod plan;
 pub mod report;
-mod rollout;
-mod signals;
 mod situation;
 mod steps;
 mod summary;
-mod tally;
 pub mod wishes;
 
 pub use action::{Action, GroupSettings, NewGroup, OnlyIf};

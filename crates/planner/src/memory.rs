@@ -5,13 +5,21 @@
 
 use crate::action::Action;
 use crate::model::hook::Hold;
-use crate::model::{Decrement, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
+use crate::model::signal::ADVICE_HOLDS;
+use crate::model::{Decrement, Group, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use crate::observed::{Look, Observed};
-use crate::signals::ADVICE_HOLDS;
 use crate::wishes::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// How long a raise of capacity waits for a template version that is being made, so that a change of content and
+/// size at once does not launch old content. Making one takes two calls; if it is still not there after a minute it
+/// is being refused, and then capacity of the old content is better than none.
+pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
+
+/// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
+pub(crate) const SHORT_FOR: Duration = Duration::from_mins(2);
 
 /// Memory between passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +44,9 @@ pub struct Memory {
     /// When a template of our name was first read without our tags; they may only not be visible yet.
     #[serde(default)]
     pub foreign_since: Option<Timestamp>,
+    /// How the group buys instances, as far as that was seen.
+    #[serde(default)]
+    pub purchase: Option<Purchase>,
     /// What was wanted when AWS was seen to have suspended launches by itself.
     #[serde(default)]
     pub suspended_for: Option<String>,
@@ -61,6 +72,33 @@ pub struct Memory {
     /// Instances at risk whose Nodes were to be cordoned, and how that went last; at least as long as an announcement stands.
     #[serde(default)]
     pub cordons: BTreeMap<InstanceId, Cordon>,
+}
+
+/// How a group buys instances, and when it was first seen to have changed that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purchase {
+    /// On demand, at least.
+    pub on_demand_base: u32,
+    /// Share of on-demand instances above that.
+    pub on_demand_percentage: u32,
+    /// When it was not as before; `None` while it is as it was when this manager first saw it.
+    pub changed: Option<Timestamp>,
+}
+
+impl Purchase {
+    /// As the newest view shows it, after what was known.
+    fn seen(before: Option<Self>, group: &Group, now: Timestamp) -> Option<Self> {
+        let mix = group.mix.as_ref()?;
+        let (base, percentage) = (mix.on_demand_base, mix.on_demand_percentage);
+        let changed = match before {
+            Some(before) if (before.on_demand_base, before.on_demand_percentage) == (base, percentage) => {
+                before.changed
+            }
+            Some(_) => Some(now),
+            None => None,
+        };
+        Some(Self { on_demand_base: base, on_demand_percentage: percentage, changed })
+    }
 }
 
 /// A try to cordon a Node.
@@ -151,6 +189,11 @@ pub const EFFECT_DEADLINE: Duration = Duration::from_mins(1);
 pub const CACHE_DEADLINE: Duration = Duration::from_secs(30);
 
 impl Memory {
+    /// Whether the capacity that was asked for has not come for too long.
+    pub(crate) fn is_starving(&self, now: Timestamp) -> bool {
+        self.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= now)
+    }
+
     /// Notes how an action went, right after it was tried.
     ///
     /// Each change of the group voids all earlier observations of it, a refused one too: AWS refuses what does not
@@ -252,6 +295,8 @@ impl Memory {
                 instance.is_some_and(|it| it.lifecycle == LifecycleState::TerminatingWait)
             };
             memory.holds.retain(|id, _| waits(id));
+            let before = memory.purchase;
+            memory.purchase = seen.as_ref().and_then(|group| Purchase::seen(before, group, observed.now));
         }
         memory.busy.retain(|_, at| !overdue(*at, BUSY_FOR, observed.now));
         // What was announced may be out of sight for a while.

@@ -4,7 +4,7 @@ use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use crate::situation::Situation;
+use crate::situation::{Situation, heeds};
 use crate::steps::{
     ends, group, hooks, interrupt, machines, own, remediate, remove, replace, size, template, victims,
 };
@@ -85,7 +85,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
         provider_ids: summary::provider_ids(situation),
         machines,
         outside: summary::outside(situation),
-        heeds: crate::signals::heeds(situation),
+        heeds: heeds(situation),
         template: summary::template(situation),
         rollout: summary::rollout(situation),
         events,

@@ -288,6 +288,9 @@ pub struct NextLook {
 pub enum Pace {
     /// Nothing is expected to change.
     Quiet,
+    /// Something is under way that ends in its own time, and nothing is to be done when it does: instances shut down while
+    /// others are being drained.
+    Patient,
     /// Something is under way.
     Active,
 }

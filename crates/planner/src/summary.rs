@@ -6,6 +6,7 @@
 //! while the cause stays the same: they hold counts and names, never times.
 
 mod conditions;
+mod parts;
 mod ready;
 mod replacing;
 
@@ -13,21 +14,20 @@ pub(crate) use conditions::conditions;
 pub(crate) use replacing::rollout;
 
 use crate::desired::Wanted;
-use crate::draft::{Draft, Held, Until};
+use crate::draft::Draft;
+use crate::memory::SHORT_FOR;
 use crate::model::group::TemplateChoice;
-use crate::model::{LifecycleState, NodeState, SpecHash, Timestamp};
+use crate::model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
-use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport, some_names};
-use crate::situation::{Generation, Situation, Standing, View};
-use crate::steps::size::SHORT_FOR;
+use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport};
+use crate::situation::{Generation, Member, Situation, Standing, View};
 use std::collections::BTreeSet;
 
 /// Whether the pool's infrastructure is there: the group is, and if any instance is wanted, one is in service. An instance
 /// that is still being launched may never come up.
 pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
-    let serves = |member: &super::situation::Member<'_>| {
-        member.is_replica() && member.instance.lifecycle == LifecycleState::InService
-    };
+    let serves =
+        |member: &Member<'_>| member.is_replica() && member.instance.lifecycle == LifecycleState::InService;
     let somebody = situation.members.iter().any(serves);
     matches!(situation.view, View::Ours(_)) && (situation.wish.size == 0 || somebody)
 }
@@ -74,7 +74,7 @@ pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
     for member in situation.members.iter().filter(|member| member.is_replica()) {
         let joined = member.machine.is_some_and(|machine| machine.node == NodeState::Ready);
         counts.ready += u32::from(joined && member.instance.lifecycle == LifecycleState::InService);
-        let hash = situation.spec_hash(member.instance, member.foo_machine);
+        let hash = situation.content.spec_hash(member.instance, member.foo_machine);
         counts.up_to_date += u32::from(hash.is_some() && hash == wanted);
     }
     Some(counts)
@@ -85,7 +85,7 @@ fn reference_hash<'a>(situation: &Situation<'a>) -> Option<&'a SpecHash> {
     match &situation.desired.template {
         Wanted::Ready(template) => Some(&template.spec_hash),
         Wanted::Blocked(_) => match situation.view.group().and_then(|group| group.template.as_ref()) {
-            Some((_, TemplateChoice::Version(version))) => situation.hash_of_version(*version),
+            Some((_, TemplateChoice::Version(version))) => situation.content.hash_of_version(*version),
             Some((_, TemplateChoice::Floating(_))) | None => None,
         },
     }
@@ -106,7 +106,7 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
                 instance_type: instance.instance_type.as_str().to_owned(),
                 lifecycle: instance.lifecycle.clone(),
                 template_version: instance.template.as_ref().map(|(_, version)| *version),
-                spec_hash: situation.spec_hash(instance, Some(foo_machine)).cloned(),
+                spec_hash: situation.content.spec_hash(instance, Some(foo_machine)).cloned(),
                 up_to_date: match member.generation {
                     Generation::Current => Some(true),
                     Generation::Outdated => Some(false),
@@ -142,7 +142,7 @@ pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
         Some((id, TemplateChoice::Version(version))) => Some(TemplateReport {
             id: id.as_str().to_owned(),
             version: *version,
-            spec_hash: situation.hash_of_version(*version)?.clone(),
+            spec_hash: situation.content.hash_of_version(*version)?.clone(),
         }),
         Some((_, TemplateChoice::Floating(_))) | None => None,
     }
@@ -157,7 +157,12 @@ pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
     let after = timers.into_iter().flatten().min().map(|at| now.until(at));
     // A move waits for a paused pool that blocks it.
     let paused = situation.desired.pause.is_some() && situation.observed.moves == Moves::Free;
-    let pace = if !paused && is_under_way(situation, draft) { Pace::Active } else { Pace::Quiet };
+    let pace = match is_under_way(situation, draft) {
+        _ if paused => Pace::Quiet,
+        false => Pace::Quiet,
+        true if only_shuts_down(situation, draft) => Pace::Patient,
+        true => Pace::Active,
+    };
     NextLook { pace, after: after.filter(|_| !paused) }
 }
 
@@ -175,48 +180,28 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     !draft.is_idle() || expected || (ours && moving) || unclear
 }
 
-/// What is to be said when the MachinePool wishes for more than `spec.maxSize` allows.
-fn cut(situation: &Situation<'_>) -> Option<String> {
-    let wish = situation.wish;
-    (wish.written > wish.size).then(|| {
-        format!(
-            "the MachinePool wishes for {}, spec.maxSize allows {}",
-            many(wish.written, "replica"),
-            wish.size
-        )
-    })
-}
-
-/// What is more than wished for and stays for a while, and why.
-fn held(situation: &Situation<'_>, held: Held) -> String {
-    let wish = situation.wish.size;
-    let why = match held.from {
-        Some(from) if from > wish => {
-            format!("replicas lowered from {from} to {wish} without marking Machines")
+/// Whether all that moves in AWS is instances that shut down, or wait until more are drained to be ended with them. A call that
+/// ends some is followed by a look anyway.
+fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
+    let tally = situation.tally;
+    let comes = tally.booting + tally.nameless > 0 || situation.unlaunched() > 0;
+    let now = draft.let_go();
+    let let_go = |id: &InstanceId| {
+        let before = situation.memory.holds.get(id).is_some_and(|hold| hold.completed.is_some());
+        before || now.contains(id)
+    };
+    let shuts_down = |member: &Member<'_>| match member.standing {
+        Standing::Ending => false,
+        Standing::Leaving => {
+            member.instance.lifecycle == LifecycleState::TerminatingProceed || let_go(&member.instance.id)
         }
-        Some(_) | None => format!("more Machines than the {wish} wished for, and none of them marked"),
+        _ => true,
     };
-    let nodes = if held.machines == 1 {
-        "1 serving node is".to_owned()
-    } else {
-        format!("{} serving nodes are", held.machines)
-    };
-    let until = match held.until {
-        Until::At(at) => format!("until {}", at.time_of_day()),
-        Until::AtLeast(at) => format!("at least until {}", at.time_of_day()),
-        Until::Launches(window) => {
-            format!("until {} min after AWS launches again what is asked for", window.0.div_ceil(60))
-        }
-    };
-    format!("{why}; {nodes} kept {until} unless marked")
-}
-
-/// Names of the members of a standing.
-fn named(situation: &Situation<'_>, standing: Standing) -> String {
-    some_names(situation.members_that_are(standing).map(|member| member.name.as_str()))
-}
-
-/// `1 Machine`, `2 Machines`.
-fn many(count: u32, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+    matches!(situation.view, View::Ours(_))
+        && situation.is_fresh()
+        && situation.memory.ledger.desired.is_none()
+        && draft.pending_change().desired.is_none()
+        && tally.draining > 0
+        && !comes
+        && situation.members.iter().all(shuts_down)
 }

@@ -8,11 +8,13 @@ pub mod checksums;
 pub mod deny;
 pub mod generate;
 mod graph;
+mod imports;
 pub mod provenance;
 pub mod release;
 pub mod sbom;
 pub mod tests_total;
 pub mod tidy;
+mod unused;
 pub mod yaml;
 
 use std::path::PathBuf;
@@ -21,4 +23,9 @@ use std::path::PathBuf;
 pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).map_or_else(|| here.clone(), std::path::Path::to_path_buf)
+}
+
+/// Whether a file is Rust code, by its name.
+fn is_rust(path: &str) -> bool {
+    std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }

@@ -1,49 +1,157 @@
-//! `cargo xtask test`: `cargo test` on the whole workspace, each test once, and one last line with the total.
+//! `cargo xtask test`: every test of the workspace, each once, and one last line with the total.
 //!
-//! Only counts what libtest says; which tests there are and how they run is cargo's business.
+//! Cargo says which test programs there are. Those of the end-to-end tests spend most of their time waiting for real components, all others
+//! computing: so there are two lanes, side by side, and in each one program after the other. The second lane begins with the end-to-end
+//! tests, and the first one takes part in them when all others are done. The lines of the second lane begin with `| `. Nothing is read
+//! but what libtest says.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
 use std::time::Instant;
+
+/// The folder of the package whose tests wait for real components.
+const END_TO_END: &str = "tests/e2e";
 
 /// Runs them. The last line is `N passed, N failed`; the exit code is 0 only if nothing failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let started = Instant::now();
-    let mut command = Command::new(cargo);
-    command.current_dir(root).arg("test");
+    let total = Mutex::new(Total::default());
     if arguments.is_empty() {
-        // A total is worth something only if a failure does not end the run.
-        command.args(["--workspace", "--no-fail-fast"]);
+        whole(root, &total)?;
     } else {
-        command.args(arguments);
+        let mut command = cargo(root);
+        listen("", command.args(["test"]).args(arguments), &total)?;
     }
-    let mut child = command.stdout(Stdio::piped()).spawn().context("running cargo test")?;
-    let output = child.stdout.take().context("cargo test without output")?;
-    let mut total = Total::default();
+    let total = total.into_inner().unwrap_or_default();
     let mut out = std::io::stdout().lock();
-    for line in BufReader::new(output).lines() {
-        let line = line.context("reading the output of cargo test")?;
-        writeln!(out, "{line}")?;
-        total.read(&line);
-    }
-    let status = child.wait().context("waiting for cargo test")?;
-    if !status.success() && total.failed == 0 {
-        writeln!(out, "\ncargo test failed without a failed test: something did not build or was killed")?;
-        total.failed = 1;
-    }
     if !total.failures.is_empty() {
         writeln!(out, "\nfailed:\n  {}", total.failures.join("\n  "))?;
     }
     if total.ignored > 0 {
         writeln!(out, "\n{} ignored", total.ignored)?;
     }
+    for (program, seconds) in total.slowest() {
+        writeln!(out, "{seconds:>5} s  {program}")?;
+    }
     writeln!(out, "\ntests took {} s", started.elapsed().as_secs())?;
     writeln!(out, "{} passed, {} failed", total.passed, total.failed)?;
-    let held = status.success() && total.failed == 0 && total.passed > 0;
+    let held = total.failed == 0 && total.passed > 0;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Builds all test programs, runs the examples of the documentation, then the programs in their lanes.
+fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
+    let (end_to_end, others): (Vec<Program>, Vec<Program>) =
+        programs(root)?.into_iter().partition(|program| program.folder.ends_with(END_TO_END));
+    listen("", cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]), total)?;
+    let waiting = Mutex::new(end_to_end.into_iter());
+    let next = || waiting.lock().ok().and_then(|mut programs| programs.next());
+    std::thread::scope(|scope| {
+        let second =
+            scope.spawn(|| std::iter::from_fn(next).try_for_each(|program| program.run("| ", total)));
+        let first =
+            others.into_iter().chain(std::iter::from_fn(next)).try_for_each(|program| program.run("", total));
+        let second = second.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the second lane panicked")));
+        first.and(second)
+    })
+}
+
+/// A test program that cargo built.
+#[derive(Debug, PartialEq, Eq)]
+struct Program {
+    /// For people.
+    name: String,
+    /// Its package's, where cargo would run it.
+    folder: PathBuf,
+    executable: PathBuf,
+}
+
+/// What cargo says of each thing that it built.
+#[derive(Deserialize)]
+struct Artifact {
+    manifest_path: PathBuf,
+    target: Target,
+    profile: Profile,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+fn programs(root: &Path) -> Result<Vec<Program>> {
+    let output = cargo(root)
+        .args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("running cargo test --no-run")?;
+    ensure!(output.status.success(), "the tests do not build");
+    let text = String::from_utf8(output.stdout).context("cargo wrote something else than UTF-8")?;
+    Ok(text.lines().filter_map(program).collect())
+}
+
+/// The test program that a line of cargo's messages is about, if it is about one.
+fn program(line: &str) -> Option<Program> {
+    let artifact: Artifact = serde_json::from_str(line).ok()?;
+    let executable = artifact.executable.filter(|_| artifact.profile.test)?;
+    let folder = artifact.manifest_path.parent()?.to_owned();
+    let package = folder.file_name()?.to_string_lossy().into_owned();
+    Some(Program { name: format!("{package}/{}", artifact.target.name), folder, executable })
+}
+
+impl Program {
+    fn run(&self, lane: &str, total: &Mutex<Total>) -> Result<()> {
+        let started = Instant::now();
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        println!("{lane}== {}", self.name);
+        listen(lane, &mut command, total)?;
+        let took = started.elapsed().as_secs();
+        if let Ok(mut total) = total.lock() {
+            total.seconds.insert(self.name.clone(), took);
+        }
+        Ok(())
+    }
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
+/// Runs a command, prints what it prints and counts. A command that fails without a failed test is a failure of its own.
+fn listen(lane: &str, command: &mut Command, total: &Mutex<Total>) -> Result<()> {
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().with_context(|| format!("starting {command:?}"))?;
+    let output = child.stdout.take().context("a command without output")?;
+    let mut own = Total::default();
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.context("reading what a test program prints")?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{lane}{line}");
+        own.read(&line);
+    }
+    let status = child.wait().context("waiting for a test program")?;
+    if !status.success() && own.failed == 0 {
+        own.failed = 1;
+        own.failures.push(format!("{command:?} ended with {status}: it did not build or was killed"));
+    }
+    if let Ok(mut total) = total.lock() {
+        total.add(own);
+    }
+    Ok(())
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,9 +160,27 @@ struct Total {
     failed: u64,
     ignored: u64,
     failures: Vec<String>,
+    /// How long each program took.
+    seconds: BTreeMap<String, u64>,
 }
 
 impl Total {
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+        self.failures.extend(other.failures);
+    }
+
+    /// The ten programs that took longest, the longest first.
+    fn slowest(&self) -> Vec<(&str, u64)> {
+        let mut all: Vec<(&str, u64)> =
+            self.seconds.iter().map(|(name, took)| (name.as_str(), *took)).collect();
+        all.sort_by_key(|(_, took)| std::cmp::Reverse(*took));
+        all.truncate(10);
+        all
+    }
+
     /// `test result: ok. 3 passed; 0 failed; 0 ignored; …` and `test name ... FAILED`.
     fn read(&mut self, line: &str) {
         if let Some(counts) = line.strip_prefix("test result: ") {
@@ -89,9 +215,38 @@ mod tests {
             "test result: ok. 40 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 1.25s",
             "test result: what somebody's test printed",
         ] {
-            total.read(line);
+            let mut own = Total::default();
+            own.read(line);
+            total.add(own);
         }
         let failures = vec!["a::c".to_owned()];
-        assert_eq!(total, Total { passed: 42, failed: 1, ignored: 2, failures });
+        assert_eq!(total, Total { passed: 42, failed: 1, ignored: 2, failures, ..Total::default() });
+    }
+
+    #[test]
+    fn a_test_program_is_what_cargo_built_for_tests() {
+        let line = |test: bool| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/x/tests/e2e/Cargo.toml","target":{{"name":"story"}},
+                    "profile":{{"test":{test}}},"executable":"/x/story-1"}}"#
+            )
+        };
+        let found = program(&line(true)).unwrap();
+        assert_eq!((found.name.as_str(), found.folder.ends_with(END_TO_END)), ("e2e/story", true));
+        assert_eq!(program(&line(false)), None);
+        assert_eq!(program(r#"{"reason":"build-finished","success":true}"#), None);
+    }
+
+    #[test]
+    fn a_command_that_is_killed_is_a_failure() {
+        let total = Mutex::new(Total::default());
+        listen(
+            "",
+            Command::new("sh").args(["-c", "echo 'test result: ok. 3 passed; 0 failed'; kill -9 $$"]),
+            &total,
+        )
+        .unwrap();
+        let total = total.into_inner().unwrap();
+        assert_eq!((total.passed, total.failed, total.failures.len()), (3, 1, 1));
     }
 }

@@ -23,6 +23,9 @@ const UNFINISHED: [&str; 5] = [
 const MACHINE_PATHS: [&str; 4] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
+/// Crates in which no two files may need each other.
+const WITHOUT_CIRCLES: [&str; 3] = ["crates/planner/src", "crates/cloud/src", "crates/cloud-adapter/src"];
+
 struct File {
     path: String,
     text: String,
@@ -38,11 +41,22 @@ pub fn check(root: &Path) -> Result<()> {
         findings.extend(spaces(file));
         findings.extend(links(file, &|path| root.join(path).exists()));
         findings.extend(lints(file));
+        findings.extend(steps(file));
         if let Some(warning) = long(file) {
             println!("warning: {warning}");
         }
     }
     findings.extend(anchors(&files));
+    let code: Vec<(&str, &str)> = files
+        .iter()
+        .filter(|file| crate::is_rust(&file.path) || file.path.ends_with("Cargo.toml"))
+        .map(|file| (file.path.as_str(), file.text.as_str()))
+        .collect();
+    findings.extend(crate::unused::findings(&code)?);
+    for folder in WITHOUT_CIRCLES {
+        let rust = code.iter().copied().filter(|(path, _)| crate::is_rust(path));
+        findings.extend(crate::imports::circles(folder, rust)?);
+    }
     findings.extend(toolchains(&files));
     if findings.is_empty() {
         println!("{} files are tidy", files.len());
@@ -229,6 +243,16 @@ fn lints(file: &File) -> Vec<String> {
     }
 }
 
+/// In the planner only the order of the questions asks the steps: what is the case does not depend on what is done about it.
+fn steps(file: &File) -> Vec<String> {
+    let planner = file.path.strip_prefix("crates/planner/src/").filter(|path| crate::is_rust(path));
+    if planner.is_none_or(|path| path == "plan.rs" || path.starts_with("steps/")) {
+        return Vec::new();
+    }
+    let asks = file.lines().filter(|(_, line)| line.contains("crate::steps"));
+    asks.map(|(number, _)| format!("{}:{number}: only plan.rs asks the steps", file.path)).collect()
+}
+
 /// The image is built with the toolchain that everything is tested with.
 fn toolchains(files: &[File]) -> Vec<String> {
     let find = |path: &str| files.iter().find(|file| file.path == path);
@@ -304,6 +328,14 @@ mod tests {
         assert!(lints(&file("crates/a/Cargo.toml", "[lints]\nworkspace = true\n")).is_empty());
         assert_eq!(lints(&file("crates/a/Cargo.toml", "[package]\n")).len(), 1);
         assert!(lints(&file("Cargo.toml", "")).is_empty());
+    }
+
+    #[test]
+    fn only_the_plan_asks_the_steps() {
+        let asks = "use crate::steps::group;\n";
+        let found = |path: &str| steps(&file(path, asks)).len();
+        assert_eq!(found("crates/planner/src/situation/rollout.rs"), 1);
+        assert_eq!(found("crates/planner/src/plan.rs") + found("crates/planner/src/steps/size.rs"), 0);
     }
 
     #[test]

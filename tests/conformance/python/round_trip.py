@@ -433,6 +433,9 @@ def test_standby_health_attach():
     wait(60)
     assert second not in [each["InstanceId"] for each in group("moves")["Instances"]]
     ids = [each["InstanceId"] for each in group("moves")["Instances"]]
+    for odd in [dict(InstanceIds=ids), dict(InstanceIds=ids, InstanceId=ids[0], AutoScalingGroupName="moves")]:
+        end = AUTOSCALING.terminate_instance_in_auto_scaling_group
+        refused("ValidationError", end, **odd, ShouldDecrementDesiredCapacity=True)
     answer = AUTOSCALING.terminate_instance_in_auto_scaling_group(
         InstanceIds=ids, AutoScalingGroupName="moves", ShouldDecrementDesiredCapacity=True
     )

@@ -20,6 +20,7 @@
 //! does not give, by whichever test.
 
 pub mod document;
+pub mod odd;
 mod stages;
 
 pub use stages::Stages;

@@ -4,6 +4,8 @@
 mod deletion;
 #[path = "contract/machines.rs"]
 mod machines;
+#[path = "contract/odd.rs"]
+mod odd;
 #[path = "contract/order.rs"]
 mod order;
 #[path = "contract/pause.rs"]

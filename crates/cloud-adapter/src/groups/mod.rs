@@ -5,12 +5,12 @@ mod shapes;
 use crate::numbers::signed;
 use crate::{AwsCloud, error};
 use async_trait::async_trait;
-use aws_sdk_autoscaling::types::{Filter, Tag};
+use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
 use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
 use foo_cloud::model::{Activity, Decrement, Group, GroupName, InstanceId, Process};
-use foo_cloud::{CloudError, ErrorKind, GroupChange, GroupSpec, Groups, Operation, Result};
+use foo_cloud::{CloudError, Ended, ErrorKind, GroupChange, GroupSpec, Groups, Looked, Operation, Result};
 use shapes::{Launch, Purpose};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups per page (DescribeAutoScalingGroups: MaxRecords, at most 100).
 const PAGE: i32 = 100;
@@ -28,17 +28,17 @@ impl Groups for AwsCloud {
         })
     }
 
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+    async fn describe_groups(&self, asked: &[GroupName]) -> Result<Looked> {
         const OPERATION: Operation = Operation::DescribeAutoScalingGroups;
-        if names.is_empty() {
-            return Ok(Vec::new()); // To AWS, no names means all groups.
+        if asked.is_empty() {
+            return Ok(Looked::default()); // To AWS, no names means all groups.
         }
-        let names = names.iter().map(|name| name.as_str().to_owned()).collect();
+        let names = asked.iter().map(|name| name.as_str().to_owned()).collect();
         let call = self.autoscaling.repeating.describe_auto_scaling_groups();
         let call = call.set_auto_scaling_group_names(Some(names)).max_records(PAGE);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
-        found.iter().map(|group| shapes::group(group).map_err(|gap| gap.during(OPERATION))).collect()
+        Ok(looked(asked, &found))
     }
 
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
@@ -48,7 +48,7 @@ impl Groups for AwsCloud {
             self.autoscaling.repeating.describe_auto_scaling_groups().filters(tagged).max_records(PAGE);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
-        found.iter().map(|group| shapes::group(group).map_err(|gap| gap.during(OPERATION))).collect()
+        Ok(looked(&[], &found).groups)
     }
 
     async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
@@ -63,6 +63,7 @@ impl Groups for AwsCloud {
             .set_desired_capacity(spec.desired.map(signed))
             .vpc_zone_identifier(shapes::subnets(&spec.subnets))
             .new_instances_protected_from_scale_in(shapes::is_protected(spec.new_instances))
+            .set_lifecycle_hook_specification_list(spec.drain_hook.map(|terms| vec![shapes::hook(terms)]))
             .set_tags(Some(tags(&spec.name, &spec.tags)));
         call = match launch {
             Launch::Template(template) => call.launch_template(template),
@@ -147,16 +148,34 @@ impl Groups for AwsCloud {
     }
 
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()> {
-        let shrink = match decrement {
-            Decrement::Shrink => true,
-            Decrement::Replace => false,
-        };
         let call = self.autoscaling.once.terminate_instance_in_auto_scaling_group();
-        let call = call.instance_id(id.as_str()).should_decrement_desired_capacity(shrink);
+        let call = call.instance_id(id.as_str()).should_decrement_desired_capacity(shrinks(decrement));
         call.send()
             .await
             .map_err(|failed| error::of(Operation::TerminateInstanceInAutoScalingGroup, &failed))?;
         Ok(())
+    }
+
+    async fn terminate_instances(
+        &self,
+        group: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> Result<Ended> {
+        if ids.is_empty() {
+            return Ok(Ended::All);
+        }
+        let call = self.autoscaling.once.terminate_instance_in_auto_scaling_group();
+        let call = call.auto_scaling_group_name(group.as_str());
+        let call = call.set_instance_ids(Some(ids.iter().map(|id| id.as_str().to_owned()).collect()));
+        let answer = call
+            .should_decrement_desired_capacity(shrinks(decrement))
+            .send()
+            .await
+            .map_err(|failed| error::of(Operation::TerminateInstanceInAutoScalingGroup, &failed))?;
+        // One activity per instance. An answer without any says nothing of how many there are.
+        let ended = answer.activities().len();
+        Ok(if ended > 0 && ended < ids.len() { Ended::NotAll } else { Ended::All })
     }
 
     async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
@@ -224,6 +243,43 @@ impl Groups for AwsCloud {
             }
         }
         Ok(found)
+    }
+}
+
+/// Each group for itself: one of which AWS says something odd spoils no look at the others of the page. When it does not even say
+/// the name, any that was asked for and is missing may be the one: that one is odd, not gone.
+fn looked(asked: &[GroupName], found: &[AutoScalingGroup]) -> Looked {
+    let mut looked = Looked::default();
+    let mut nameless = None;
+    for group in found {
+        match shapes::group(group) {
+            Ok(group) => looked.groups.push(group),
+            Err(gap) => {
+                let name = group.auto_scaling_group_name().unwrap_or_default();
+                let error = gap.during(Operation::DescribeAutoScalingGroups);
+                tracing::warn!(group = name, %error, "AWS describes a group oddly");
+                if name.is_empty() {
+                    nameless = Some(error);
+                } else {
+                    looked.odd.insert(name.into(), error);
+                }
+            }
+        }
+    }
+    if let Some(error) = nameless {
+        let seen: BTreeSet<&GroupName> = looked.groups.iter().map(|group| &group.name).collect();
+        let missing: Vec<&GroupName> = asked.iter().filter(|name| !seen.contains(name)).collect();
+        for name in missing {
+            looked.odd.entry(name.clone()).or_insert_with(|| error.clone());
+        }
+    }
+    looked
+}
+
+fn shrinks(decrement: Decrement) -> bool {
+    match decrement {
+        Decrement::Shrink => true,
+        Decrement::Replace => false,
     }
 }
 

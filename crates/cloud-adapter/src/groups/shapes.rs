@@ -3,11 +3,11 @@
 use crate::error::Gap;
 use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
-use foo_cloud::model::hook::{HookResult, HookTerms};
+use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
 use foo_cloud::model::{
-    Activity, ActivityStatus, Group, GroupStatus, Health, Instance, InstancesMix, LaunchTemplateId,
-    LifecycleState, MixOverride, Process, Protection, Seconds, Sizes, SpotStrategy, SubnetId,
-    TemplateVersion, Timestamp, group::TemplateChoice,
+    Activity, ActivityStatus, DeletionProtection, Group, GroupStatus, Health, Instance, InstancesMix,
+    LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds, Sizes, SpotStrategy,
+    SubnetId, TemplateVersion, Timestamp, group::TemplateChoice,
 };
 use std::collections::BTreeSet;
 
@@ -105,6 +105,10 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
             Some(text) if !text.is_empty() => GroupStatus::Deleting,
             _ => GroupStatus::Active,
         },
+        deletion_protection: group
+            .deletion_protection()
+            .map(|level| DeletionProtection::from_name(level.as_str()))
+            .unwrap_or_default(),
         instances: group.instances().iter().map(instance).collect::<Result<_, _>>()?,
     })
 }
@@ -156,15 +160,15 @@ fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
 }
 
 fn instance(instance: &aws::Instance) -> Result<Instance, Gap> {
-    let lifecycle = instance.lifecycle_state().ok_or(Gap("LifecycleState"))?;
+    let lifecycle = there(instance.lifecycle_state().map(aws::LifecycleState::as_str), "LifecycleState")?;
     let version = |template: &aws::LaunchTemplateSpecification| {
         Some((template.launch_template_id()?.into(), TemplateVersion(template.version()?.parse().ok()?)))
     };
     Ok(Instance {
-        id: instance.instance_id().ok_or(Gap("InstanceId"))?.into(),
-        zone: instance.availability_zone().ok_or(Gap("AvailabilityZone"))?.into(),
+        id: there(instance.instance_id(), "InstanceId")?.into(),
+        zone: there(instance.availability_zone(), "AvailabilityZone")?.into(),
         instance_type: instance.instance_type().unwrap_or_default().into(),
-        lifecycle: LifecycleState::from_name(lifecycle.as_str()),
+        lifecycle: LifecycleState::from_name(lifecycle),
         health: match instance.health_status() {
             Some(text) if text.eq_ignore_ascii_case("Unhealthy") => Health::Unhealthy,
             _ => Health::Healthy,
@@ -172,6 +176,11 @@ fn instance(instance: &aws::Instance) -> Result<Instance, Gap> {
         protection: protection(instance.protected_from_scale_in()),
         template: instance.launch_template().and_then(version),
     })
+}
+
+/// The SDK fills in an empty text for what AWS's model calls required.
+fn there<'a>(text: Option<&'a str>, field: &'static str) -> Result<&'a str, Gap> {
+    text.filter(|text| !text.is_empty()).ok_or(Gap(field))
 }
 
 fn protection(protected: Option<bool>) -> Protection {
@@ -211,6 +220,16 @@ pub(super) fn result(result: HookResult) -> &'static str {
         HookResult::Continue => "CONTINUE",
         HookResult::Abandon => "ABANDON",
     }
+}
+
+/// Our hook, for a group that is being made. The SDK asks for its name and transition; both are given.
+pub(super) fn hook(terms: HookTerms) -> aws::LifecycleHookSpecification {
+    aws::LifecycleHookSpecification::builder()
+        .lifecycle_hook_name(DRAIN_HOOK)
+        .lifecycle_transition(transition(terms))
+        .heartbeat_timeout(signed(terms.heartbeat.0))
+        .default_result(result(terms.result))
+        .build()
 }
 
 pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookTerms, Gap> {

@@ -6,10 +6,11 @@ use crate::error::{self, Gap};
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{
     DeleteLaunchTemplateVersionsResponseErrorItem, Filter, LaunchTemplateErrorCode, LaunchTemplateVersion,
-    RequestLaunchTemplateData, ResourceType, TagSpecification, ValidationWarning,
+    RequestLaunchTemplateData, ResourceType, TagSpecification, ValidationError, ValidationWarning,
 };
-use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion};
-use foo_cloud::{CloudError, ErrorKind, Operation, Result, TemplateSummary, VersionCopy};
+use foo_cloud::error::stable_text;
+use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateRecord, TemplateVersion};
+use foo_cloud::{CloudError, ErrorKind, Made, Operation, Result, TemplateSummary, VersionCopy};
 use std::collections::BTreeMap;
 
 /// Templates and versions per page (DescribeLaunchTemplates, DescribeLaunchTemplateVersions: MaxResults).
@@ -24,7 +25,7 @@ pub(crate) async fn create(
     description: &str,
     tags: &BTreeMap<String, String>,
     token: &str,
-) -> Result<(LaunchTemplateId, TemplateVersion)> {
+) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
     const OPERATION: Operation = Operation::CreateLaunchTemplate;
     let mut call = client
         .create_launch_template()
@@ -40,10 +41,10 @@ pub(crate) async fn create(
         call = call.tag_specifications(tags);
     }
     let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
-    warned(OPERATION, name, answer.warning());
+    let warning = answer.warning().and_then(words);
     let made = answer.launch_template().ok_or_else(|| Gap("LaunchTemplate").during(OPERATION))?;
     let made = shapes::summary(made).map_err(|gap| gap.during(OPERATION))?;
-    Ok((made.id, made.latest))
+    Ok(Made { made: (made.id, made.latest), warning })
 }
 
 pub(crate) async fn create_version(
@@ -52,7 +53,7 @@ pub(crate) async fn create_version(
     content: &TemplateContent,
     description: &str,
     token: &str,
-) -> Result<TemplateVersion> {
+) -> Result<Made<TemplateVersion>> {
     add_version(client, id, shapes::data(content), None, description, token).await
 }
 
@@ -62,7 +63,7 @@ pub(crate) async fn copy_version(
     copy: VersionCopy<'_>,
     description: &str,
     token: &str,
-) -> Result<TemplateVersion> {
+) -> Result<Made<TemplateVersion>> {
     add_version(client, id, shapes::replaced(&copy), Some(copy.from), description, token).await
 }
 
@@ -73,7 +74,7 @@ async fn add_version(
     source: Option<TemplateVersion>,
     description: &str,
     token: &str,
-) -> Result<TemplateVersion> {
+) -> Result<Made<TemplateVersion>> {
     const OPERATION: Operation = Operation::CreateLaunchTemplateVersion;
     let call = client
         .create_launch_template_version()
@@ -83,23 +84,20 @@ async fn add_version(
         .version_description(description)
         .client_token(token);
     let answer = call.send().await.map_err(|failed| error::of(OPERATION, &failed))?;
-    warned(OPERATION, id.as_str(), answer.warning());
+    let warning = answer.warning().and_then(words);
     let number = answer.launch_template_version().and_then(LaunchTemplateVersion::version_number);
-    number.map(TemplateVersion).ok_or_else(|| Gap("VersionNumber").during(OPERATION))
+    let made = number.map(TemplateVersion).ok_or_else(|| Gap("VersionNumber").during(OPERATION))?;
+    Ok(Made { made, warning })
 }
 
 /// EC2 takes a template that it would not launch, and says so in passing; the refusal comes with the group.
-fn warned(operation: Operation, template: &str, warning: Option<&ValidationWarning>) {
-    for error in warning.map(ValidationWarning::errors).unwrap_or_default() {
+fn words(warning: &ValidationWarning) -> Option<String> {
+    let one = |error: &ValidationError| {
         let (code, message) = (error.code().unwrap_or_default(), error.message().unwrap_or_default());
-        tracing::warn!(
-            operation = operation.name(),
-            template,
-            code,
-            message,
-            "EC2 warns of a launch template"
-        );
-    }
+        stable_text(&format!("{code}: {message}"))
+    };
+    let all: Vec<String> = warning.errors().iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 pub(crate) async fn describe(client: &Client, name: &str) -> Result<Option<LaunchTemplate>> {
@@ -121,10 +119,26 @@ async fn with_versions(client: &Client, name: &str) -> Result<Option<LaunchTempl
         client.describe_launch_template_versions().launch_template_id(summary.id.as_str()).max_results(PAGE);
     let versions = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     let versions = versions.map_err(|failed| error::of(VERSIONS, &failed))?;
-    let records = versions.iter().map(shapes::record).collect::<Result<Vec<_>, Gap>>();
-    let mut records = records.map_err(|gap| gap.during(VERSIONS))?;
+    let records = versions.iter().filter_map(|version| record(version, summary.latest).transpose());
+    let mut records = records.collect::<Result<Vec<_>, Gap>>().map_err(|gap| gap.during(VERSIONS))?;
     records.sort_by_key(|record| record.version);
     Ok(Some(LaunchTemplate { id: summary.id, name: summary.name, tags: summary.tags, versions: records }))
+}
+
+/// An old version of which EC2 says something odd is passed over: nothing is launched from it anew. The newest is not: it would be
+/// made again and again.
+fn record(
+    version: &LaunchTemplateVersion,
+    latest: TemplateVersion,
+) -> std::result::Result<Option<TemplateRecord>, Gap> {
+    let number = version.version_number().map(TemplateVersion);
+    match shapes::record(version) {
+        Err(Gap(field)) if number.is_some_and(|number| number != latest) => {
+            tracing::warn!(?number, field, "EC2's answer about a version of a launch template lacks a field");
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
 }
 
 pub(crate) async fn describe_tagged(client: &Client, tag_key: &str) -> Result<Vec<TemplateSummary>> {
@@ -133,7 +147,17 @@ pub(crate) async fn describe_tagged(client: &Client, tag_key: &str) -> Result<Ve
     let call = client.describe_launch_templates().filters(tagged).max_results(PAGE);
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
-    found.iter().map(|template| shapes::summary(template).map_err(|gap| gap.during(OPERATION))).collect()
+    // One that is left out looks changed to its pool, which then reads it for itself.
+    Ok(found.iter().filter_map(readable).collect())
+}
+
+fn readable(template: &aws_sdk_ec2::types::LaunchTemplate) -> Option<TemplateSummary> {
+    let read = shapes::summary(template);
+    if let Err(Gap(field)) = &read {
+        let id = template.launch_template_id().unwrap_or_default();
+        tracing::warn!(template = id, field, "EC2's answer about a launch template lacks a field");
+    }
+    read.ok()
 }
 
 pub(crate) async fn delete_versions(

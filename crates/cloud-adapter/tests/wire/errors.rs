@@ -4,8 +4,8 @@ use crate::canned::{
     Canned, Form, Reply, autoscaling_answer, autoscaling_error, cloud, ec2_answer, ec2_error, settings,
 };
 use crate::shapes::content;
-use foo_cloud::model::{Decrement, InstanceId, TemplateVersion};
-use foo_cloud::{CloudError, Compute, Described, ErrorKind, Groups};
+use foo_cloud::model::{Decrement, GroupName, InstanceId, TemplateVersion};
+use foo_cloud::{CloudError, Compute, Described, ErrorKind, Groups, Looked};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
 use std::collections::BTreeMap;
 use tokio::net::TcpListener;
@@ -125,7 +125,8 @@ async fn a_group_without_a_name_is_not_taken_for_an_absent_group() {
         )
     })
     .await;
-    let error = read(&server.cloud().await).await;
+    let looked = server.cloud().await.describe_groups(&["g".into()]).await.unwrap();
+    let error = &looked.odd[&GroupName::from("g")];
     assert_eq!(
         (error.kind, error.message.as_str()),
         (ErrorKind::Internal, "the answer has no usable AutoScalingGroupName")
@@ -189,7 +190,7 @@ async fn versions_that_could_not_be_deleted_fail_the_call_unless_they_are_gone()
 async fn empty_questions_are_not_sent() {
     let server = Canned::always(|| Reply::HangUp).await;
     let cloud = server.cloud().await;
-    assert_eq!(cloud.describe_groups(&[]).await, Ok(vec![]));
+    assert_eq!(cloud.describe_groups(&[]).await, Ok(Looked::default()));
     assert_eq!(cloud.describe_instances(&[]).await, Ok(BTreeMap::new()));
     assert_eq!(cloud.describe_images(&[]).await, Ok(vec![]));
     assert_eq!(cloud.describe_instance_types(&[]).await, Ok(vec![]));
@@ -228,6 +229,75 @@ async fn an_id_that_an_answer_leaves_out_is_asked_for_alone_before_anything_is_s
         found.iter().map(|(id, said)| (id.as_str(), *said != Described::NotFound)).collect();
     assert_eq!(said, [("i-0aaa", true), ("i-0bad", false), ("i-0bbb", true)], "nothing of i-0ccc");
     assert_eq!(server.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn a_group_that_aws_describes_oddly_is_set_aside_alone() {
+    let member = |name: &str, more: &str| {
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!("<AutoScalingGroupName>{name}</AutoScalingGroupName>")
+        };
+        let sizes = "<MinSize>0</MinSize><MaxSize>1</MaxSize><DesiredCapacity>1</DesiredCapacity>";
+        format!("<member>{name}{sizes}{more}</member>")
+    };
+    let homeless = "<Instances><member><InstanceId>i-1</InstanceId><LifecycleState>InService</LifecycleState></member></Instances>";
+    let answer = |groups: String| {
+        let groups = format!("<AutoScalingGroups>{groups}</AutoScalingGroups>");
+        move || autoscaling_answer("DescribeAutoScalingGroups", &groups)
+    };
+    let names = ["sound", "odd", "missing"].map(GroupName::from);
+    let looked = async |groups: String| {
+        Canned::always(answer(groups)).await.cloud().await.describe_groups(&names).await.unwrap()
+    };
+    let seen = |looked: &Looked| looked.groups.iter().map(|group| group.name.to_string()).collect::<Vec<_>>();
+    let odd = |looked: &Looked| looked.odd.keys().map(ToString::to_string).collect::<Vec<_>>();
+
+    let found = looked(member("sound", "") + &member("odd", homeless)).await;
+    assert_eq!((seen(&found), odd(&found)), (vec!["sound".to_owned()], vec!["odd".to_owned()]));
+    let error = &found.odd[&names[1]];
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (ErrorKind::Internal, "the answer has no usable AvailabilityZone")
+    );
+    // Whose it is that has no name nobody knows: what was asked for and is not there is not gone.
+    let found = looked(member("sound", "") + &member("", "")).await;
+    assert_eq!(
+        (seen(&found), odd(&found)),
+        (vec!["sound".to_owned()], vec!["missing".to_owned(), "odd".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn an_odd_template_of_a_list_and_an_odd_old_version_are_passed_over() {
+    let template =
+        |id: &str, rest: &str| format!("<item><launchTemplateId>{id}</launchTemplateId>{rest}</item>");
+    let sound = "<launchTemplateName>pool</launchTemplateName><latestVersionNumber>2</latestVersionNumber>";
+    let version = |number: u32, created: &str| {
+        format!(
+            "<item><launchTemplateId>lt-1</launchTemplateId><versionNumber>{number}</versionNumber>{created}</item>"
+        )
+    };
+    let made = "<createTime>2026-01-01T00:00:00Z</createTime>";
+    let reply = move |form: &Form, odd: u32| {
+        let with_odd = template("lt-1", sound) + &template("lt-0", "");
+        if form["Action"] == "DescribeLaunchTemplates" {
+            let list = format!("<launchTemplates>{with_odd}</launchTemplates>");
+            return ec2_answer("DescribeLaunchTemplates", &list);
+        }
+        let versions = [1, 2].map(|number| version(number, if number == odd { "" } else { made })).concat();
+        let set = format!("<launchTemplateVersionSet>{versions}</launchTemplateVersionSet>");
+        ec2_answer("DescribeLaunchTemplateVersions", &set)
+    };
+    let old = Canned::start(move |form, _| reply(form, 1)).await.cloud().await;
+    let listed = old.describe_templates_tagged("k").await.unwrap();
+    assert_eq!(listed.iter().map(|one| one.id.to_string()).collect::<Vec<_>>(), ["lt-1"]);
+    let read = old.describe_template("pool").await.unwrap().expect("there");
+    assert_eq!(read.versions.iter().map(|one| one.version).collect::<Vec<_>>(), [TemplateVersion(2)]);
+    let newest = Canned::start(move |form, _| reply(form, 2)).await.cloud().await;
+    let refused = newest.describe_template("pool").await.unwrap_err();
+    assert_eq!(refused.message, "the answer has no usable CreateTime", "it would be made again and again");
 }
 
 #[tokio::test]

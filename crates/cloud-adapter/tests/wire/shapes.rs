@@ -1,11 +1,12 @@
 //! What goes over the wire, field by field.
 
 use crate::canned::{Canned, Form, autoscaling_answer, ec2_answer};
+use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{
     InstancesMix, MetadataOptions, MixOverride, Protection, SpotOptions, SpotStrategy, TemplateContent,
     TemplateVersion, UserData, Volume, VolumeType,
 };
-use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
+use foo_cloud::{Compute, GroupChange, GroupSpec, Groups, Made};
 use std::collections::BTreeMap;
 
 /// A template with everything in it.
@@ -50,7 +51,7 @@ async fn a_launch_template_is_complete() {
     let cloud = server.cloud().await;
     let made =
         cloud.create_template("g", &content(), "foo spec=v1-a data=v1-b", &tags(&[("k", "v")]), "t-1").await;
-    assert_eq!(made, Ok(("lt-1".into(), TemplateVersion(1))));
+    assert_eq!(made, Ok(Made { made: ("lt-1".into(), TemplateVersion(1)), warning: None }));
     let data = "LaunchTemplateData";
     let mut expected = vec![
         "ClientToken=t-1".to_owned(),
@@ -98,6 +99,32 @@ async fn a_launch_template_is_complete() {
 }
 
 #[tokio::test]
+async fn what_ec2_warns_of_comes_with_what_it_made() {
+    let error =
+        |code: &str, message: &str| format!("<item><code>{code}</code><message>{message}</message></item>");
+    let errors = error("MissingParameter", "The parameter iops must be specified for io1 volumes.")
+        + &error("InvalidAMIID.NotFound", "no image; request 7a62c49f-347e-4fc4-9331-6e8e000000aa");
+    let warning = format!("<warning><errorSet>{errors}</errorSet></warning>");
+    let reply = move |form: &Form, _| {
+        let made = match form["Action"].as_str() {
+            "CreateLaunchTemplate" => {
+                "<launchTemplate><launchTemplateId>lt-1</launchTemplateId><launchTemplateName>g</launchTemplateName>\
+                 <latestVersionNumber>1</latestVersionNumber></launchTemplate>"
+            }
+            _ => "<launchTemplateVersion><versionNumber>2</versionNumber></launchTemplateVersion>",
+        };
+        ec2_answer(&form["Action"], &format!("{made}{warning}"))
+    };
+    let cloud = Canned::start(reply).await.cloud().await;
+    let words = "MissingParameter: The parameter iops must be specified for io1 volumes.; \
+                 InvalidAMIID.NotFound: no image; request …";
+    let made = cloud.create_template("g", &content(), "d", &tags(&[]), "t-1").await.unwrap();
+    assert_eq!(made.warning.as_deref(), Some(words), "the same each time");
+    let version = cloud.create_template_version(&"lt-1".into(), &content(), "d", "t-2").await.unwrap();
+    assert_eq!((version.made, version.warning.as_deref()), (TemplateVersion(2), Some(words)));
+}
+
+#[tokio::test]
 async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
     let server = Canned::start(|form, _| autoscaling_answer(&form["Action"], "")).await;
     let cloud = server.cloud().await;
@@ -120,16 +147,22 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         mix: Some(mix.clone()),
         subnets: ["subnet-b".into(), "subnet-a".into()].into(),
         new_instances: Protection::Protected,
+        drain_hook: Some(HookTerms::OURS),
         tags: tags(&[("k", "v")]),
     };
     cloud.create_group(&spec).await.unwrap();
     let policy = "MixedInstancesPolicy";
+    let hook = "LifecycleHookSpecificationList.member.1";
     let template = format!("{policy}.LaunchTemplate");
     assert_eq!(
         fields(&server.asked()[0]),
         [
             "AutoScalingGroupName=g".to_owned(),
             "DesiredCapacity=3".to_owned(),
+            format!("{hook}.DefaultResult=CONTINUE"),
+            format!("{hook}.HeartbeatTimeout=3600"),
+            format!("{hook}.LifecycleHookName=foo-drain"),
+            format!("{hook}.LifecycleTransition=autoscaling:EC2_INSTANCE_TERMINATING"),
             "MaxSize=5".to_owned(),
             "MinSize=0".to_owned(),
             format!("{policy}.InstancesDistribution.OnDemandBaseCapacity=1"),

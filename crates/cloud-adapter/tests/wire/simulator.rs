@@ -9,10 +9,13 @@ use foo_cloud::model::{
     group::TemplateChoice,
     hook::{HookResult, HookTerms},
 };
-use foo_cloud::{Compute, Described, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, NetworkQuery};
+use foo_cloud::{
+    Compute, Described, Ended, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, Looked, NetworkQuery,
+};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use foo_simulator::core::settings::Batches;
 use foo_simulator::{Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
 use std::time::Duration;
 
@@ -47,7 +50,8 @@ impl World {
             .wire
             .create_template("pool", &template(), &description(1), &tags(&[(OWNER, "pool")]), "token-1")
             .await
-            .unwrap();
+            .unwrap()
+            .made;
         let spec = GroupSpec {
             name: "pool".into(),
             min: 0,
@@ -57,6 +61,7 @@ impl World {
             mix: None,
             subnets: PRIVATE_SUBNETS.into_iter().map(Into::into).collect(),
             new_instances: Protection::Protected,
+            drain_hook: None,
             tags: tags(&[(OWNER, "pool"), ("other", "")]),
         };
         world.wire.create_group(&spec).await.unwrap();
@@ -65,10 +70,10 @@ impl World {
     }
 
     async fn group(&self) -> Group {
-        let mut found = self.wire.describe_groups(&["pool".into(), "nobody".into()]).await.unwrap();
+        let mut found = self.wire.describe_groups(&["pool".into(), "nobody".into()]).await.unwrap().groups;
         assert_eq!(
             sorted(found.clone()),
-            sorted(self.direct.describe_groups(&["pool".into()]).await.unwrap())
+            sorted(self.direct.describe_groups(&["pool".into()]).await.unwrap().groups)
         );
         found.pop().expect("no group")
     }
@@ -128,7 +133,7 @@ async fn a_group_comes_back_as_it_was_made() {
     assert_eq!(world.wire.describe_groups_tagged(OWNER).await.unwrap().len(), 1);
     assert_eq!(world.wire.describe_groups_tagged("nobody's").await.unwrap(), vec![]);
     let taken = world.wire.describe_groups(&["nobody".into()]).await.unwrap();
-    assert_eq!(taken, vec![]);
+    assert_eq!(taken, Looked::default());
 }
 
 #[tokio::test]
@@ -136,7 +141,7 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let world = World::with_group(2).await;
     let (id, _) = world.group().await.template.unwrap();
     let second =
-        world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap();
+        world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap().made;
     let mix = InstancesMix {
         overrides: vec![MixOverride { instance_type: "m7i.large".into() }],
         on_demand_base: 1,
@@ -213,7 +218,30 @@ async fn instances_end_with_and_without_a_replacement_and_the_group_goes_when_it
 
     world.wire.delete_group(&pool()).await.unwrap();
     world.step(10);
-    assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), vec![]);
+    assert_eq!(world.wire.describe_groups(&[pool()]).await.unwrap(), Looked::default());
+}
+
+#[tokio::test]
+async fn instances_end_together_and_a_refusal_says_nothing_of_the_others() {
+    let world = World::with_group(4).await;
+    let ids: Vec<InstanceId> =
+        world.group().await.instances.into_iter().map(|instance| instance.id).collect();
+    let calls = || world.server.simulator().calls("TerminateInstanceInAutoScalingGroup");
+    let end =
+        async |ids: &[InstanceId]| world.wire.terminate_instances(&pool(), ids, Decrement::Shrink).await;
+    assert_eq!((end(&[]).await, calls()), (Ok(Ended::All), 0));
+    assert_eq!((end(&ids[..2]).await, calls()), (Ok(Ended::All), 1));
+    let left = |group: &Group| (group.sizes.desired, group.instances.len());
+    world.step(120);
+    assert_eq!(left(&world.group().await), (2, 2));
+    let with_stranger = [ids[2].clone(), "i-00000000000000009".into()];
+    let refused = end(&with_stranger).await.unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Invalid, "{refused}");
+    let region = world.server.simulator().region(REGION);
+    region.change_settings(|settings| settings.batches = Batches::AllButTheRefused).unwrap();
+    assert_eq!(end(&with_stranger).await, Ok(Ended::NotAll));
+    world.step(120);
+    assert_eq!(left(&world.group().await), (1, 1));
 }
 
 #[tokio::test]
@@ -249,7 +277,8 @@ async fn a_template_lives_with_its_versions() {
     assert_eq!(known.tags, tags(&[(OWNER, "pool")]));
     let repeated =
         world.wire.create_template("pool", &template(), &description(1), &known.tags, "token-1").await;
-    assert_eq!(repeated, Ok((known.id.clone(), TemplateVersion(1))), "the token makes a repetition harmless");
+    let first = (known.id.clone(), TemplateVersion(1));
+    assert_eq!(repeated.map(|it| it.made), Ok(first), "the token makes a repetition harmless");
     let other =
         world.wire.create_template("pool", &template(), &description(1), &known.tags, "token-9").await;
     assert_eq!(other.unwrap_err().kind, ErrorKind::AlreadyExists);
@@ -261,7 +290,8 @@ async fn a_template_lives_with_its_versions() {
                 .wire
                 .create_template_version(&known.id, &template(), &description(number), &token)
                 .await
-                .unwrap();
+                .unwrap()
+                .made;
             assert_eq!(made, TemplateVersion(number.into()));
         }
     }
@@ -383,6 +413,7 @@ async fn aws_refusals_have_their_kinds() {
         mix: None,
         subnets: [PRIVATE_SUBNETS[0].into()].into(),
         new_instances: Protection::Protected,
+        drain_hook: None,
         tags: tags(&[]),
     };
     assert_eq!(world.wire.create_group(&spec).await.unwrap_err().kind, ErrorKind::AlreadyExists);
@@ -426,7 +457,7 @@ async fn a_lost_answer_with_a_token_is_asked_for_again_and_makes_one_version() {
     let (id, _) = world.group().await.template.unwrap();
     world.lose_answers("CreateLaunchTemplateVersion", 2);
     let made =
-        world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap();
+        world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap().made;
     assert_eq!(made, TemplateVersion(2));
     assert_eq!(world.wire.describe_template("pool").await.unwrap().unwrap().versions.len(), 2);
 }
@@ -452,7 +483,7 @@ async fn many_groups_and_templates_come_in_pages() {
         let name = format!("pool-{at}");
         let tags = tags(&[(OWNER, &name)]);
         let (id, version) =
-            world.direct.create_template(&name, &template(), "d", &tags, &name).await.unwrap();
+            world.direct.create_template(&name, &template(), "d", &tags, &name).await.unwrap().made;
         let spec = GroupSpec {
             name: name.as_str().into(),
             min: 0,
@@ -462,6 +493,7 @@ async fn many_groups_and_templates_come_in_pages() {
             mix: None,
             subnets: [PRIVATE_SUBNETS[0].into()].into(),
             new_instances: Protection::Protected,
+            drain_hook: None,
             tags,
         };
         world.direct.create_group(&spec).await.unwrap();
@@ -470,6 +502,6 @@ async fn many_groups_and_templates_come_in_pages() {
     assert_eq!(world.wire.describe_templates_tagged(OWNER).await.unwrap().len(), 120);
     world.server.simulator().reset_calls();
     let names: Vec<GroupName> = (0..100).map(|at| format!("pool-{at}").into()).collect();
-    assert_eq!(world.wire.describe_groups(&names).await.unwrap().len(), 100);
+    assert_eq!(world.wire.describe_groups(&names).await.unwrap().groups.len(), 100);
     assert_eq!(world.server.simulator().calls("DescribeAutoScalingGroups"), 1);
 }

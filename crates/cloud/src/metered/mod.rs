@@ -22,8 +22,8 @@ use crate::model::{
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    Compute, Described, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, NetworkQuery, Result,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
+    NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -145,14 +145,14 @@ impl<C: Groups> Groups for Metered<C> {
         self.allowance.belongs_to(&account);
         Ok(account)
     }
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         let call = self.inner.describe_groups(names);
-        let groups = self.around(Operation::DescribeAutoScalingGroups, call).await?;
+        let looked = self.around(Operation::DescribeAutoScalingGroups, call).await?;
         // Every ARN tells the account (`arn:aws:autoscaling:<region>:<account>:…`); asking for it would cost a call.
-        if let Some(account) = groups.first().and_then(|group| group.arn.split(':').nth(4)) {
+        if let Some(account) = looked.groups.first().and_then(|group| group.arn.split(':').nth(4)) {
             self.allowance.belongs_to(account);
         }
-        Ok(groups)
+        Ok(looked)
     }
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
         self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups_tagged(tag_key)).await
@@ -185,6 +185,15 @@ impl<C: Groups> Groups for Metered<C> {
         )
         .await
     }
+    async fn terminate_instances(
+        &self,
+        group: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> Result<Ended> {
+        let call = self.inner.terminate_instances(group, ids, decrement);
+        self.around(Operation::TerminateInstanceInAutoScalingGroup, call).await
+    }
     async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
         self.around(Operation::DescribeLifecycleHooks, self.inner.drain_hook(name)).await
     }
@@ -214,7 +223,7 @@ impl<C: Compute> Compute for Metered<C> {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         let call = self.inner.create_template(name, content, description, tags, token);
         self.around(Operation::CreateLaunchTemplate, call).await
     }
@@ -224,7 +233,7 @@ impl<C: Compute> Compute for Metered<C> {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         let call = self.inner.create_template_version(id, content, description, token);
         self.around(Operation::CreateLaunchTemplateVersion, call).await
     }
@@ -234,7 +243,7 @@ impl<C: Compute> Compute for Metered<C> {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         let call = self.inner.copy_template_version(id, copy, description, token);
         self.around(Operation::CreateLaunchTemplateVersion, call).await
     }

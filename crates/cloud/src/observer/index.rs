@@ -1,7 +1,9 @@
 //! The watched groups: the newest look at each, and when the next one is due. Plain data; time is a parameter.
 
+use super::backoff;
 use super::members::Members;
-use super::{Observation, Pace, Seen, Settings, backoff};
+use super::views::{Observation, Pace, Seen, Settings};
+use crate::Looked;
 use crate::error::{CloudError, ErrorKind};
 use crate::model::{Group, GroupName, InstanceId, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -219,11 +221,13 @@ impl Index {
                 entry.changed = now;
                 self.due_by(group, later(now, self.settings.active_shortest));
             }
-            Pace::Quiet if entry.view.is_some() && entry.failures == 0 && entry.due.is_some() => {
+            Pace::Quiet | Pace::Patient
+                if entry.view.is_some() && entry.failures == 0 && entry.due.is_some() =>
+            {
                 let looked = entry.looked;
                 self.schedule(group, looked, now);
             }
-            Pace::Quiet => {}
+            Pace::Quiet | Pace::Patient => {}
         }
     }
 
@@ -267,18 +271,27 @@ impl Index {
     }
 
     /// Takes in the answer of a page and says what is new.
-    pub(super) fn arrived(&mut self, page: &Page, answer: crate::Result<Vec<Group>>, now: Instant) -> News {
+    pub(super) fn arrived(&mut self, page: &Page, answer: crate::Result<Looked>, now: Instant) -> News {
         match answer {
-            Ok(groups) => self.looked(page, groups, now),
+            Ok(looked) => self.looked(page, looked, now),
             Err(error) => self.failed(page, &error, now),
         }
     }
 
-    fn looked(&mut self, page: &Page, groups: Vec<Group>, now: Instant) -> News {
+    fn looked(&mut self, page: &Page, looked: Looked, now: Instant) -> News {
+        let Looked { groups, odd } = looked;
         let mut found: HashMap<GroupName, Group> =
             groups.into_iter().map(|group| (group.name.clone(), group)).collect();
         let mut news = News::default();
         for name in &page.names {
+            if let Some(error) = odd.get(name) {
+                // There it is, whatever it is: its last view stays, and so do its looks' distances grow.
+                let alone = Page { names: vec![name.clone()], ..*page };
+                let failed = self.failed(&alone, error, now);
+                news.wakes.extend(failed.wakes);
+                news.replaced.extend(failed.replaced);
+                continue;
+            }
             let Some(entry) = self.entries.get_mut(name) else { continue };
             // Forgotten and watched again in the meantime, and perhaps looked at since. By the monotonic clock: the other
             // one may have been set back.
@@ -345,6 +358,7 @@ impl Index {
         let Some(entry) = self.entries.get(group) else { return };
         let period = match entry.pace {
             Pace::Quiet => self.longest_period(entry),
+            Pace::Patient => self.settings.patient_period.min(self.longest_period(entry)),
             // As long again as it has been calm: 2, 4, 8, … seconds, however many looks there were in between.
             Pace::Active => now.saturating_duration_since(entry.changed).clamp(
                 self.settings.active_shortest,

@@ -15,31 +15,35 @@
 mod backoff;
 mod details;
 mod index;
+mod loops;
 mod members;
 mod templates;
+mod views;
 mod wakes;
 
 pub use details::Word;
 pub use index::Unseen;
+pub use views::{Observation, Pace, Seen, Settings};
 pub use wakes::Wakes;
 
 use crate::clock::Clock;
-use crate::error::{CloudError, ErrorKind};
+use crate::error::CloudError;
 use crate::metrics::{Code, Metrics};
-use crate::model::{Group, GroupName, InstanceId, Timestamp};
+use crate::model::{GroupName, InstanceId, Timestamp};
 use crate::operation::Operation;
-use crate::{Cloud, TemplateSummary};
+use crate::{Cloud, TemplateSummary, Watchdog};
 use details::Details;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use index::{Index, Page};
+use loops::{LONGEST_LOOK, Watchdogs, earlier, in_time};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use templates::Templates;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until};
 use wakes::WakeSet;
 
 /// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few would
@@ -47,78 +51,6 @@ use wakes::WakeSet;
 const PAGES_IN_FLIGHT: usize = 3;
 /// Ids per DescribeInstances call. AWS documents no maximum; others have asked for 500 at a time for years.
 const IDS_PER_CALL: usize = 500;
-
-/// A look that takes longer than this is given up: longer than the SDK's own limits, the wait for a token of a throttled
-/// account included. Without this one lost answer would leave 100 groups unseen for ever.
-const LONGEST_LOOK: Duration = Duration::from_mins(2);
-
-/// How often to look. All periods are lower bounds of the time between two looks at the same group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// For groups in which nothing is expected to happen; grows with their number beyond 500 (5 pages).
-    pub quiet_period: Duration,
-    /// For groups with work in flight, right after a change.
-    pub active_shortest: Duration,
-    /// For groups with work in flight in which nothing changes; reached by doubling.
-    pub active_longest: Duration,
-    /// How long after a change of ours AWS is asked whether it took effect.
-    pub settle: Duration,
-    /// Longest pause after failures.
-    pub longest_backoff: Duration,
-    /// How long ids of instances are collected before they are asked for together.
-    pub details_window: Duration,
-    /// Between two looks at all launch templates, and before the first: they are read when a pool needs one, and the
-    /// list only finds what others change behind our back.
-    pub templates_period: Duration,
-    /// The tag key that marks our launch templates.
-    pub template_tag: String,
-    /// Spreads the retries of several managers; any number.
-    pub seed: u64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            quiet_period: Duration::from_secs(30),
-            active_shortest: Duration::from_secs(2),
-            active_longest: Duration::from_secs(10),
-            settle: Duration::from_secs(1),
-            longest_backoff: Duration::from_mins(1),
-            details_window: Duration::from_millis(75),
-            templates_period: Duration::from_hours(1),
-            template_tag: "infrastructure.foo.com/pool".to_owned(),
-            seed: 0,
-        }
-    }
-}
-
-/// One look at a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observation {
-    /// When it was taken: the moment before the call was sent. A change made before it is in it (as far as AWS is
-    /// consistent); a change made after it may not be.
-    pub at: Timestamp,
-    /// What was there.
-    pub seen: Seen,
-}
-
-/// What a look found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
-    /// No group of that name.
-    Absent,
-    /// The group; its instances are sorted by id.
-    Present(Arc<Group>),
-}
-
-/// How closely a group is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// Nothing is expected to happen.
-    Quiet,
-    /// Something of ours is in flight.
-    Active,
-}
 
 /// The shared observer. All methods but [`Observer::run`] return at once and never call AWS.
 pub struct Observer {
@@ -131,6 +63,7 @@ pub struct Observer {
     groups_changed: Notify,
     details_changed: Notify,
     templates_changed: Notify,
+    watchdogs: Watchdogs,
 }
 
 struct State {
@@ -157,6 +90,7 @@ impl Observer {
             groups_changed: Notify::new(),
             details_changed: Notify::new(),
             templates_changed: Notify::new(),
+            watchdogs: Watchdogs::default(),
         }
     }
 
@@ -176,6 +110,12 @@ impl Observer {
             state.details.nothing_in_flight();
         }
         tokio::join!(self.look_at_groups(), self.look_at_instances(), self.look_at_templates());
+    }
+
+    /// Those of its loops, by what each looks at; that of [`Observer::guard`] is among them.
+    pub fn watchdogs(&self) -> [(&'static str, &Watchdog); 4] {
+        let Watchdogs { groups, instances, templates, guard } = &self.watchdogs;
+        [("groups", groups), ("instances", instances), ("launch templates", templates), ("guard", guard)]
     }
 
     /// The groups for which something is new since they were last named: content, trouble, a look that was asked for,
@@ -243,8 +183,10 @@ impl Observer {
     /// Names groups that have not been seen for longer than two periods, for ever: whoever waits for news of them learns that
     /// there are none. To be polled apart from [`Observer::run`], whose end or standstill it is to notice.
     pub async fn guard(&self) {
+        let pause = self.settings.quiet_period.max(Duration::from_secs(2)) / 4;
         loop {
-            sleep(self.settings.quiet_period.max(Duration::from_secs(2)) / 4).await;
+            self.watchdogs.guard.expects(pause);
+            sleep(pause).await;
             let mut state = self.state();
             let unseen = state.index.newly_unseen(Instant::now());
             if !unseen.is_empty() {
@@ -319,11 +261,6 @@ impl Observer {
         self.state().templates.get(group)
     }
 
-    /// The last failure to list launch templates, if none has succeeded since, and when that was.
-    pub fn templates_trouble(&self) -> Option<(Timestamp, CloudError)> {
-        self.state().templates.trouble()
-    }
-
     async fn look_at_groups(&self) {
         let mut in_flight = FuturesUnordered::new();
         loop {
@@ -333,6 +270,8 @@ impl Observer {
                 in_flight.push(self.look_at(names));
             }
             let next = if in_flight.len() < PAGES_IN_FLIGHT { self.state().index.next_due() } else { None };
+            let answered = if in_flight.is_empty() { None } else { Instant::now().checked_add(LONGEST_LOOK) };
+            self.watchdogs.groups.expects_at(earlier(next, answered));
             tokio::select! {
                 Some(()) = in_flight.next() => {}
                 () = until(next) => {}
@@ -347,12 +286,8 @@ impl Observer {
 
     async fn look_at(&self, names: Vec<GroupName>) {
         let page = Page { names, at: self.clock.now(), sent: Instant::now() };
-        let no_answer = |_| {
-            let why = format!("no answer in {} s", LONGEST_LOOK.as_secs());
-            Err(CloudError::new(Operation::DescribeAutoScalingGroups, ErrorKind::Unreachable, None, &why))
-        };
-        let looked = timeout(LONGEST_LOOK, self.cloud.describe_groups(&page.names)).await;
-        let answer = looked.unwrap_or_else(no_answer);
+        let look = self.cloud.describe_groups(&page.names);
+        let answer = in_time(Operation::DescribeAutoScalingGroups, look).await;
         if let Err(error) = &answer {
             tracing::warn!(%error, groups = page.names.len(), "could not look at groups");
         }
@@ -373,10 +308,13 @@ impl Observer {
             let silent = self.state().details.ask_the_silent(self.clock.now());
             if !self.state().details.is_wanted() {
                 let pause = silent.map(|due| self.clock.now().until(due));
+                let again = pause.and_then(|pause| Instant::now().checked_add(pause));
+                self.watchdogs.instances.expects_at(again);
                 tokio::select! {
                     () = self.details_changed.notified() => {}
-                    () = until(pause.and_then(|pause| Instant::now().checked_add(pause))) => {}
+                    () = until(again) => {}
                 }
+                self.watchdogs.instances.expects(self.settings.details_window);
                 // Pools that learn of their instances from the same page ask within moments of each other.
                 sleep(self.settings.details_window).await;
                 continue;
@@ -386,14 +324,17 @@ impl Observer {
             if ids.is_empty() {
                 continue;
             }
-            let answer = self.cloud.describe_instances(&ids).await;
+            self.watchdogs.instances.expects(LONGEST_LOOK);
+            let answer = in_time(Operation::DescribeInstances, self.cloud.describe_instances(&ids)).await;
             failures = count_failures(failures, &answer);
             {
                 let mut state = self.state();
                 self.wakes.add(state.details.arrived(&ids, at, answer));
             }
             if failures > 0 {
-                sleep(self.backoff(failures)).await;
+                let pause = self.backoff(failures);
+                self.watchdogs.instances.expects(pause);
+                sleep(pause).await;
             }
         }
     }
@@ -403,12 +344,16 @@ impl Observer {
         let mut pause = self.settings.templates_period;
         loop {
             if self.state().index.is_empty() {
+                self.watchdogs.templates.rests();
                 self.templates_changed.notified().await;
                 continue;
             }
+            self.watchdogs.templates.expects(pause);
             sleep(pause).await;
+            self.watchdogs.templates.expects(LONGEST_LOOK);
             let at = self.clock.now();
-            let answer = self.cloud.describe_templates_tagged(&self.settings.template_tag).await;
+            let list = self.cloud.describe_templates_tagged(&self.settings.template_tag);
+            let answer = in_time(Operation::DescribeLaunchTemplates, list).await;
             failures = count_failures(failures, &answer);
             {
                 let mut state = self.state();

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(super) struct Templates {
     list: Option<(Timestamp, HashMap<String, TemplateSummary>)>,
-    trouble: Option<(Timestamp, CloudError)>,
+    trouble: Option<CloudError>,
 }
 
 /// The groups for whose template something is new.
@@ -27,10 +27,6 @@ impl Templates {
         Some((*at, list.get(group.as_str()).cloned()))
     }
 
-    pub(super) fn trouble(&self) -> Option<(Timestamp, CloudError)> {
-        self.trouble.clone()
-    }
-
     pub(super) fn arrived(&mut self, at: Timestamp, answer: crate::Result<Vec<TemplateSummary>>) -> Changed {
         match answer {
             Ok(found) => {
@@ -42,8 +38,8 @@ impl Templates {
                 }
             }
             Err(error) => {
-                let known = self.trouble.as_ref().is_some_and(|(_, known)| *known == error);
-                self.trouble = Some((at, error));
+                let known = self.trouble.as_ref() == Some(&error);
+                self.trouble = Some(error);
                 // An old list serves well for a while; it is news only if there has never been one.
                 if known || self.list.is_some() { Changed::Some(Vec::new()) } else { Changed::All }
             }

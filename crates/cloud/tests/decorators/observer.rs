@@ -3,6 +3,7 @@
 use crate::support::{Scripted, Wall, details, group};
 use foo_cloud::model::{GroupName, InstanceId, TemplateVersion, Timestamp};
 use foo_cloud::observer::{Settings, Wakes};
+use foo_cloud::watchdog::WeakWatchdog;
 use foo_cloud::{
     Clock, ErrorKind, InstanceDetails, InstanceState, Observer, Pace, Seen, TemplateSummary, Word,
 };
@@ -231,6 +232,34 @@ async fn failures_back_off_wake_once_and_recover() {
     seconds(61).await;
     assert_eq!(bench.woken().len(), 250, "and so is its end");
     assert_eq!(bench.observer.trouble(&g("g17")), None);
+}
+
+/// What cannot be read is not gone: it is looked at ever more seldom, and told of when nobody has seen it for two periods.
+#[tokio::test(start_paused = true)]
+async fn a_group_that_is_described_oddly_is_a_failed_look_at_that_group_alone() {
+    let mut bench = Bench::of(100).await;
+    let guard = {
+        let observer = Arc::clone(&bench.observer);
+        tokio::spawn(async move { observer.guard().await })
+    };
+    bench.cloud.edit(|world| world.odd = Some(g("g17")));
+    bench.resize("g16", 7);
+    seconds(31).await;
+    assert_eq!(bench.woken(), BTreeSet::from([g("g16"), g("g17")]), "the others are seen");
+    let (_, error) = bench.observer.trouble(&g("g17")).unwrap();
+    assert_eq!(error.kind, ErrorKind::Internal);
+    assert_eq!(bench.desired("g17"), 3, "the old view stays");
+    assert_eq!(bench.observer.trouble(&g("g16")), None);
+    bench.cloud.edit(|world| world.group_calls.clear());
+    seconds(600).await;
+    assert!(bench.observer.unseen_since(&g("g17")).is_some());
+    assert_eq!(bench.observer.unseen().groups, 1);
+    assert_eq!(bench.woken(), BTreeSet::from([g("g17")]), "nobody has seen it for two periods");
+    assert!(bench.group_calls() <= 35, "{} calls in ten minutes", bench.group_calls());
+    bench.cloud.edit(|world| world.odd = None);
+    seconds(61).await;
+    assert_eq!((bench.observer.trouble(&g("g17")), bench.woken()), (None, BTreeSet::from([g("g17")])));
+    guard.abort();
 }
 
 #[tokio::test(start_paused = true)]
@@ -606,4 +635,22 @@ proptest! {
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(plays(steps));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn loops_turn_in_time_whatever_aws_does_and_one_that_does_not_is_noticed() {
+    let bench = Bench::of(2).await;
+    let watchdogs = bench.observer.watchdogs().map(|(_, watchdog)| watchdog.downgrade());
+    let overdue = || watchdogs.iter().filter_map(WeakWatchdog::overdue).max().unwrap();
+    // Nothing is answered while anybody waits for it.
+    bench.cloud.edit(|world| world.latency = Duration::from_hours(1));
+    bench.observer.want_details(&g("g0"), &["i-1".into()], None);
+    for _ in 0..200 {
+        seconds(7).await;
+        assert!(overdue() < Duration::from_millis(100), "{:?}", overdue());
+    }
+    assert_eq!(bench.observer.details_trouble().unwrap().1.kind, ErrorKind::Unreachable);
+    bench.driver.abort();
+    seconds(600).await;
+    assert!(overdue() > Duration::from_mins(5), "{:?}", overdue());
 }

@@ -14,6 +14,8 @@ use tokio::time::Instant;
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) groups: BTreeMap<GroupName, Group>,
+    /// AWS says something of this group that makes no sense.
+    pub(crate) odd: Option<GroupName>,
     pub(crate) instances: BTreeMap<InstanceId, InstanceDetails>,
     /// Instances that EC2 passes over in silence.
     pub(crate) silent_on: BTreeSet<InstanceId>,
@@ -71,6 +73,7 @@ pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
         suspended: BTreeMap::new(),
         tags: BTreeMap::new(),
         status: GroupStatus::Active,
+        deletion_protection: DeletionProtection::None,
         instances: instances.collect(),
     }
 }
@@ -114,7 +117,7 @@ impl Groups for Scripted {
     async fn account(&self) -> Result<String> {
         Ok("123456789012".to_owned())
     }
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<Group>> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         assert!((1..=100).contains(&names.len()), "{} names", names.len());
         let hangs = self.edit(|world| {
             world.group_calls.push((Instant::now(), names.to_vec()));
@@ -123,7 +126,16 @@ impl Groups for Scripted {
         if hangs {
             std::future::pending::<()>().await;
         }
-        let found = |world: &World| names.iter().filter_map(|name| world.groups.get(name).cloned()).collect();
+        let found = |world: &World| {
+            let is_odd = |name: &&GroupName| world.odd.as_ref() == Some(*name);
+            let seen = names.iter().filter(|name| !is_odd(name));
+            let groups: Vec<Group> = seen.filter_map(|name| world.groups.get(name).cloned()).collect();
+            let odd = |name: &GroupName| {
+                let operation = Operation::DescribeAutoScalingGroups;
+                (name.clone(), CloudError::new(operation, ErrorKind::Internal, None, "no usable MinSize"))
+            };
+            Looked { groups, odd: names.iter().filter(is_odd).map(odd).collect() }
+        };
         self.answer(Operation::DescribeAutoScalingGroups, found).await
     }
     async fn describe_groups_tagged(&self, _: &str) -> Result<Vec<Group>> {
@@ -151,6 +163,9 @@ impl Groups for Scripted {
         unreachable!()
     }
     async fn terminate_instance(&self, _: &InstanceId, _: Decrement) -> Result<()> {
+        unreachable!()
+    }
+    async fn terminate_instances(&self, _: &GroupName, _: &[InstanceId], _: Decrement) -> Result<Ended> {
         unreachable!()
     }
     async fn drain_hook(&self, _: &GroupName) -> Result<Option<HookTerms>> {
@@ -182,7 +197,7 @@ impl Compute for Scripted {
         _: &str,
         _: &BTreeMap<String, String>,
         _: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         unreachable!()
     }
     async fn create_template_version(
@@ -191,7 +206,7 @@ impl Compute for Scripted {
         _: &TemplateContent,
         _: &str,
         _: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         unreachable!()
     }
     async fn copy_template_version(
@@ -200,7 +215,7 @@ impl Compute for Scripted {
         _: VersionCopy<'_>,
         _: &str,
         _: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         unreachable!()
     }
     async fn describe_template(&self, _: &str) -> Result<Option<LaunchTemplate>> {

@@ -1,8 +1,8 @@
 //! What was announced about instances, and the messages that wait until somebody acted on them. Plain data; time is a
 //! parameter.
 
-use super::Place;
 use super::envelope::EventKind;
+use crate::clouds::Place;
 use foo_cloud::Receipt;
 use foo_cloud::model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_cloud::queue::LONGEST_HIDDEN;

@@ -20,33 +20,17 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
+pub use crate::clouds::Place;
 pub use envelope::EventKind;
 pub use reader::run;
 
-use crate::clouds::CloudKey;
 use desk::Desk;
-use foo_cloud::model::{GroupName, InstanceId, Signal, SignalKind, Timestamp};
+use foo_cloud::model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_planner::report::Heed;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
-
-/// A group, and the cloud it is in.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The cloud.
-    pub cloud: CloudKey,
-    /// The group.
-    pub group: GroupName,
-}
-
-impl Place {
-    /// That group in that cloud.
-    pub fn of(cloud: &CloudKey, group: &GroupName) -> Self {
-        Self { cloud: cloud.clone(), group: group.clone() }
-    }
-}
 
 /// What AWS announced, shared by the reader of the queue and the pools. Without a queue it stays empty.
 #[derive(Clone, Default)]

@@ -7,15 +7,14 @@ use crate::backoff::exponential;
 use crate::clock::Clock;
 use crate::clouds::{CloudRegion, Clouds, QueueAddress, Wake};
 use crate::context::Context;
-use crate::metrics::{AnnouncementOutcome, Metrics};
+use crate::metrics::{AnnouncementOutcome, Metrics, Task};
 use foo_cloud::model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_cloud::observer::Seen;
 use foo_cloud::queue::{BATCH, LONGEST_WAIT};
-use foo_cloud::{Message, Queue, Receipt};
-use futures::{FutureExt, StreamExt};
+use foo_cloud::{CloudError, Message, Operation, Queue, Receipt, Watchdog};
+use futures::StreamExt;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -45,8 +44,8 @@ const QUOTED: usize = 1_000;
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// An empty answer that came sooner than this was not waited for: the next question waits on this side.
 const TOO_SOON: Duration = Duration::from_secs(1);
-/// A reader that panicked is started again after this long.
-const RESTART_AFTER: Duration = Duration::from_secs(5);
+/// Every call is given up after this long: beyond the wait for messages and the SDK's own limits.
+const LONGEST_CALL: Duration = Duration::from_mins(2);
 /// What is done with is collected for so long, so that one call deletes several messages.
 const COLLECTED: Duration = Duration::from_millis(100);
 
@@ -63,10 +62,16 @@ pub async fn run(context: Context, queue: QueueAddress, shutdown: impl Future<Ou
         clouds: context.clouds,
         clock: context.clock,
         metrics: context.metrics,
+        receiving: Watchdog::default(),
+        settling: Watchdog::default(),
     };
+    let tasks = reader.metrics.tasks();
+    tasks.watch(Task::Announcements, &"receiving", &reader.receiving);
+    tasks.watch(Task::Announcements, &"settling", &reader.settling);
     tokio::select! {
         () = shutdown => drop(timeout(LAST_CALLS, reader.hand_back(&queue)).await),
-        () = reader.read_for_ever(&queue) => {}
+        // Pools do without events; the manager must not end for what is wrong with them.
+        () = tasks.keep_up(Task::Announcements, &queue.url, || reader.read(&queue)) => {}
     }
 }
 
@@ -75,6 +80,8 @@ struct Reader {
     clouds: Arc<Clouds>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
+    receiving: Watchdog,
+    settling: Watchdog,
 }
 
 /// What becomes of a message right away.
@@ -95,26 +102,22 @@ struct Attributed {
 }
 
 impl Reader {
-    /// Pools do without events; the manager must not end for what is wrong with them.
-    async fn read_for_ever(&self, address: &QueueAddress) {
-        loop {
-            let ended = AssertUnwindSafe(self.read(address)).catch_unwind().await;
-            tracing::error!(panicked = ended.is_err(), "the reader of events ended; starting it again");
-            sleep(RESTART_AFTER).await;
-        }
-    }
-
     async fn read(&self, address: &QueueAddress) {
+        self.settling.rests();
         let mut failures = 0;
         let queue = loop {
-            match self.clouds.queue(address).await {
-                Ok(queue) => break queue,
-                Err(error) => {
+            self.receiving.expects(LONGEST_CALL);
+            match timeout(LONGEST_CALL, self.clouds.queue(address)).await {
+                Ok(Ok(queue)) => break queue,
+                Ok(Err(error)) => {
                     tracing::warn!(%error, queue = address.url, "cannot reach the queue of events");
-                    failures += 1;
-                    sleep(pause(failures)).await;
+                }
+                Err(_elapsed) => {
+                    tracing::warn!(queue = address.url, "reaching the queue of events takes too long");
                 }
             }
+            failures += 1;
+            pause(&self.receiving, after(failures)).await;
         };
         tracing::info!(queue = address.url, "reading events");
         tokio::join!(self.receive(queue.as_ref()), self.settle(queue.as_ref()));
@@ -124,21 +127,22 @@ impl Reader {
         let mut failures = 0;
         loop {
             let asked = Instant::now();
-            match queue.receive(LONGEST_WAIT, HIDDEN).await {
+            let received = queue.receive(LONGEST_WAIT, HIDDEN);
+            match in_time(&self.receiving, Operation::ReceiveMessage, received).await {
                 Ok(messages) => {
                     if failures > 0 {
                         tracing::info!(failures, "the queue of events can be read again");
                     }
                     failures = 0;
                     if messages.is_empty() && asked.elapsed() < TOO_SOON {
-                        sleep(TOO_SOON).await;
+                        pause(&self.receiving, TOO_SOON).await;
                     }
                     self.take(queue, messages, asked).await;
                 }
                 Err(error) => {
                     failures += 1;
                     tracing::warn!(%error, failures, "the queue of events cannot be read; the sweep goes on without it");
-                    sleep(pause(failures)).await;
+                    pause(&self.receiving, after(failures)).await;
                 }
             }
             self.metrics.announcements_held(self.announcements.desk().len());
@@ -157,10 +161,10 @@ impl Reader {
             }
         }
         for batch in over.chunks(BATCH) {
-            self.delete(queue, batch).await;
+            self.delete(&self.receiving, queue, batch).await;
         }
         for (receipt, time) in hidden {
-            self.hide(queue, &receipt, time).await;
+            self.hide(&self.receiving, queue, &receipt, time).await;
         }
     }
 
@@ -313,15 +317,16 @@ impl Reader {
             self.metrics.announcements_held(self.announcements.desk().len());
             if busy {
                 // What was hidden anew, or could not be, has a new time.
-                sleep(COLLECTED).await;
+                pause(&self.settling, COLLECTED).await;
                 continue;
             }
             let changed = self.announcements.0.changed.notified();
+            self.settling.expects_at(next);
             match next {
                 Some(next) => drop(timeout(next.saturating_duration_since(now), changed).await),
                 None => changed.await,
             }
-            sleep(COLLECTED).await;
+            pause(&self.settling, COLLECTED).await;
         }
     }
 
@@ -329,7 +334,9 @@ impl Reader {
         let busy = !due.hide.is_empty();
         for (number, receipt, time) in due.hide {
             let until = Instant::now().checked_add(time);
-            match (queue.hide(&receipt, time).await, until) {
+            let hidden =
+                in_time(&self.settling, Operation::ChangeMessageVisibility, queue.hide(&receipt, time));
+            match (hidden.await, until) {
                 (Ok(()), Some(until)) => self.announcements.desk().hidden(number, until),
                 (Ok(()), None) => {}
                 (Err(error), _) => {
@@ -344,7 +351,7 @@ impl Reader {
             self.metrics.announcement_took(held.kind, held.time.until(wall));
             if held.partly_unknown {
                 self.count(held.kind, AnnouncementOutcome::Parked);
-                self.hide(queue, &held.receipt, PARKED).await;
+                self.hide(&self.settling, queue, &held.receipt, PARKED).await;
                 continue;
             }
             self.count(held.kind, AnnouncementOutcome::Acted);
@@ -356,7 +363,7 @@ impl Reader {
             receipts.push(held.receipt);
         }
         for batch in receipts.chunks(BATCH) {
-            self.delete(queue, batch).await;
+            self.delete(&self.settling, queue, batch).await;
         }
         busy
     }
@@ -365,19 +372,22 @@ impl Reader {
     async fn hand_back(&self, address: &QueueAddress) {
         let Ok(queue) = self.clouds.queue(address).await else { return };
         let receipts = self.announcements.desk().receipts();
-        let shown = receipts.iter().map(|receipt| self.hide(queue.as_ref(), receipt, Duration::ZERO));
+        let shown =
+            receipts.iter().map(|receipt| self.hide(&self.settling, queue.as_ref(), receipt, Duration::ZERO));
         futures::stream::iter(shown).for_each_concurrent(AT_ONCE, |shown| shown).await;
     }
 
-    async fn hide(&self, queue: &dyn Queue, receipt: &Receipt, time: Duration) {
-        if let Err(error) = queue.hide(receipt, time).await {
+    async fn hide(&self, watchdog: &Watchdog, queue: &dyn Queue, receipt: &Receipt, time: Duration) {
+        let hidden = in_time(watchdog, Operation::ChangeMessageVisibility, queue.hide(receipt, time));
+        if let Err(error) = hidden.await {
             tracing::debug!(%error, "a message could not be parked; it comes again when its time is over");
         }
     }
 
     /// What cannot be deleted comes again; acting on it twice is harmless.
-    async fn delete(&self, queue: &dyn Queue, receipts: &[Receipt]) {
-        if let Err(error) = queue.delete(receipts).await {
+    async fn delete(&self, watchdog: &Watchdog, queue: &dyn Queue, receipts: &[Receipt]) {
+        let deleted = in_time(watchdog, Operation::DeleteMessageBatch, queue.delete(receipts));
+        if let Err(error) = deleted.await {
             tracing::warn!(%error, messages = receipts.len(), "messages could not be deleted; they come again");
         }
     }
@@ -395,6 +405,22 @@ fn is_of_account(region: &CloudRegion, place: &Place, account: &str) -> bool {
     }
 }
 
-fn pause(failures: u32) -> Duration {
+/// What a call comes to, in time.
+async fn in_time<T>(
+    watchdog: &Watchdog,
+    operation: Operation,
+    call: impl Future<Output = foo_cloud::Result<T>>,
+) -> foo_cloud::Result<T> {
+    watchdog.expects(LONGEST_CALL);
+    let answer = timeout(LONGEST_CALL, call).await;
+    answer.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_CALL)))
+}
+
+async fn pause(watchdog: &Watchdog, time: Duration) {
+    watchdog.expects(time);
+    sleep(time).await;
+}
+
+fn after(failures: u32) -> Duration {
     exponential(failures).min(LONGEST_PAUSE)
 }

@@ -14,6 +14,7 @@ use crate::identities::identity_of;
 use crate::metrics::{Controller as Which, PassResult, Watched};
 use crate::owners;
 use crate::passes;
+use crate::queue::Action;
 use crate::watch::{Filled, Passing, Watch, WatchEnded, Which as Watching};
 use foo_api::capi::Cluster;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
@@ -25,7 +26,7 @@ use foo_cloud::lookups::Asking;
 use foo_planner::desired::Blocked;
 use foo_planner::report::{Severity, some_names};
 use futures::StreamExt;
-use kube::runtime::controller::{Action, Config, Controller};
+use kube::runtime::controller::{Action as KubeAction, Config, Controller, Error as ControllerError};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeSet, HashMap};
@@ -58,6 +59,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         futures::stream::iter(concerned)
     });
     let of_pool = own.store.clone();
+    let queue = context.metrics.queue(Which::Cluster);
+    let (turns, gone) = (queue.clone(), queue.clone());
     let reconciler = Arc::new(Clusters {
         backoff: Backoff::new(context.settings.seed),
         believed: Mutex::default(),
@@ -69,38 +72,52 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         filled: [clusters.filled, pools.filled],
         context,
     });
-    Controller::for_stream(own.changes, own.store)
+    Controller::for_stream(queue.changed(own.changes), own.store)
         .with_config(Config::default().concurrency(concurrency))
-        .watches_stream(clusters.changes, move |cluster: Cluster| {
-            let namespace = cluster.namespace();
-            let reference =
-                cluster.spec.infrastructure_ref.filter(|reference| reference.kind == "FooCluster");
-            reference.map(|reference| ObjectRef::new(&reference.name).within(&namespace.unwrap_or_default()))
-        })
-        .watches_stream(pools.changes, move |pool: FooMachinePool| {
-            // Only a FooCluster that waits for its pools cares.
-            let label = pool.labels().get(names::CLUSTER_NAME_LABEL).cloned();
-            of_pool
-                .state_filter(|cluster| {
-                    cluster.metadata.deletion_timestamp.is_some()
-                        && cluster.namespace() == pool.namespace()
-                        && cluster.labels().get(names::CLUSTER_NAME_LABEL) == label.as_ref()
-                })
-                .iter()
-                .map(|cluster| ObjectRef::from_obj(cluster.as_ref()))
-                .collect::<Vec<_>>()
-        })
-        .reconcile_on(identified)
+        .watches_stream(
+            clusters.changes,
+            queue.named_by(move |cluster: Cluster| {
+                let namespace = cluster.namespace();
+                let reference =
+                    cluster.spec.infrastructure_ref.filter(|reference| reference.kind == "FooCluster");
+                reference
+                    .map(|reference| ObjectRef::new(&reference.name).within(&namespace.unwrap_or_default()))
+            }),
+        )
+        .watches_stream(
+            pools.changes,
+            queue.named_by(move |pool: FooMachinePool| {
+                // Only a FooCluster that waits for its pools cares.
+                let label = pool.labels().get(names::CLUSTER_NAME_LABEL).cloned();
+                of_pool
+                    .state_filter(|cluster| {
+                        cluster.metadata.deletion_timestamp.is_some()
+                            && cluster.namespace() == pool.namespace()
+                            && cluster.labels().get(names::CLUSTER_NAME_LABEL) == label.as_ref()
+                    })
+                    .iter()
+                    .map(|cluster| ObjectRef::from_obj(cluster.as_ref()))
+                    .collect::<Vec<_>>()
+            }),
+        )
+        .reconcile_on(queue.named(identified))
         .graceful_shutdown_on(shutdown)
         .run(
-            |cluster, reconciler: Arc<Clusters>| reconciler.reconcile(cluster),
+            move |cluster, reconciler: Arc<Clusters>| {
+                turns.clone().turn(ObjectRef::from_obj(cluster.as_ref()), reconciler.reconcile(cluster))
+            },
             |_cluster, error: &apply::Error, _reconciler| {
                 tracing::error!(%error, "a pass ended with an error");
-                Action::requeue(Duration::from_secs(30))
+                KubeAction::requeue(Duration::from_secs(30))
             },
             reconciler,
         )
-        .for_each(|_| std::future::ready(()))
+        .for_each(move |ended| {
+            if let Err(ControllerError::ObjectNotFound(object)) = &ended {
+                gone.is_gone(object);
+            }
+            std::future::ready(())
+        })
         .await;
 }
 

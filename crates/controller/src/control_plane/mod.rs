@@ -14,6 +14,7 @@ use crate::kubeconfig::{self, Usable};
 use crate::metrics::{Controller as Which, PassResult, Watched};
 use crate::owners;
 use crate::passes;
+use crate::queue::Action;
 use crate::watch::{Filled, Passing, Watch, Which as Watching};
 use foo_api::capi::Cluster;
 use foo_api::names::managers;
@@ -24,7 +25,7 @@ use foo_planner::report::{Severity, some_names};
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
-use kube::runtime::controller::{Action, Config, Controller};
+use kube::runtime::controller::{Action as KubeAction, Config, Controller, Error as ControllerError};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use secret::Trouble;
@@ -60,6 +61,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     );
     let concurrency = context.settings.concurrency;
     let with_secret = own.store.clone();
+    let queue = context.metrics.queue(Which::ControlPlane);
+    let (turns, gone) = (queue.clone(), queue.clone());
     let reconciler = Arc::new(ControlPlanes {
         backoff: Backoff::new(context.settings.seed),
         status: StatusWriter::new(managers::CONTROL_PLANE),
@@ -68,36 +71,50 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         own: own.store.clone(),
         context,
     });
-    Controller::for_stream(own.changes, own.store)
+    Controller::for_stream(queue.changed(own.changes), own.store)
         .with_config(Config::default().concurrency(concurrency))
-        .watches_stream(clusters.changes, |cluster: Cluster| {
-            let namespace = cluster.namespace().unwrap_or_default();
-            let reference =
-                cluster.spec.control_plane_ref.filter(|reference| reference.kind == "FooControlPlane");
-            reference.map(|reference| ObjectRef::new(&reference.name).within(&namespace))
-        })
-        .watches_stream(secrets.changes, move |secret: PartialObjectMeta<Secret>| {
-            let (namespace, name) = (secret.namespace(), secret.name_any());
-            with_secret
-                .state_filter(|control_plane| {
-                    control_plane.namespace() == namespace
-                        && (control_plane.spec.external.kubeconfig_secret_ref.name == name
-                            || is_made_for(control_plane, &name))
-                })
-                .iter()
-                .map(|control_plane| ObjectRef::from_obj(control_plane.as_ref()))
-                .collect::<Vec<_>>()
-        })
+        .watches_stream(
+            clusters.changes,
+            queue.named_by(|cluster: Cluster| {
+                let namespace = cluster.namespace().unwrap_or_default();
+                let reference =
+                    cluster.spec.control_plane_ref.filter(|reference| reference.kind == "FooControlPlane");
+                reference.map(|reference| ObjectRef::new(&reference.name).within(&namespace))
+            }),
+        )
+        .watches_stream(
+            secrets.changes,
+            queue.named_by(move |secret: PartialObjectMeta<Secret>| {
+                let (namespace, name) = (secret.namespace(), secret.name_any());
+                with_secret
+                    .state_filter(|control_plane| {
+                        control_plane.namespace() == namespace
+                            && (control_plane.spec.external.kubeconfig_secret_ref.name == name
+                                || is_made_for(control_plane, &name))
+                    })
+                    .iter()
+                    .map(|control_plane| ObjectRef::from_obj(control_plane.as_ref()))
+                    .collect::<Vec<_>>()
+            }),
+        )
         .graceful_shutdown_on(shutdown)
         .run(
-            |control_plane, reconciler: Arc<ControlPlanes>| reconciler.reconcile(control_plane),
+            move |control_plane, reconciler: Arc<ControlPlanes>| {
+                let object = ObjectRef::from_obj(control_plane.as_ref());
+                turns.clone().turn(object, reconciler.reconcile(control_plane))
+            },
             |_control_plane, error: &apply::Error, _reconciler| {
                 tracing::error!(%error, "a pass ended with an error");
-                Action::requeue(Duration::from_secs(30))
+                KubeAction::requeue(Duration::from_secs(30))
             },
             reconciler,
         )
-        .for_each(|_| std::future::ready(()))
+        .for_each(move |ended| {
+            if let Err(ControllerError::ObjectNotFound(object)) = &ended {
+                gone.is_gone(object);
+            }
+            std::future::ready(())
+        })
         .await;
 }
 

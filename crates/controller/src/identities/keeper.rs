@@ -15,12 +15,13 @@ use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
 use crate::credentials::Keys;
-use crate::metrics::Watched;
+use crate::metrics::{Task, Watched};
 use crate::watch::{Filled, Passing, Unreadable, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
 use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, KEEP_KEYS_LABEL, WATCH_LABEL, managers};
 use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
+use foo_cloud::Watchdog;
 use foo_planner::desired::Blocked;
 use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
@@ -95,6 +96,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         status: StatusWriter::new(managers::IDENTITY_STATUS),
         context: context.clone(),
     };
+    let (tasks, watchdog) = (context.metrics.tasks(), Watchdog::default());
+    tasks.watch(Task::Identities, &"keeper", &watchdog);
     let mut shutdown = std::pin::pin!(shutdown);
     let (mut is_filled, mut is_counted) = (false, false);
     let mut again = None;
@@ -116,7 +119,10 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         // Many changes at once, as in the first list, are one reason to look.
         while changes.next().now_or_never().flatten().is_some() {}
         if is_filled {
-            again = keeper.look().await;
+            let look =
+                tasks.within(Task::Identities, &watchdog, context.settings.last_deadline(), keeper.look());
+            // What was read stays read: the next look comes further.
+            again = look.await.unwrap_or(Some(TRY_AGAIN));
         }
     }
 }

@@ -18,6 +18,7 @@ mod allowed;
 mod chain;
 mod keeper;
 mod limits;
+pub mod reasons;
 mod users;
 
 pub use keeper::run;
@@ -35,26 +36,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
-
-/// Reasons for which there are no credentials. All begin alike: the planner knows them by it.
-pub mod reasons {
-    /// It does not exist, or a source of it.
-    pub const NOT_FOUND: &str = "IdentityNotFound";
-    /// No identity has been read yet.
-    pub const NOT_YET_KNOWN: &str = "IdentityNotYetKnown";
-    /// There is none, and the manager is told that each cluster needs one.
-    pub const REQUIRED: &str = "IdentityRequired";
-    /// The namespace may not use it, or not in this region.
-    pub const NOT_ALLOWED: &str = "IdentityNotAllowed";
-    /// Its sources go in a circle or are too many, or it cannot be read.
-    pub const INVALID: &str = "IdentityInvalid";
-    /// Its Secret does not exist.
-    pub const SECRET_NOT_FOUND: &str = "IdentitySecretNotFound";
-    /// Its Secret lacks a key.
-    pub const SECRET_INVALID: &str = "IdentitySecretInvalid";
-    /// The API server does not give its Secret.
-    pub const SECRET_UNREADABLE: &str = "IdentitySecretUnreadable";
-}
 
 /// What has become of an identity.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -115,6 +115,10 @@ fn status(code: StatusCode) -> Response<Body> {
 }
 
 fn candidate(server: &Server, identity: &str) -> Candidate {
+    counting(server, identity, Counter::default())
+}
+
+fn counting(server: &Server, identity: &str, transitions: Counter) -> Candidate {
     let settings = Settings {
         namespace: "ns".into(),
         name: "lease".into(),
@@ -125,7 +129,7 @@ fn candidate(server: &Server, identity: &str) -> Candidate {
             retry_period: Duration::from_secs(2),
         },
     };
-    Candidate::start(server.client(), settings, Arc::new(SystemClock::start()))
+    Candidate::start(server.client(), settings, Arc::new(SystemClock::start()), transitions)
 }
 
 /// Waits for the candidate to lead, but not for ever.
@@ -260,10 +264,47 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
     };
     let client = move || Ok(server.client());
     let mut candidate =
-        Candidate::start_apart(client, settings, Arc::new(SystemClock::start())).await.unwrap();
+        Candidate::start_apart(client, settings, Arc::new(SystemClock::start()), Counter::default())
+            .await
+            .unwrap();
     assert_eq!(elected(&mut candidate).await, Standing::Leading);
     // The only worker of this runtime does nothing else meanwhile.
     std::thread::sleep(millis(2500));
     assert!(candidate.leadership().holds());
     candidate.release().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_of_the_holder_are_counted_by_who_sees_them() {
+    let server = Server::default();
+    let (of_first, of_second) = (Counter::default(), Counter::default());
+    let mut first = counting(&server, "first", of_first.clone());
+    elected(&mut first).await;
+    let mut second = counting(&server, "second", of_second.clone());
+    seconds(60).await;
+    assert_eq!((of_first.get(), of_second.get()), (0, 0));
+    first.release().await;
+    elected(&mut second).await;
+    seconds(60).await;
+    assert_eq!((of_first.get(), of_second.get()), (0, 1));
+}
+
+/// A standby that does not run any more would never take over.
+#[tokio::test(start_paused = true)]
+async fn an_election_that_stands_still_is_noticed() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    let second = candidate(&server, "second");
+    let seen = second.watchdog().downgrade();
+    for trouble in [Trouble::None, Trouble::Silent, Trouble::Down] {
+        server.trouble(trouble);
+        for _ in 0..100 {
+            tokio::time::sleep(Duration::from_millis(700)).await;
+            assert!(seen.overdue().unwrap() < Duration::from_millis(100), "{:?}", seen.overdue());
+        }
+    }
+    second.task.abort();
+    seconds(60).await;
+    assert!(seen.overdue().unwrap() > Duration::from_secs(40));
 }

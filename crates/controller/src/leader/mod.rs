@@ -22,9 +22,11 @@ pub use leadership::Leadership;
 pub use state::Timing;
 
 use crate::clock::{Clock, kube_time};
+use foo_cloud::Watchdog;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 use lease::LeaseObject;
+use prometheus_client::metrics::counter::Counter;
 use state::{Election, Step, Write, Written};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,17 +75,21 @@ pub struct Candidate {
     standing: watch::Receiver<Standing>,
     leadership: Leadership,
     release: CancellationToken,
+    /// Kept here as well: a driver that is gone never turns again.
+    watchdog: Watchdog,
     task: AbortOnDropHandle<()>,
 }
 
 impl Candidate {
     /// Starts to run for the lead. `client` must not repeat failed requests by itself: a repetition would delay the news
     /// of the failure beyond the end of the leadership.
-    pub fn start(client: Client, settings: Settings, clock: Arc<dyn Clock>) -> Self {
+    /// Changes of the holder that it sees are counted in `transitions`.
+    pub fn start(client: Client, settings: Settings, clock: Arc<dyn Clock>, transitions: Counter) -> Self {
         let start = Instant::now();
         let leadership = Leadership::none(start);
         let release = CancellationToken::new();
         let (told, standing) = watch::channel(Standing::Starting);
+        let watchdog = Watchdog::default();
         let api: Api<Lease> = Api::namespaced(client, &settings.namespace);
         let driver = Driver {
             election: Election::new(settings.identity, settings.timing),
@@ -94,8 +100,17 @@ impl Candidate {
             leadership: leadership.clone(),
             standing: told,
             release: release.clone(),
+            watchdog: watchdog.clone(),
+            holder: None,
+            transitions,
         };
-        Self { standing, leadership, release, task: AbortOnDropHandle::new(tokio::spawn(driver.run())) }
+        Self {
+            standing,
+            leadership,
+            release,
+            watchdog,
+            task: AbortOnDropHandle::new(tokio::spawn(driver.run())),
+        }
     }
 
     /// [`Candidate::start`] on a thread of its own, where `client` is made, too: whatever keeps the workers of the process busy, the
@@ -104,6 +119,7 @@ impl Candidate {
         client: impl FnOnce() -> kube::Result<Client> + Send + 'static,
         settings: Settings,
         clock: Arc<dyn Clock>,
+        transitions: Counter,
     ) -> anyhow::Result<Self> {
         let (tell, told) = oneshot::channel();
         let elect = move || {
@@ -116,7 +132,7 @@ impl Candidate {
                     Ok(client) => client,
                     Err(error) => return drop(tell.send(Err(error.into()))),
                 };
-                let candidate = Self::start(client, settings, clock);
+                let candidate = Self::start(client, settings, clock, transitions);
                 let mut standing = candidate.standing();
                 if tell.send(Ok(candidate)).is_ok() {
                     // The channel closes when the election ends.
@@ -136,6 +152,11 @@ impl Candidate {
     /// Where it stands, whenever that changes. The channel closes when the election ends.
     pub fn standing(&self) -> watch::Receiver<Standing> {
         self.standing.clone()
+    }
+
+    /// Over the task that runs for the lead; a standby whose task stands still would never take over.
+    pub fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
     }
 
     /// Ends when this candidate leads, or never will any more.
@@ -171,6 +192,10 @@ struct Driver {
     leadership: Leadership,
     standing: watch::Sender<Standing>,
     release: CancellationToken,
+    watchdog: Watchdog,
+    /// The last one that held the Lease.
+    holder: Option<String>,
+    transitions: Counter,
 }
 
 impl Driver {
@@ -180,25 +205,30 @@ impl Driver {
                 Step::Read => self.read().await,
                 Step::Write(write) => self.write(&write).await,
                 Step::Sleep(pause) => {
+                    self.watchdog.expects(pause);
                     tokio::select! {
                         () = tokio::time::sleep(pause) => {}
                         () = self.release.cancelled() => {}
                     }
                 }
                 Step::Stop => {
+                    self.watchdog.rests();
                     self.leadership.ends_at(None);
                     tracing::error!("the lead is lost");
                     self.tell(Standing::Lost);
                     return;
                 }
             }
+            self.count_transitions();
             self.tell_standing();
         }
         self.let_go().await;
     }
 
     async fn read(&mut self) {
-        let answer = timeout(self.patience(), self.lease.read()).await;
+        let patience = self.patience();
+        self.watchdog.expects(patience);
+        let answer = timeout(patience, self.lease.read()).await;
         let now = self.start.elapsed();
         match answer {
             Ok(Ok(record)) => self.election.was_read(now, record),
@@ -215,6 +245,7 @@ impl Driver {
 
     async fn write(&mut self, write: &Write) {
         let patience = self.patience();
+        self.watchdog.expects(patience);
         let wall = kube_time(&*self.clock);
         let answer = timeout(patience, self.lease.write(write, wall)).await;
         let written = match answer {
@@ -239,6 +270,16 @@ impl Driver {
         left.unwrap_or(self.timing.renew_deadline).min(self.timing.renew_deadline / 2)
     }
 
+    fn count_transitions(&mut self) {
+        let Some(holder) = self.election.holder().filter(|holder| !holder.is_empty()) else { return };
+        if self.holder.as_deref() == Some(holder) {
+            return;
+        }
+        if self.holder.replace(holder.to_owned()).is_some() {
+            self.transitions.inc();
+        }
+    }
+
     fn tell_standing(&self) {
         if self.election.leads(self.start.elapsed()) {
             self.tell(Standing::Leading);
@@ -259,6 +300,7 @@ impl Driver {
     }
 
     async fn let_go(&mut self) {
+        self.watchdog.rests();
         let write = self.election.release(self.start.elapsed());
         self.leadership.ends_at(None);
         if let Some(write) = write {

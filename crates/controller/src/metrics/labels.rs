@@ -34,6 +34,7 @@ label_values!(
     Verb,
     KubeCode,
     ConditionLabel,
+    Task,
 );
 
 /// A controller of the manager.
@@ -46,6 +47,22 @@ pub enum Controller {
     Cluster,
     /// FooControlPlanes.
     ControlPlane,
+}
+
+/// A task beside the controllers that runs for as long as the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Task {
+    /// Looks at groups; one per credentials and region.
+    Observer,
+    /// Names to the pool controller the groups for which something is new; one per credentials and region.
+    Wakes,
+    /// Reads the queue of events.
+    Announcements,
+    /// Keeps identities resolved.
+    Identities,
+    /// Runs for the lead.
+    Election,
 }
 
 /// How a pass over an object ended.
@@ -428,4 +445,15 @@ pub(super) struct RequestLabels {
 pub(super) struct ConditionLabels {
     pub(super) condition: ConditionLabel,
     pub(super) status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct TaskLabels {
+    pub(crate) task: Task,
+}
+
+/// The Lease is named by a flag: there is one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct LeaseLabels {
+    pub(super) name: String,
 }

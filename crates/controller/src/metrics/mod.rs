@@ -14,7 +14,14 @@
 //! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be read |
 //! | `foo_watch_errors_total` | kind | failures of watches |
 //! | `foo_watch_silence_seconds` | kind | how long the watch of this kind that is most silent has heard nothing good |
+//! | `foo_task_restarts_total` | task | tasks beside the controllers that were started again |
+//! | `foo_task_overdue_seconds` | task | how long ago the one that is most overdue should have gone on |
 //! | `foo_leader` | | 1 in the replica that leads |
+//! | `leader_election_master_status` | name | the same by the name of the Lease, as client-go has it |
+//! | `foo_leader_transitions_total` | | changes of the Lease's holder |
+//! | `foo_reconcile_queue_depth`, `…_queue_oldest_seconds`, `…_queue_seconds` | controller | objects that wait for a pass |
+//! | `foo_build_info` | version | what was built |
+//! | `process_…` | | what the kernel says of this process |
 //! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
 //! | `foo_announcements_held` | | messages that wait to be acted on |
 //! | `foo_announcement_seconds` | kind | from an event to the deletion of its message, when it was acted on |
@@ -26,30 +33,34 @@
 //!
 //! The cloud's own numbers (`foo_aws_…`, `foo_observer_…`) are in the same registry: see `foo_cloud::metrics`.
 
+mod collectors;
 pub mod labels;
+mod process;
 
 pub use labels::{
     ActionKind, ActionOutcome, AnnouncementOutcome, Controller, EventOutcome, Invariant, KubeClient,
-    KubeCode, PassResult, Verb, Watched,
+    KubeCode, PassResult, Task, Verb, Watched,
 };
 
 use crate::announcements::EventKind;
 use crate::debug::DebugPools;
 use crate::passes::{PassId, Underway};
+use crate::queue::Queue;
+use crate::tasks::Tasks;
 use crate::watch::Pulses;
+use collectors::{LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
 use foo_planner::report::Severity;
 use labels::{
-    ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ConditionLabels,
-    ControllerLabels, EventLabels, InvariantLabels, KindLabels, PassLabels, RequestLabels, VerbLabels,
+    ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
+    InvariantLabels, KindLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,
 };
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -62,6 +73,7 @@ type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
 pub struct Metrics {
     registry: Arc<Mutex<Registry>>,
     cloud: foo_cloud::Metrics,
+    observers: foo_cloud::Observers,
     passes: Family<PassLabels, Counter>,
     pass_seconds: Histograms<ControllerLabels>,
     underway: Underway,
@@ -72,7 +84,11 @@ pub struct Metrics {
     undecodable: Family<KindLabels, Counter>,
     watch_errors: Family<KindLabels, Counter>,
     pulses: Pulses,
+    tasks: Tasks,
+    queues: BTreeMap<Controller, Queue>,
     leader: Gauge,
+    lease: Family<LeaseLabels, Gauge>,
+    leader_transitions: Counter,
     announcements: Family<AnnouncementLabels, Counter>,
     announcements_held: Gauge,
     announcement_seconds: Histograms<AnnouncementKindLabels>,
@@ -88,9 +104,11 @@ impl Metrics {
     pub fn new(pools: DebugPools) -> Self {
         let mut registry = Registry::default();
         let cloud = foo_cloud::Metrics::register(&mut registry);
+        let observers = foo_cloud::Observers::register(&mut registry);
         let metrics = Self {
             registry: Arc::default(),
             cloud,
+            observers,
             passes: Family::default(),
             // 1 ms … 33 s: from a settled object to a pass full of cloud calls.
             pass_seconds: Family::new_with_constructor(|| {
@@ -104,7 +122,11 @@ impl Metrics {
             undecodable: Family::default(),
             watch_errors: Family::default(),
             pulses: Pulses::default(),
+            tasks: Tasks::default(),
+            queues: Controller::iter().map(|controller| (controller, Queue::default())).collect(),
             leader: Gauge::default(),
+            lease: Family::default(),
+            leader_transitions: Counter::default(),
             announcements: Family::default(),
             announcements_held: Gauge::default(),
             // 0.25 s … 68 min: from a look to a recommendation that had to wait for its turn.
@@ -123,6 +145,9 @@ impl Metrics {
         registry.register_collector(Box::new(PoolConditions(pools)));
         registry.register_collector(Box::new(LongestPass(metrics.underway.clone())));
         registry.register_collector(Box::new(Silences(metrics.pulses.clone())));
+        registry.register_collector(Box::new(OverdueTasks(metrics.tasks.clone())));
+        registry.register_collector(Box::new(Queues(metrics.queues.clone())));
+        registry.register_collector(Box::new(process::Process));
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         metrics
     }
@@ -143,6 +168,11 @@ impl Metrics {
             "Objects that were skipped because they could not be read",
             self.undecodable.clone(),
         );
+        registry.register(
+            "foo_task_restarts",
+            "Tasks that were started again, because they ended or took too long",
+            self.tasks.restarts.clone(),
+        );
         registry.register("foo_watch_errors", "Failures of watches", self.watch_errors.clone());
         registry.register("foo_announcements", "Messages of the queue of events", self.announcements.clone());
         registry.register(
@@ -156,6 +186,18 @@ impl Metrics {
             self.announcement_seconds.clone(),
         );
         registry.register("foo_leader", "Whether this replica leads", self.leader.clone());
+        registry.register(
+            "leader_election_master_status",
+            "Whether this replica leads, by the name of the Lease",
+            self.lease.clone(),
+        );
+        registry.register(
+            "foo_leader_transitions",
+            "Changes of the Lease's holder that this replica has seen",
+            self.leader_transitions.clone(),
+        );
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("foo_build", "What was built", build);
         registry.register("foo_kube_requests", "Requests to the API server", self.requests.clone());
         registry.register(
             "foo_kube_request_seconds",
@@ -182,6 +224,11 @@ impl Metrics {
     /// The metrics of the cloud crate, in the same registry.
     pub fn cloud(&self) -> foo_cloud::Metrics {
         self.cloud.clone()
+    }
+
+    /// The observers of all clouds, which the registry asks too.
+    pub fn observers(&self) -> foo_cloud::Observers {
+        self.observers.clone()
     }
 
     /// Everything in the OpenMetrics text format.
@@ -253,9 +300,27 @@ impl Metrics {
         &self.pulses
     }
 
-    /// This replica leads, or does not.
-    pub fn leads(&self, leads: bool) {
+    /// The tasks beside the controllers.
+    pub fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
+    /// The objects of a controller that wait for a pass.
+    pub fn queue(&self, controller: Controller) -> Queue {
+        self.queues.get(&controller).cloned().unwrap_or_default()
+    }
+
+    /// This replica leads, or does not; with the Lease of that name, if it takes part in an election.
+    pub fn leads(&self, lease: Option<&str>, leads: bool) {
         self.leader.set(i64::from(leads));
+        if let Some(name) = lease {
+            self.lease.get_or_create(&LeaseLabels { name: name.to_owned() }).set(i64::from(leads));
+        }
+    }
+
+    /// For who sees that the Lease has another holder.
+    pub fn leader_transitions(&self) -> Counter {
+        self.leader_transitions.clone()
     }
 
     /// Something became of a message of the queue of events.
@@ -297,16 +362,6 @@ impl Metrics {
             (KubeClient::Work | KubeClient::Lease | KubeClient::Workload | KubeClient::Review, _) => {}
         }
     }
-
-    /// Requests of the controllers that changed something so far.
-    pub fn kube_writes(&self) -> u64 {
-        self.writes.get()
-    }
-
-    /// GETs of single objects so far.
-    pub fn kube_live_reads(&self) -> u64 {
-        self.live_reads.get()
-    }
 }
 
 impl fmt::Debug for Metrics {
@@ -344,67 +399,6 @@ impl Drop for PassInFlight {
     }
 }
 
-/// How long passes have been under way at the moment somebody asks: one that hangs shows itself before it ends.
-#[derive(Debug)]
-struct LongestPass(Underway);
-
-impl Collector for LongestPass {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_reconcile_longest_seconds",
-            "How long the pass under way has lasted that began first; 0 if there is none",
-            None,
-            MetricType::Gauge,
-        )?;
-        let longest = self.0.longest();
-        for controller in Controller::iter() {
-            let lasts = longest.get(&controller).copied().unwrap_or_default();
-            let labels = ControllerLabels { controller };
-            ConstGauge::new(lasts.as_secs_f64()).encode(descriptor.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
-}
-
-/// For how long watches have been silent at the moment somebody asks: one that died counts nothing any more.
-#[derive(Debug)]
-struct Silences(Pulses);
-
-impl Collector for Silences {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_watch_silence_seconds",
-            "How long the most silent watch of the kind has heard nothing good: no complete list, no event, no bookmark",
-            None,
-            MetricType::Gauge,
-        )?;
-        for (kind, silence) in self.0.silences() {
-            ConstGauge::new(silence.as_secs_f64()).encode(descriptor.encode_family(&KindLabels { kind })?)?;
-        }
-        Ok(())
-    }
-}
-
-/// Counts the pools' conditions at the moment somebody asks.
-#[derive(Debug)]
-struct PoolConditions(DebugPools);
-
-impl Collector for PoolConditions {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_pool_conditions",
-            "Pools by condition",
-            None,
-            MetricType::Gauge,
-        )?;
-        for ((condition, status), count) in self.0.count_conditions() {
-            let labels = ConditionLabels { condition: condition.into(), status };
-            ConstGauge::new(count).encode(descriptor.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,6 +416,8 @@ mod tests {
         metrics.announcement(EventKind::Health, AnnouncementOutcome::Acted);
         metrics.announcement_took(EventKind::Health, Duration::ZERO);
         metrics.watch_failed(Watched::Machine);
+        metrics.tasks().restarts.get_or_create(&labels::TaskLabels { task: Task::Observer }).inc();
+        metrics.leads(Some("lease"), true);
         let _pulse = metrics.pulses().of(Watched::Machine);
         metrics.kube_waited(KubeClient::Work, Duration::ZERO);
         metrics.kube_request(KubeClient::Work, Verb::Get, KubeCode::Ok, Duration::ZERO);

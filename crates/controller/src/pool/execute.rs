@@ -15,11 +15,12 @@ use foo_cloud::model::{
     TemplateVersion, Timestamp, Uid, Zone,
 };
 use foo_cloud::observer::Observer;
-use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, VersionCopy};
+use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, Made, VersionCopy};
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
 use foo_planner::model::Process;
 use foo_planner::names::ADOPT_FROM_ANNOTATION;
+use foo_planner::report::{About, Event, Severity};
 use foo_planner::{Action, NewGroup, OnlyIf, QUARANTINE_ANNOTATION};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
@@ -58,11 +59,13 @@ pub(super) enum Done {
     /// It was carried out.
     Carried,
     /// The launch template was made, with this first version.
-    TemplateMade(LaunchTemplateId, TemplateVersion),
+    TemplateMade(Made<(LaunchTemplateId, TemplateVersion)>),
     /// A version of the launch template was made.
-    VersionMade(TemplateVersion),
+    VersionMade(Made<TemplateVersion>),
     /// AWS cannot do it yet, because something else goes on with the very instance; nothing was done.
     NotYet,
+    /// AWS would not end it together with others, or ended only some of them: a look at the group tells.
+    NotTogether,
     /// The launch template was read.
     Template(Option<LaunchTemplate>),
     /// The lifecycle hook was read or made.
@@ -71,6 +74,23 @@ pub(super) enum Done {
     Overtaken(&'static str),
     /// Some Nodes were cordoned, and perhaps others not.
     Cordoned(Vec<(Cordon, cordon::Outcome)>),
+}
+
+impl Done {
+    /// EC2's warning of what it made, for people.
+    pub(super) fn warning(&self) -> Option<Event> {
+        let warning = match self {
+            Self::TemplateMade(made) => made.warning.as_ref()?,
+            Self::VersionMade(made) => made.warning.as_ref()?,
+            _ => return None,
+        };
+        Some(Event {
+            severity: Severity::Warning,
+            reason: "LaunchTemplateWarning".to_owned(),
+            message: format!("EC2 makes the launch template, and warns of it: {warning}"),
+            about: About::Nothing,
+        })
+    }
 }
 
 /// Why an action failed.
@@ -188,21 +208,21 @@ impl Hands<'_> {
             Action::CreateTemplate { name, content, hashes, tags } => {
                 let text = hashes.describe();
                 let token = self.token((name, &text, tags, &content.tags), now);
-                let (id, version) = self.cloud.create_template(name, content, &text, tags, &token).await?;
-                return Ok(Done::TemplateMade(id, version));
+                let made = self.cloud.create_template(name, content, &text, tags, &token).await?;
+                return Ok(Done::TemplateMade(made));
             }
             Action::CreateTemplateVersion { id, content, hashes } => {
                 let text = hashes.describe();
                 let token = self.token((id.as_str(), &text, &content.tags), now);
-                let version = self.cloud.create_template_version(id, content, &text, &token).await?;
-                return Ok(Done::VersionMade(version));
+                let made = self.cloud.create_template_version(id, content, &text, &token).await?;
+                return Ok(Done::VersionMade(made));
             }
             Action::CopyTemplateVersion { id, from, user_data, tags, hashes } => {
                 let copy = VersionCopy { from: *from, user_data, tags };
                 let text = hashes.describe();
                 let token = self.token((id.as_str(), from.0, &text, tags), now);
-                let version = self.cloud.copy_template_version(id, copy, &text, &token).await?;
-                return Ok(Done::VersionMade(version));
+                let made = self.cloud.copy_template_version(id, copy, &text, &token).await?;
+                return Ok(Done::VersionMade(made));
             }
             Action::DeleteTemplateVersions { id, versions } => {
                 self.cloud.delete_template_versions(id, versions).await?;
@@ -321,7 +341,7 @@ impl Hands<'_> {
     }
 
     /// Whether the instance has a Machine that is not being deleted, read live: a cache may have lost it.
-    async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
+    pub(super) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
         let name = foo_planner::names::machine_name(&self.identity.pool, id);
         Ok(self
             .live_machine(&name)
@@ -491,6 +511,7 @@ fn new_group(group: &NewGroup) -> GroupSpec {
         mix: group.mix.clone(),
         subnets: group.subnets.clone(),
         new_instances: Protection::Protected,
+        drain_hook: Some(group.hook),
         tags: group.tags.clone(),
     }
 }

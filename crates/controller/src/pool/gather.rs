@@ -3,15 +3,15 @@
 //! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide), and only
 //! when a metadata watch says that it changed.
 
+use super::twins;
 use crate::owners;
-use crate::watch::{Filled, Unreadable, WatchEnded};
+use crate::watch::{ByName, Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_cloud::model::InstanceId;
 use foo_planner::desired::Blocked;
 use foo_planner::names::machine_name;
 use k8s_openapi::api::core::v1::Secret;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -32,8 +32,10 @@ pub(super) struct Caches {
     pub(super) clusters: Store<Cluster>,
     /// MachinePools.
     pub(super) machine_pools: Store<MachinePool>,
-    /// Machines.
-    pub(super) machines: Store<Machine>,
+    /// The FooMachines, Machines and MachinePools again, for those of one namespace or pool.
+    pub(super) foo_machines_by_name: ByName<FooMachine>,
+    pub(super) machines_by_name: ByName<Machine>,
+    pub(super) machine_pools_by_name: ByName<MachinePool>,
     /// Metadata of the Secrets that carry a cluster's label.
     pub(super) secrets: Store<PartialObjectMeta<Secret>>,
     /// FooMachines and Machines that cannot be read.
@@ -50,6 +52,8 @@ pub(super) struct Gathered {
     pub(super) pool: Arc<FooMachinePool>,
     /// Its MachinePool, once Cluster API made it the owner.
     pub(super) machine_pool: Option<Arc<MachinePool>>,
+    /// Names of other MachinePools that name the pool as their infrastructure, too.
+    pub(super) rivals: Vec<String>,
     /// Its Cluster.
     pub(super) cluster: Option<Arc<Cluster>>,
     /// The cluster's infrastructure.
@@ -72,7 +76,7 @@ impl Caches {
     }
 
     /// Whether a Machine without a FooMachine is named after an instance of the pool. Names are made only for such, which
-    /// are rare: this is asked of every Machine of the namespace in every pass.
+    /// are rare: this is asked of every Machine whose name begins like the pool's in every pass.
     fn is_orphan_of(&self, pool: &str, namespace: &str, machine: &Machine) -> bool {
         let foo_machine = ObjectRef::new(&machine.name_any()).within(namespace);
         self.foo_machines.get(&foo_machine).is_none() && is_named_after(pool, machine)
@@ -119,27 +123,25 @@ impl Caches {
             .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
         let foo_cluster = cluster.as_deref().and_then(|cluster| self.infrastructure_of(cluster));
         let name = pool.name_any();
-        // All FooMachines and Machines there are pass by here: nothing is allocated for those of other namespaces.
-        let is_here = |meta: &ObjectMeta| meta.namespace.as_deref() == Some(namespace.as_str());
-        let mut foo_machines = self
-            .foo_machines
-            .state_filter(|machine| is_here(&machine.metadata) && belongs_to(machine, &name));
-        foo_machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-        let mut machines = self.machines.state_filter(|machine| {
-            is_here(&machine.metadata)
-                && machine.spec.infrastructure_ref.kind == "FooMachine"
+        // However many FooMachines and Machines others have, none of them is looked at.
+        let head = name_head(&name);
+        let foo_machines =
+            self.foo_machines_by_name.beginning_with(&namespace, head, |machine| belongs_to(machine, &name));
+        let machines = self.machines_by_name.beginning_with(&namespace, head, |machine| {
+            machine.spec.infrastructure_ref.kind == "FooMachine"
                 && (foo_machines
                     .binary_search_by(|foo| foo.metadata.name.cmp(&machine.metadata.name))
                     .is_ok()
                     || self.is_orphan_of(&name, &namespace, machine))
         });
-        machines.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+        let rivals = twins::rivals(&self.machine_pools_by_name, &pool, machine_pool.as_deref());
         let unreadable = unreadable.or_else(|| self.unreadable_in(&namespace));
         let installation = Arc::clone(&self.installation);
         Gathered {
             installation,
             pool,
             machine_pool,
+            rivals,
             cluster,
             foo_cluster,
             foo_machines,
@@ -181,15 +183,15 @@ pub(super) fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachineP
 /// deleted in the foreground, and a pool that then saw no FooMachines would end its instances undrained.
 pub(super) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
     let Some(name) = machine.metadata.name.as_deref() else { return false };
-    begins_like(name, pool)
+    name.starts_with(name_head(pool))
         && name == machine_name(pool, &InstanceId::new(machine.spec.instance_id.as_str())).as_str()
 }
 
-/// Whether a name may be one of the pool's, without making one: this is asked of every FooMachine of the namespace in every
-/// pass. Sixteen characters stay in the longest names.
-fn begins_like(name: &str, pool: &str) -> bool {
+/// How the names of all FooMachines and Machines of the pool begin. Sixteen characters stay in the longest names.
+fn name_head(pool: &str) -> &str {
     let stays = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
-    pool.bytes().take(16).take_while(stays).zip(name.bytes()).all(|(wanted, found)| wanted == found)
+    let length = pool.bytes().take(16).take_while(stays).count();
+    pool.get(..length).unwrap_or_default()
 }
 
 /// Whether a Machine has the name of an instance of the pool: it is the pool's, even if its FooMachine is gone.
@@ -254,5 +256,34 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// However much others have, a pass over a pool looks at what may be the pool's own.
+    #[test]
+    fn a_pool_is_gathered_without_a_look_at_the_machines_of_others() {
+        let by_name = ByName::default();
+        let (others, own) = (10_000_u32, 3_u32);
+        let machine = |namespace: &str, pool: &str, number: u32| {
+            let instance = format!("i-{number:017x}");
+            let name = machine_name(pool, &InstanceId::new(instance.as_str()));
+            let mut machine = named(name.as_str(), &instance);
+            machine.metadata.namespace = Some(namespace.to_owned());
+            Arc::new(machine)
+        };
+        for number in 0..others {
+            by_name.insert(machine("tenant", "workers", number));
+            by_name.insert(machine("ns", "others", number));
+        }
+        for number in 0..own {
+            by_name.insert(machine("ns", "workers", number));
+        }
+        let looked_at = std::cell::Cell::new(0);
+        let began = std::time::Instant::now();
+        let found = by_name.beginning_with("ns", name_head("workers"), |machine| {
+            looked_at.set(looked_at.get() + 1);
+            belongs_to(machine, "workers")
+        });
+        println!("{own} of {} FooMachines in {:?}", 2 * others + own, began.elapsed());
+        assert_eq!((found.len(), looked_at.get()), (3, 3));
     }
 }

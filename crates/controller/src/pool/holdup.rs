@@ -66,6 +66,11 @@ impl HoldUps {
         self.rests_on(action, false);
     }
 
+    /// An action was refused together with others, or some of them were done: who counts on it waits for a look.
+    pub(super) fn not_together(&mut self, action: &Action) {
+        self.rests_on(action, true);
+    }
+
     /// Whether an action is held up.
     pub(super) fn hold(&self, action: &Action) -> bool {
         let other_call = matches!(
@@ -74,6 +79,7 @@ impl HoldUps {
                 | Action::LookAtHook { .. }
                 | Action::PutHook { .. }
                 | Action::BeatHook { .. }
+                | Action::CompleteHook { .. }
         );
         let aws = action.changes_group() || action.changes_template() || other_call;
         let own = match action {

@@ -109,7 +109,7 @@ impl Made {
 fn rests_on_tags(action: &Action) -> bool {
     action.changes_group()
         || action.changes_template()
-        || matches!(action, Action::PutHook { .. } | Action::LookAtHook { .. })
+        || matches!(action, Action::PutHook { .. } | Action::LookAtHook { .. } | Action::CompleteHook { .. })
 }
 
 fn add(template: &mut LaunchTemplate, records: &[TemplateRecord]) {

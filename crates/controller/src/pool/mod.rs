@@ -36,23 +36,26 @@ mod secret;
 mod shortage;
 mod skew;
 mod state;
+mod strangers;
 mod tenure;
+mod together;
+mod twins;
 mod upkeep;
 mod wish;
 
 use crate::identities::identity_of;
-use crate::metrics::Watched;
+use crate::metrics::{Controller as Controls, Watched};
 use crate::watch::{Passing, Watch, Which};
 use crate::{Context, installation};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names as api_names};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use gather::{Caches, belongs_to, owning_pool};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
-use kube::runtime::controller::{Action, Config, Controller};
+use kube::runtime::controller::{Action, Config, Controller, Error as ControllerError};
 use kube_runtime::reflector::{ObjectRef, Store};
 use reconcile::Pools;
 use std::collections::BTreeSet;
@@ -99,7 +102,9 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         foo_clusters: foo_clusters.store.clone(),
         clusters: clusters.store.clone(),
         machine_pools: machine_pools.store.clone(),
-        machines: machines.store.clone(),
+        foo_machines_by_name: foo_machines.by_name,
+        machines_by_name: machines.by_name,
+        machine_pools_by_name: machine_pools.by_name,
         secrets: secrets.store.clone(),
         unreadable: [("FooMachine", foo_machines.unreadable), ("Machine", machines.unreadable)],
         filled: vec![
@@ -113,12 +118,14 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         ],
     };
     let concurrency = context.settings.concurrency;
-    let views = context.metrics.cloud();
+    let observers = context.metrics.observers();
     context
         .readiness
         .wait_for("looks at Auto Scaling groups: none for two periods, and no error", move || {
-            views.unseen().unexplained == 0
+            observers.unseen().unexplained == 0
         });
+    let queue = context.metrics.queue(Controls::Pool);
+    let (turns, gone) = (queue.clone(), queue.clone());
     let wakes = context.clouds.wakes();
     let identities = context.identities.changes();
     let controller = Arc::new(Pools::new(context, caches.clone()));
@@ -142,31 +149,54 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let with_secret = caches.clone();
     let with_machine = caches.clone();
     let with_foo_machine = caches.clone();
-    Controller::for_stream(pools.changes, pools.store)
+    let (suspects, suspected) = futures::channel::mpsc::unbounded();
+    let strangers = strangers::run(controller.context.clone(), caches.clone(), suspected);
+    let passes = Controller::for_stream(queue.changed(pools.changes), pools.store)
         .with_config(Config::default().concurrency(concurrency).debounce(DEBOUNCE))
-        .watches_stream(foo_machines.changes, move |machine: FooMachine| {
-            pool_of_foo_machine(&with_foo_machine, &machine)
-        })
-        .watches_stream(machines.changes, move |machine: Machine| pool_of_machine(&with_machine, &machine))
-        .watches_stream(machine_pools.changes, |pool: MachinePool| {
-            let reference = &pool.spec.template.spec.infrastructure_ref;
-            let namespace = pool.namespace().unwrap_or_default();
-            (reference.kind == "FooMachinePool").then(|| ObjectRef::new(&reference.name).within(&namespace))
-        })
-        .watches_stream(clusters.changes, move |cluster: Cluster| {
-            by_cluster(cluster.namespace(), &cluster.name_any())
-        })
-        .watches_stream(foo_clusters.changes, move |cluster: FooCluster| {
-            let name = cluster.labels().get(api_names::CLUSTER_NAME_LABEL).cloned().unwrap_or_default();
-            by_foo_cluster(cluster.namespace(), &name)
-        })
-        .watches_stream(secrets.changes, move |secret: PartialObjectMeta<Secret>| {
-            pools_with_secret(&with_secret, &secret)
-        })
-        .reconcile_on(futures::stream::select(futures::stream::select(woken, freed), identified))
+        .watches_stream(
+            foo_machines.changes,
+            queue.named_by(move |machine: FooMachine| {
+                if !strangers::is_known(&with_foo_machine, &machine) {
+                    // Nobody listens any more when the manager ends.
+                    let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
+                }
+                pool_of_foo_machine(&with_foo_machine, &machine)
+            }),
+        )
+        .watches_stream(
+            machines.changes,
+            queue.named_by(move |machine: Machine| pool_of_machine(&with_machine, &machine)),
+        )
+        .watches_stream(
+            machine_pools.changes,
+            queue.named_by(|pool: MachinePool| {
+                let reference = &pool.spec.template.spec.infrastructure_ref;
+                let namespace = pool.namespace().unwrap_or_default();
+                (reference.kind == "FooMachinePool")
+                    .then(|| ObjectRef::new(&reference.name).within(&namespace))
+            }),
+        )
+        .watches_stream(
+            clusters.changes,
+            queue.named_by(move |cluster: Cluster| by_cluster(cluster.namespace(), &cluster.name_any())),
+        )
+        .watches_stream(
+            foo_clusters.changes,
+            queue.named_by(move |cluster: FooCluster| {
+                let name = cluster.labels().get(api_names::CLUSTER_NAME_LABEL).cloned().unwrap_or_default();
+                by_foo_cluster(cluster.namespace(), &name)
+            }),
+        )
+        .watches_stream(
+            secrets.changes,
+            queue.named_by(move |secret: PartialObjectMeta<Secret>| pools_with_secret(&with_secret, &secret)),
+        )
+        .reconcile_on(queue.named(futures::stream::select(futures::stream::select(woken, freed), identified)))
         .graceful_shutdown_on(shutdown)
         .run(
-            |pool, controller: Arc<Pools>| controller.reconcile(pool),
+            move |pool, controller: Arc<Pools>| {
+                turns.clone().turn(ObjectRef::from_obj(pool.as_ref()), controller.reconcile(pool))
+            },
             |_pool, error: &reconcile::Error, _controller| {
                 // `reconcile` turns its errors into back-off; this is for what cannot happen there.
                 tracing::error!(%error, "a pass ended with an error");
@@ -174,14 +204,19 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             },
             controller,
         )
-        .for_each(|result| {
+        .for_each(move |result| {
+            if let Err(ControllerError::ObjectNotFound(object)) = &result {
+                gone.is_gone(object);
+            }
             if let Err(error) = result {
                 // An object that is gone from the cache before its turn came is no news.
                 tracing::debug!(%error, "not reconciled");
             }
             std::future::ready(())
-        })
-        .await;
+        });
+    // Strangers are looked at for as long as there are passes.
+    let strangers = strangers.then(|()| std::future::pending::<()>());
+    futures::future::select(std::pin::pin!(passes), std::pin::pin!(strangers)).await;
 }
 
 fn pools_of_cluster(

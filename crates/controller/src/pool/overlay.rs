@@ -7,16 +7,17 @@ use super::execute::Failure;
 use crate::metrics::{ActionKind, Invariant, Metrics};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::check::{Rule, Violation};
+use foo_planner::desired::{Blocked, Desired, Wanted};
 use foo_planner::report::{About, Condition, ConditionKind, Event, Severity, Status};
 use foo_planner::{Action, Plan, Report};
 
 /// Reason of `Ready` when the API server refuses, or does not answer, what the pool needs.
 const KUBERNETES_REFUSED: &str = "KubernetesRefused";
 
-/// An action failed.
-pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure) {
+/// An action failed; AWS is called in that region.
+pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
     match failure {
-        Failure::Cloud(error) => refusal(report, action, error),
+        Failure::Cloud(error) => refusal(report, action, error, region),
         Failure::Kubernetes(_) => {
             let what: &'static str = (&ActionKind::from(action)).into();
             let message = format!("{what} failed: {failure}");
@@ -25,23 +26,50 @@ pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure) {
     }
 }
 
-/// AWS refused an action.
-pub(super) fn refusal(report: &mut Report, action: &Action, error: &CloudError) {
+/// AWS refused an action, or did not answer, in that region.
+pub(super) fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
+    let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
+    let credentials = credentials.then_some(ConditionKind::CredentialsReady);
     let reason: &'static str = error.kind.into();
-    if let Some(kind) = concerned(action) {
-        set(report, kind, reason, error);
+    let message = in_words(error, region);
+    for kind in concerned(action).into_iter().chain(credentials).chain([ConditionKind::Ready]) {
+        put(report, kind, reason, message.clone());
     }
-    if matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials) {
-        set(report, ConditionKind::CredentialsReady, reason, error);
+}
+
+/// A failed call, in words. Where AWS does not answer, the region may be misspelt, and nothing else would show it.
+pub(super) fn in_words(error: &CloudError, region: &str) -> String {
+    match error.kind {
+        ErrorKind::Unreachable | ErrorKind::LostAnswer => {
+            crate::cluster::unreachable(region, &error.to_string())
+        }
+        _ => error.to_string(),
     }
-    set(report, ConditionKind::Ready, reason, error);
+}
+
+/// The same for what could not be looked up for the wish.
+pub(super) fn place(desired: &mut Desired, region: &str) {
+    let template = blocked(&mut desired.template);
+    for blocked in template.into_iter().chain(blocked(&mut desired.group.subnets)) {
+        if blocked.reason == <&'static str>::from(ErrorKind::Unreachable) {
+            blocked.message = crate::cluster::unreachable(region, &blocked.message);
+        }
+    }
+}
+
+fn blocked<T>(wanted: &mut Wanted<T>) -> Option<&mut Blocked> {
+    match wanted {
+        Wanted::Ready(_) => None,
+        Wanted::Blocked(blocked) => Some(blocked),
+    }
 }
 
 /// AWS does not let us look at instances: their FooMachines can never become ready.
 pub(super) fn blind(report: &mut Report, error: &CloudError) {
     let reason: &'static str = error.kind.into();
-    set(report, ConditionKind::CredentialsReady, reason, error);
-    set(report, ConditionKind::Ready, reason, error);
+    for kind in [ConditionKind::CredentialsReady, ConditionKind::Ready] {
+        put(report, kind, reason, error.to_string());
+    }
 }
 
 /// The plan would break an invariant: nothing of it is done, and everybody is told.
@@ -66,16 +94,18 @@ fn concerned(action: &Action) -> Option<ConditionKind> {
     if action.changes_template() || matches!(action, Action::LookAtTemplate) {
         Some(ConditionKind::LaunchTemplateReady)
     } else if action.changes_group()
-        || matches!(action, Action::LookAtHook { .. } | Action::PutHook { .. } | Action::BeatHook { .. })
+        || matches!(
+            action,
+            Action::LookAtHook { .. }
+                | Action::PutHook { .. }
+                | Action::BeatHook { .. }
+                | Action::CompleteHook { .. }
+        )
     {
         Some(ConditionKind::AutoScalingGroupReady)
     } else {
         None
     }
-}
-
-fn set(report: &mut Report, kind: ConditionKind, reason: &str, error: &CloudError) {
-    put(report, kind, reason, error.to_string());
 }
 
 fn put(report: &mut Report, kind: ConditionKind, reason: &str, message: String) {

@@ -8,8 +8,8 @@ use super::lanes::{Lanes, Urgency};
 use super::publish::{self, Extra};
 use super::rounds::{Pass, Sight, asking};
 use super::state::{PoolState, States, Tenure};
-use super::tenure;
 use super::{capacity, content, details, look, names, secret, skew, upkeep, wish};
+use super::{tenure, twins};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter, Written};
@@ -20,6 +20,7 @@ use crate::credentials::Credentials;
 use crate::debug::PoolName;
 use crate::metrics::{Controller, Invariant, PassResult};
 use crate::passes;
+use crate::queue::Action as Requeue;
 use foo_api::names::managers;
 use foo_api::{FooCluster, FooMachine, FooMachinePool};
 use foo_cloud::model::{InstanceId, Timestamp};
@@ -28,7 +29,6 @@ use foo_planner::desired::Blocked;
 use foo_planner::observed::{Finalizer, Look};
 use foo_planner::report::{Report, Severity};
 use futures::{StreamExt, stream};
-use kube::runtime::controller::Action as Requeue;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeSet;
@@ -244,7 +244,8 @@ impl Pools {
             }
             (None, Ok(Some(region))) => match taken {
                 Some(taken) if gathered.pool.metadata.deletion_timestamp.is_none() => {
-                    self.refused(key, &gathered, region, &taken, &mut state).await
+                    tenure::log_owner(&mut state, key, Some(taken.by));
+                    self.refused(key, &gathered, region, &taken.blocked, &mut state).await
                 }
                 Some(_) | None => self.rounds(key, &gathered, region, &types, &mut state).await,
             },
@@ -254,7 +255,7 @@ impl Pools {
                 if let Some(place) = self.stop_watching(key, &mut state) {
                     state.left = Some(place);
                 }
-                self.without_cloud(&gathered, look::doubted(blocked), None, &mut state).await
+                self.without_cloud(&gathered, look::doubted(blocked), Some(blocked), &mut state).await
             }
         };
         state.asked_for = gathered.pool.metadata.generation;
@@ -452,6 +453,14 @@ impl Pools {
         if pass.sight == Sight::Voided {
             return;
         }
+        let warning = twins::warning(gathered);
+        if let Some(warning) = warning.as_ref().filter(|it| state.warned.as_ref() != Some(it))
+            && !twins::is_told(gathered, warning)
+        {
+            let (reason, message) = (&warning.reason, &warning.message);
+            self.context.events.publish(&object, Severity::Warning, reason, message).await;
+        }
+        state.warned = warning;
         let news = state.is_news(pass.failure.as_ref().map(|(_, failure)| failure));
         for event in &pass.plan.report.events {
             self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;

@@ -7,7 +7,7 @@
 //! It sees the actions of plans and the status of pools, not what the FooMachines' status costs.
 
 use foo_cloud::model::Timestamp;
-use foo_planner::memory::{Cordon, Ledger, Trial};
+use foo_planner::memory::{Cordon, Ledger, Purchase, Trial};
 use foo_planner::model::hook::Hold;
 use foo_planner::{Desired, Look, Memory, Observed};
 use std::fmt::{self, Debug, Write as _};
@@ -110,6 +110,7 @@ fn remembered(memory: &Memory) -> String {
         template_refused_since,
         foreign_since: _,
         suspended_for,
+        purchase,
         busy: _,
         deleted_machines,
         created_machines,
@@ -124,7 +125,9 @@ fn remembered(memory: &Memory) -> String {
     };
     let held = |Hold { since: _, beaten: _, completed }: &Hold| completed.is_some();
     let done = |Cordon { at: _, done }: &Cordon| *done;
-    let parts: [&dyn Debug; 11] = [
+    let buys = |it: &Purchase| (it.on_demand_base, it.on_demand_percentage, it.changed.is_some());
+    let parts: [&dyn Debug; 12] = [
+        &purchase.as_ref().map(buys),
         &(created.is_some(), base, expected.map(|(expected, _)| expected)),
         &leaving.keys(),
         &(template_refused_since.is_some(), suspended_for),

@@ -7,17 +7,17 @@ use super::gather::Gathered;
 use super::holdup::HoldUps;
 use super::reconcile::{LONGEST_BACKLOG, Pools};
 use super::state::{PoolState, Tenure};
-use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, wish};
+use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, tenure, together, wish};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::metrics::ActionOutcome;
 use foo_api::FooMachinePool;
-use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
 use foo_cloud::observer::Seen;
+use foo_cloud::{CloudError, Made};
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
@@ -106,6 +106,7 @@ impl Pools {
         let limits = self.context.identities.limits(gathered.identity());
         let mut desired =
             wish::desired(identified, gathered, data, types, &limits, &region.lookups, asking).await;
+        overlay::place(&mut desired, &region.key.region);
         // As soon as anything of it can exist.
         let exists = look::finalizer(gathered) == Finalizer::Present
             || desired.missing.is_empty()
@@ -153,7 +154,10 @@ impl Pools {
             if !went_on || round >= ROUNDS {
                 pass.sight = match observed.group {
                     Look::Unknown if state.watched.is_some() => Sight::Awaited,
-                    Look::At { .. } if !(fresh && is_clear(&pass)) && refusal_stands(&mut pass, state) => {
+                    Look::At { .. }
+                        if !(fresh && is_clear(&pass))
+                            && refusal_stands(&mut pass, state, &region.key.region) =>
+                    {
                         Sight::Voided
                     }
                     Look::Unknown | Look::Failed { .. } | Look::At { .. } => Sight::Had,
@@ -163,6 +167,7 @@ impl Pools {
                 if let Some(error) = look::denied_details(&region.observer, &pass.plan.report) {
                     overlay::blind(&mut pass.plan.report, &error);
                 }
+                tenure::log_owner(state, key, tenure::owner_by_tags(&desired.identity, &observed));
                 if state.tenure == Tenure::Own {
                     let place = Place::of(&region.key, &desired.identity.group);
                     let heeds = &pass.plan.report.heeds;
@@ -265,9 +270,9 @@ impl Pools {
             }
             None => look::template(&region.observer, &desired.identity, state.template.as_ref()),
         };
-        if matches!(group, Look::At { seen: None, .. }) {
-            // A group that comes later comes without our hook.
-            state.hook = None;
+        if let Look::At { seen: None, at } = group {
+            // What is known of the hook was of a group that is gone. One that was made since has its own.
+            state.hook = state.hook.filter(|(known, _)| *known > at);
         }
         let hook = match (stranger, &state.hook) {
             (Some(doubt), _) => look::doubted(doubt),
@@ -386,101 +391,114 @@ impl Pools {
         let until = Instant::now() + self.context.settings.pass_deadline;
         let mut holds = HoldUps::default();
         let mut carried: Vec<&Action> = Vec::new();
-        for action in &actions {
-            if holds.hold(action) {
-                continue;
-            }
-            if let Some(pause) = state.repeats.pause(action, self.context.clock.now()) {
-                pass.again = Some(pass.again.map_or(pause, |again| again.min(pause)));
-                holds.raced(action);
+        let mut rest = actions.as_slice();
+        while !rest.is_empty() {
+            let (now_due, later) =
+                rest.split_at(together::first(rest, &state.alone, self.context.clock.now()));
+            rest = later;
+            let batch = self.due(now_due, &mut holds, &mut pass, state);
+            if batch.is_empty() {
                 continue;
             }
             if Instant::now() >= until {
-                tracing::warn!(pool = %desired.identity.pool, "the pass takes long; the rest is planned anew");
+                tracing::warn!(pool = %desired.identity, "the pass takes long; the rest is planned anew");
                 pass.raced = true;
                 break;
             }
             // One action in each pass: a pool that always gave way would never get anything done.
             if pass.acted && region.backlog() > LONGEST_BACKLOG {
-                tracing::debug!(pool = %desired.identity.pool, "the account's calls are used up; the rest is planned anew");
+                tracing::debug!(pool = %desired.identity, "the account's calls are used up; the rest is planned anew");
                 pass.raced = true;
                 break;
             }
             if desired.pause.is_none() && self.caches.is_paused(gathered) {
-                tracing::info!(pool = %desired.identity.pool, "paused in the middle of a pass");
+                tracing::info!(pool = %desired.identity, "paused in the middle of a pass");
                 pass.raced = true;
                 break;
             }
             // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
             let sent = self.context.clock.now();
-            let known = if action.changes_template() { state.template.clone() } else { None };
-            let before = Self::foresee(action, desired, region, state, sent);
-            let done = hands.carry_out(action, sent).await;
+            let changes_template = batch.iter().any(|action| action.changes_template());
+            let known = if changes_template { state.template.clone() } else { None };
+            let before = Self::foresee(&batch, desired, region, state, sent);
+            let done = match batch.as_slice() {
+                [action] => vec![hands.carry_out(action, sent).await],
+                several => hands.end_together(several).await,
+            };
             if let Some(before) = before {
                 state.memory = before;
             }
             // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
-            let (outcome, counted) = judged(action, &done);
-            self.context.metrics.action(action.into(), counted);
-            state.memory.note(action, outcome, now);
-            if outcome == Outcome::Done {
-                state.repeats.did(action, now);
-            }
-            pass.acted = true;
-            // After a refusal, too: AWS refuses what does not fit the group as it is.
-            if action.changes_group() {
-                region.observer.look_after(&desired.identity.group, now);
-            }
-            let excused = excused(action, &done, state, now);
-            match done {
-                Ok(Done::Template(template)) => {
-                    state.template = Some((sent, state.made.completes(template, now)));
+            for (action, done) in batch.into_iter().zip(done) {
+                let (outcome, counted) = judged(action, &done);
+                self.context.metrics.action(action.into(), counted);
+                state.memory.note(action, outcome, now);
+                if outcome == Outcome::Done {
+                    state.repeats.did(action, now);
                 }
-                Ok(done @ (Done::TemplateMade(..) | Done::VersionMade(_))) => {
-                    Self::made(action, done, known.and_then(|(_, template)| template), state, now);
-                    carried.push(action);
+                pass.acted = true;
+                // After a refusal, too: AWS refuses what does not fit the group as it is.
+                if action.changes_group() {
+                    region.observer.look_after(&desired.identity.group, now);
                 }
-                Ok(Done::NotYet) => {
-                    tracing::debug!(pool = %desired.identity.pool, ?action, "AWS cannot do it yet");
-                    pass.again = Some(NOT_YET);
-                    holds.raced(action);
-                }
-                Ok(Done::Hook(terms)) => {
-                    state.hook = Some((sent, terms));
-                    carried.push(action);
-                }
-                Ok(Done::Carried) => {
-                    Self::carried_out(action, state, sent, now);
-                    carried.push(action);
-                    tracing::debug!(pool = %desired.identity.pool, ?action, "done");
-                }
-                Ok(Done::Overtaken(_)) => {
-                    pass.raced = true;
-                    holds.raced(action);
-                }
-                Ok(Done::Cordoned(outcomes)) => {
-                    for (cordon, done) in &outcomes {
-                        state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
+                let excused = excused(action, &done, state, now);
+                match done {
+                    Ok(Done::Template(template)) => {
+                        state.template = Some((sent, state.made.completes(template, now)));
                     }
-                    pass.plan.report.events.extend(cordon::told(&outcomes));
-                }
-                Err(failure) if failure.is_race() => {
-                    tracing::debug!(pool = %desired.identity.pool, %failure, "somebody else was first");
-                    pass.raced = true;
-                    holds.raced(action);
-                }
-                Err(failure) if excused.is_some() => {
-                    tracing::info!(pool = %desired.identity.pool, ?action, %failure, "refused; what it is about was made a moment ago");
-                    pass.again = excused;
-                    holds.failed(action, &failure);
-                }
-                Err(failure) => {
-                    tracing::warn!(pool = %desired.identity.pool, ?action, %failure, "failed");
-                    holds.failed(action, &failure);
-                    if pass.failure.is_none() {
-                        overlay::failed(&mut pass.plan.report, action, &failure);
-                        pass.failure = Some((action.clone(), failure));
+                    Ok(done @ (Done::TemplateMade(_) | Done::VersionMade(_))) => {
+                        pass.plan.report.events.extend(done.warning());
+                        let known = known.clone().and_then(|(_, template)| template);
+                        Self::made(action, done, known, state, now);
+                        carried.push(action);
+                    }
+                    Ok(Done::NotYet) => {
+                        tracing::debug!(pool = %desired.identity, ?action, "AWS cannot do it yet");
+                        pass.again = Some(NOT_YET);
+                        holds.raced(action);
+                    }
+                    Ok(Done::NotTogether) => {
+                        state.alone.add(action, now);
+                        pass.raced = true;
+                        holds.not_together(action);
+                    }
+                    Ok(Done::Hook(terms)) => {
+                        state.hook = Some((sent, terms));
+                        carried.push(action);
+                    }
+                    Ok(Done::Carried) => {
+                        Self::carried_out(action, state, now);
+                        carried.push(action);
+                        tracing::debug!(pool = %desired.identity, ?action, "done");
+                    }
+                    Ok(Done::Overtaken(_)) => {
+                        pass.raced = true;
+                        holds.raced(action);
+                    }
+                    Ok(Done::Cordoned(outcomes)) => {
+                        for (cordon, done) in &outcomes {
+                            state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
+                        }
+                        pass.plan.report.events.extend(cordon::told(&outcomes));
+                    }
+                    Err(failure) if failure.is_race() => {
+                        tracing::debug!(pool = %desired.identity, %failure, "somebody else was first");
+                        pass.raced = true;
+                        holds.raced(action);
+                    }
+                    Err(failure) if excused.is_some() => {
+                        tracing::info!(pool = %desired.identity, ?action, %failure, "refused; what it is about was made a moment ago");
+                        pass.again = excused;
+                        holds.failed(action, &failure);
+                    }
+                    Err(failure) => {
+                        tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
+                        holds.failed(action, &failure);
+                        if pass.failure.is_none() {
+                            overlay::failed(&mut pass.plan.report, action, &failure, &region.key.region);
+                            pass.failure = Some((action.clone(), failure));
+                        }
                     }
                 }
             }
@@ -491,11 +509,35 @@ impl Pools {
         pass
     }
 
+    /// Those of these actions that nothing holds up.
+    fn due<'a>(
+        &self,
+        actions: &'a [Action],
+        holds: &mut HoldUps,
+        pass: &mut Pass,
+        state: &PoolState,
+    ) -> Vec<&'a Action> {
+        let mut due = Vec::with_capacity(actions.len());
+        for action in actions {
+            if holds.hold(action) {
+                continue;
+            }
+            match state.repeats.pause(action, self.context.clock.now()) {
+                Some(pause) => {
+                    pass.again = Some(pass.again.map_or(pause, |again| again.min(pause)));
+                    holds.raced(action);
+                }
+                None => due.push(action),
+            }
+        }
+        due
+    }
+
     /// An action was carried out, of which the caches or reads may not tell yet.
-    fn carried_out(action: &Action, state: &mut PoolState, sent: Timestamp, now: Timestamp) {
+    fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
-            Action::CreateGroup(_) => {
-                state.hook = Some((sent, None));
+            Action::CreateGroup(group) => {
+                state.hook = Some((now, Some(group.hook)));
                 state.made.group(now);
             }
             Action::DeleteTemplate { .. } => state.made.template_is_gone(),
@@ -515,14 +557,17 @@ impl Pools {
         now: Timestamp,
     ) {
         match (action, done) {
-            (Action::CreateTemplate { name, hashes, tags, .. }, Done::TemplateMade(id, version)) => {
+            (
+                Action::CreateTemplate { name, hashes, tags, .. },
+                Done::TemplateMade(Made { made: (id, version), .. }),
+            ) => {
                 state.made.template((id, version), name, tags, hashes, now);
                 state.template = Some((now, state.made.completes(None, now)));
             }
             (
                 Action::CreateTemplateVersion { id, hashes, .. }
                 | Action::CopyTemplateVersion { id, hashes, .. },
-                Done::VersionMade(version),
+                Done::VersionMade(Made { made: version, .. }),
             ) => {
                 state.made.version(id, version, hashes, now);
                 // Without the versions before it nobody knows the template: it is read.
@@ -534,23 +579,29 @@ impl Pools {
 
     /// Notes that a call of AWS may happen, before it is sent, and returns the memory as it was.
     fn foresee(
-        action: &Action,
+        actions: &[&Action],
         desired: &Desired,
         region: &CloudRegion,
         state: &mut PoolState,
         now: Timestamp,
     ) -> Option<Memory> {
-        if !action.changes_group() && !action.changes_template() {
-            return None;
-        }
         let before = state.memory.clone();
-        state.memory.note(action, Outcome::MayHaveHappened, now);
-        if action.changes_group() {
-            region.observer.look_after(&desired.identity.group, now);
-        } else {
-            state.template = None;
+        let mut foreseen = false;
+        for action in actions {
+            let completes = matches!(action, Action::CompleteHook { .. });
+            if !action.changes_group() && !action.changes_template() && !completes {
+                continue;
+            }
+            foreseen = true;
+            state.memory.note(action, Outcome::MayHaveHappened, now);
+            if action.changes_group() {
+                region.observer.look_after(&desired.identity.group, now);
+            }
+            if action.changes_template() {
+                state.template = None;
+            }
         }
-        Some(before)
+        foreseen.then_some(before)
     }
 }
 
@@ -562,13 +613,14 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
         }
         Ok(
             Done::Carried
-            | Done::TemplateMade(..)
+            | Done::TemplateMade(_)
             | Done::VersionMade(_)
             | Done::Template(_)
             | Done::Hook(_)
             | Done::Cordoned(_),
         ) => (Outcome::Done, ActionOutcome::Done),
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
+        Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
         Ok(Done::Overtaken(why)) => {
             tracing::info!(?action, why, "not done");
             (Outcome::Refused, ActionOutcome::Refused)
@@ -612,6 +664,7 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
         )),
         Err(error) => {
             let reason: &'static str = error.kind.into();
+            let error = overlay::in_words(&error, &region.key.region);
             Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
         }
     }
@@ -621,9 +674,11 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
 fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
     let unknown =
         || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
-    let waiting = gathered.unreadable.as_ref().or(because).cloned().unwrap_or_else(unknown);
     let identified = wish::identify(gathered).unwrap_or_else(|| wish::unidentified(gathered));
     let mut missing = wish::missing(gathered);
+    // What is missing first is the cause of all else.
+    let waiting = gathered.unreadable.as_ref().or(because).or_else(|| missing.first()).cloned();
+    let waiting = waiting.unwrap_or_else(unknown);
     if missing.is_empty() || gathered.unreadable.is_some() {
         missing.insert(0, waiting.clone());
     }
@@ -666,6 +721,7 @@ fn brings_news(action: &Action) -> bool {
 fn pace(pass: &Pass) -> foo_cloud::observer::Pace {
     match (&pass.failure, pass.sight, pass.plan.report.next.pace) {
         (None, Sight::Had | Sight::Awaited, Pace::Active) => foo_cloud::observer::Pace::Active,
+        (None, Sight::Had | Sight::Awaited, Pace::Patient) => foo_cloud::observer::Pace::Patient,
         (None | Some(_), _, _) => foo_cloud::observer::Pace::Quiet,
     }
 }
@@ -686,11 +742,11 @@ fn is_clear(pass: &Pass) -> bool {
 
 /// Whether this pass, which had no fresh look to plan by, leaves what AWS refused before as it was. If so, the report
 /// says it again: a status that forgot it would be written twice for each try.
-fn refusal_stands(pass: &mut Pass, state: &PoolState) -> bool {
+fn refusal_stands(pass: &mut Pass, state: &PoolState, region: &str) -> bool {
     let tries = pass.failure.is_some() || pass.plan.actions.iter().any(Action::changes_group);
     match &state.refused {
         Some((action, error)) if !tries => {
-            overlay::refusal(&mut pass.plan.report, action, error);
+            overlay::refusal(&mut pass.plan.report, action, error, region);
             true
         }
         Some(_) | None => false,

@@ -131,7 +131,7 @@ fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> 
     match bytes.filter(|bytes| !bytes.is_empty()) {
         None => Err(Blocked::new(
             "BootstrapDataInvalid",
-            format!("Secret {name} has no bootstrap data under the key {SECRET_VALUE_KEY}"),
+            format!("Secret {name:?} has no bootstrap data under the key {SECRET_VALUE_KEY:?}"),
         )),
         Some(bytes) if kubeconfig::looks_like_one(&bytes) => {
             foreign("holds a kubeconfig, which is never given to instances".to_owned())

@@ -62,7 +62,10 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
     Version::parse(&runs)?.is_older_than(Version::parse(&wanted)?).then(|| {
         Blocked::new(
             "WaitingForControlPlane",
-            format!("the control plane runs {runs}; content of {wanted} is made when it runs that, too"),
+            format!(
+                "the control plane runs {runs}; nodes of {wanted} are launched when it runs {wanted} too: upgrade it, or \
+                 lower MachinePool.spec.template.spec.version"
+            ),
         )
     })
 }

@@ -4,11 +4,13 @@ use super::execute::Failure;
 use super::made::Made;
 use super::repeats::Repeats;
 use super::rest::Rest;
+use super::together::Alone;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::model::hook::HookTerms;
 use foo_cloud::model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
+use foo_planner::desired::{Blocked, Identity};
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeMap, HashMap};
@@ -43,6 +45,8 @@ pub(super) struct PoolState {
     pub(super) watched: Option<(Arc<CloudRegion>, GroupName)>,
     /// The group belongs to another pool, as far as is known: what was seen of it is nothing to this one.
     pub(super) tenure: Tenure,
+    /// Who else has the group, as far as was written into the log.
+    pub(super) owner: Option<Identity>,
     /// Where it was watched last, while there are no credentials to watch it with.
     pub(super) left: Option<(CloudKey, GroupName)>,
     /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
@@ -53,6 +57,10 @@ pub(super) struct PoolState {
     pub(super) refused: Option<(Action, CloudError)>,
     /// The last failure that was told in an event.
     pub(super) told: Option<String>,
+    /// What was last to be said of other MachinePools that name the pool.
+    pub(super) warned: Option<Blocked>,
+    /// What AWS would not end together with others.
+    pub(super) alone: Alone,
     /// What was done again and again without effect.
     pub(super) repeats: Repeats,
     /// Whether it rests while nothing changes.

@@ -6,12 +6,14 @@
 use super::gather::{Caches, Gathered, cluster_name};
 use super::names::{group_name, group_of_arn};
 use super::reconcile::Pools;
+use super::state::PoolState;
 use super::wish;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::model::GroupName;
 use foo_cloud::observer::Seen;
-use foo_planner::desired::{Blocked, Identity};
+use foo_planner::Observed;
+use foo_planner::desired::{ANOTHER_NAME, Blocked, Identity};
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::cmp::Reverse;
@@ -34,9 +36,36 @@ struct Claim {
     uid: Option<String>,
 }
 
+/// Another pool has the group.
+pub(super) struct Taken {
+    /// What the users of this one read. It names nothing of another namespace.
+    pub(super) blocked: Blocked,
+    /// The other pool.
+    pub(super) by: Identity,
+}
+
+/// The pool's group, or its launch template, is somebody else's by its tags.
+pub(super) fn owner_by_tags(identity: &Identity, observed: &Observed) -> Option<Identity> {
+    let group = observed.group.seen().and_then(Option::as_ref).map(|group| &group.tags);
+    let template = observed.template.seen().and_then(Option::as_ref).map(|template| &template.tags);
+    let tags = [group, template].into_iter().flatten().find(|tags| !identity.owns(tags))?;
+    Identity::owner_by(identity.group.clone(), tags)
+}
+
+/// Writes into the log, once, whose the group is. Conditions may not name what is in another namespace.
+pub(super) fn log_owner(state: &mut PoolState, of: &ObjectRef<FooMachinePool>, owner: Option<Identity>) {
+    if let Some(owner) = owner.as_ref().filter(|_| state.owner != owner) {
+        tracing::info!(
+            pool = %of, group = %owner.group, %owner, cluster = owner.cluster,
+            "its Auto Scaling group or launch template belongs to another FooMachinePool"
+        );
+    }
+    state.owner = owner;
+}
+
 impl Pools {
-    /// Why the pool's group is another pool's, if it is.
-    pub(super) fn taken(&self, gathered: &Gathered, region: &CloudRegion) -> Option<Blocked> {
+    /// Which other pool has the pool's group, if one has.
+    pub(super) fn taken(&self, gathered: &Gathered, region: &CloudRegion) -> Option<Taken> {
         let identity = wish::identify(gathered)?.identity;
         let others = self.caches.pools_that_name(&identity.group, &gathered.pool);
         if others.is_empty() {
@@ -48,30 +77,29 @@ impl Pools {
         };
         let ours = claim(&gathered.pool, &identity, &tags);
         let competing = others.into_iter().filter(|(pool, _)| self.calls(pool, &identity.group, &region.key));
-        let (first, other, cluster) = competing
+        let (first, other) = competing
             .map(|(pool, cluster)| {
                 let theirs = Identity {
                     namespace: pool.namespace().unwrap_or_default(),
                     pool: pool.name_any(),
-                    cluster: cluster.clone(),
+                    cluster,
                     group: identity.group.clone(),
                     installation: identity.installation.clone(),
                     adopt_from: None,
                 };
-                (claim(&pool, &theirs, &tags), pool, cluster)
+                (claim(&pool, &theirs, &tags), theirs)
             })
-            .min_by(|(a, ..), (b, ..)| a.cmp(b))?;
+            .min_by(|(a, _), (b, _)| a.cmp(b))?;
         (first < ours).then(|| {
-            Blocked::new(
+            let blocked = Blocked::new(
                 "GroupNameTaken",
                 format!(
-                    "Auto Scaling group {} belongs to FooMachinePool {}/{} of Cluster {cluster}; delete this pool and \
-                     create it again with a spec.groupName of its own",
+                    "Auto Scaling group {} belongs to {}; {ANOTHER_NAME}",
                     identity.group,
-                    other.namespace().unwrap_or_default(),
-                    other.name_any(),
+                    identity.other_in_words(&other)
                 ),
-            )
+            );
+            Taken { blocked, by: other }
         })
     }
 

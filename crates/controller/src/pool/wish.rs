@@ -7,6 +7,7 @@ use super::content::{self, Facts};
 use super::gather::Gathered;
 use super::names::group_name;
 use super::replacing;
+use super::twins;
 use crate::identities::Limits;
 use crate::lookup;
 use foo_api::{capi, names, pool as api};
@@ -17,6 +18,7 @@ use foo_planner::desired::{
     Blocked, Desired, Goal, GroupWish, Identity, PausedBy, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
 use foo_planner::names::ADOPT_FROM_ANNOTATION;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -140,7 +142,7 @@ pub(super) async fn desired(
         remediation: replacing::remediation(gathered),
         interruption: replacing::interruption(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
-        warnings: warnings(gathered),
+        warnings: autoscaler_warning(gathered).into_iter().chain(twins::warning(gathered)).collect(),
         identity: wish.identity,
         goal: wish.goal,
         pause: wish.pause,
@@ -190,7 +192,7 @@ pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
         None => missing.push(Blocked::new("WaitingForCluster", "the Cluster does not exist yet")),
         Some(cluster) if !cluster.infrastructure_provisioned() => missing.push(Blocked::new(
             "WaitingForClusterInfrastructure",
-            "the Cluster's infrastructure is not provisioned yet",
+            format!("the Cluster's infrastructure is not provisioned yet{}", what_it_says(gathered)),
         )),
         Some(_) if gathered.foo_cluster.is_none() => missing.push(Blocked::new(
             "WaitingForClusterInfrastructure",
@@ -221,6 +223,17 @@ fn turned_away(gathered: &Gathered) -> Option<Blocked> {
     })
 }
 
+/// What the FooCluster says of itself, since that is where the cause is to be found.
+fn what_it_says(gathered: &Gathered) -> String {
+    let Some(cluster) = &gathered.foo_cluster else { return String::new() };
+    let conditions = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    let ready = foo_api::conditions::find(conditions, "Ready").filter(|ready| ready.status == "False");
+    let said = |ready: &Condition| {
+        format!(": FooCluster {} says {}: {}", cluster.name_any(), ready.reason, ready.message)
+    };
+    ready.map(said).unwrap_or_default()
+}
+
 fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     let spec = &gathered.pool.spec;
     let Some(machine_pool) = &gathered.machine_pool else { return Ok(Size::Unknown) };
@@ -245,7 +258,8 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
         return Err(Blocked::new(
             "AutoscalingBoundsMissing",
             format!(
-                "the MachinePool carries {}: spec.autoscaling.minSize and maxSize are required then",
+                "the MachinePool carries {}: set spec.autoscaling.minSize and maxSize of this FooMachinePool, or take \
+                 the annotation off the MachinePool",
                 names::REPLICAS_MANAGED_BY_ANNOTATION
             ),
         ));
@@ -275,9 +289,8 @@ fn autoscaler_bounds(gathered: &Gathered) -> Option<(Option<&str>, Option<&str>)
 
 /// A pair that cluster-autoscaler cannot read disables every node group in its scope, and Cluster API's webhook lets it
 /// pass: so we say it.
-fn warnings(gathered: &Gathered) -> Vec<Blocked> {
-    let Some(bounds) = autoscaler_bounds(gathered) else { return Vec::new() };
-    let complaint = match bounds {
+fn autoscaler_warning(gathered: &Gathered) -> Option<Blocked> {
+    let complaint = match autoscaler_bounds(gathered)? {
         (Some(min), Some(max)) => match (min.parse::<i32>(), max.parse::<i32>()) {
             (Ok(min), Ok(_)) if min < 0 => Some(format!("the minimum {min} is below zero")),
             (Ok(min), Ok(max)) if max < min => Some(format!("the maximum {max} is below the minimum {min}")),
@@ -288,15 +301,14 @@ fn warnings(gathered: &Gathered) -> Vec<Blocked> {
         (Some(_), _) => Some("the maximum is missing".to_owned()),
         (None, None) => None,
     };
-    complaint
-        .map(|what| {
-            Blocked::new(
-                "AutoscalerAnnotationsInvalid",
-                format!("cluster-autoscaler ignores all its node groups because of this MachinePool's annotations: {what}"),
-            )
-        })
-        .into_iter()
-        .collect()
+    complaint.map(|what| {
+        Blocked::new(
+            "AutoscalerAnnotationsInvalid",
+            format!(
+                "cluster-autoscaler ignores all its node groups because of this MachinePool's annotations: {what}"
+            ),
+        )
+    })
 }
 
 fn scale_in(gathered: &Gathered) -> ScaleIn {

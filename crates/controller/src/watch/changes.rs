@@ -7,6 +7,7 @@
 //!   cache does not know is dropped;
 //! * what vanished while the watch was away is never named (kube-rs: 410 desync).
 
+use super::by_name::ByName;
 use super::filled::{Filled, Filling, filled};
 use kube::api::ObjectMeta;
 use kube::runtime::reflector::{ObjectRef, store::Writer};
@@ -42,6 +43,7 @@ pub(super) enum Event<K> {
 /// The cache's writer and what was passed on last of each object.
 pub(super) struct Changes<K: Resource<DynamicType = ()> + Clone + 'static> {
     writer: Writer<K>,
+    by_name: ByName<K>,
     filling: Filling,
     passing: Passing,
     seen: HashMap<ObjectRef<K>, u64>,
@@ -51,7 +53,12 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
     /// Of an empty cache, and when it is filled.
     pub(super) fn new(writer: Writer<K>, passing: Passing) -> (Self, Filled) {
         let (filling, filled) = filled();
-        (Self { writer, filling, passing, seen: HashMap::new() }, filled)
+        (Self { writer, by_name: ByName::default(), filling, passing, seen: HashMap::new() }, filled)
+    }
+
+    /// The cache's objects by name.
+    pub(super) fn by_name(&self) -> ByName<K> {
+        self.by_name.clone()
     }
 
     /// Brings the cache up to date, then names the objects to look at.
@@ -69,8 +76,11 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
             Event::ListEnds => self.list_ends(),
             Event::Changed(object) => {
                 let changed = self.is_news(&object);
-                self.writer.apply_watcher_event(&watcher::Event::Apply(object.clone()));
-                if changed { vec![Arc::new(object)] } else { Vec::new() }
+                let key = ObjectRef::from_obj(&object);
+                self.writer.apply_watcher_event(&watcher::Event::Apply(object));
+                let Some(object) = self.writer.as_reader().get(&key) else { return Vec::new() };
+                self.by_name.insert(Arc::clone(&object));
+                if changed { vec![object] } else { Vec::new() }
             }
             Event::Deleted(object) => self.deleted(object),
             Event::Gone(metadata) => {
@@ -88,8 +98,9 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
         let store = self.writer.as_reader();
         let before = store.state();
         self.writer.apply_watcher_event(&watcher::Event::InitDone);
-        self.filling.done();
         let now = store.state();
+        self.by_name.replace(now.clone());
+        self.filling.done();
         let mut touched: Vec<Arc<K>> = now.into_iter().filter(|object| self.is_news(object)).collect();
         for object in before {
             let key = ObjectRef::from_obj(&*object);
@@ -104,6 +115,7 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
     fn deleted(&mut self, object: K) -> Vec<Arc<K>> {
         self.seen.remove(&ObjectRef::from_obj(&object));
         self.writer.apply_watcher_event(&watcher::Event::Delete(object.clone()));
+        self.by_name.remove(&object);
         vec![Arc::new(object)]
     }
 
@@ -218,6 +230,27 @@ mod tests {
         list(&mut changes, vec![map("a", 1)]);
         assert_eq!(names(&changes.take(Event::Deleted(map("a", 1)))), ["a"]);
         assert_eq!(names(&changes.take(Event::Changed(map("a", 1)))), ["a"]);
+    }
+
+    #[test]
+    fn what_is_found_by_name_is_what_the_cache_holds() {
+        let mut changes = changes(Passing::AllButStatus);
+        let by_name = changes.by_name();
+        let found = |head: &str| names(&by_name.beginning_with("", head, |_| true));
+        list(&mut changes, vec![map("p-1", 1), map("p-2", 1), map("q-1", 1)]);
+        assert_eq!(found("p-"), ["p-1", "p-2"]);
+        changes.take(Event::Changed(map("p-3", 2)));
+        changes.take(Event::Deleted(map("p-1", 3)));
+        changes.take(Event::Gone(Box::new(map("q-1", 3).metadata)));
+        assert_eq!(found(""), ["p-2", "p-3"]);
+        // A new status is no news, and is found all the same.
+        assert!(changes.take(Event::Changed(map("p-2", 4))).is_empty());
+        let newest = by_name.all_in("", |map| map.name_any() == "p-2");
+        assert_eq!(newest[0].resource_version().as_deref(), Some("4"));
+        assert_eq!(by_name.all_in("elsewhere", |_| true).len(), 0);
+        list(&mut changes, vec![map("p-3", 2), map("r", 5)]);
+        assert_eq!(found(""), names(&changes.writer.as_reader().state()));
+        assert_eq!(found(""), ["p-3", "r"]);
     }
 
     #[test]

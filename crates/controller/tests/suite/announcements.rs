@@ -583,3 +583,18 @@ async fn a_paused_pool_is_left_alone_and_its_messages_wait() {
     let left: Vec<FooMachine> = world.server.list(NS);
     assert_eq!(left.len(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_never_answers_is_asked_again() {
+    let world = World::with_queue().await;
+    let pool = world.pool("p").with(spot).of(1).await;
+    let hangs = world.aws.add_fault(FaultRule::on("ReceiveMessage", Fault::Delay { millis: 3_600_000 }));
+    world.waits(Duration::from_mins(1)).await;
+    world.aws.remove_fault(hangs);
+    // The question that was asked in the meantime is given up.
+    world.waits(Duration::from_mins(3)).await;
+    assert_eq!(world.metrics().tasks().stands_still(), None);
+    let victim = pool.instances()[0].clone();
+    world.interrupts(&victim);
+    world.takes("its Machine is deleted", AT_ONCE, || pool.is_deleting(&victim)).await;
+}

@@ -343,7 +343,7 @@ async fn makes_a_template(world: &World, name: &str) -> (LaunchTemplateId, Templ
         user_data: foo_cloud::model::UserData(b"theirs".to_vec()),
         tags: BTreeMap::new(),
     };
-    somebody(world).create_template(name, &content, "theirs", &BTreeMap::new(), "t").await.unwrap()
+    somebody(world).create_template(name, &content, "theirs", &BTreeMap::new(), "t").await.unwrap().made
 }
 
 /// Somebody makes a group of that name.
@@ -357,6 +357,7 @@ async fn makes_a_group(world: &World, name: &str) {
         mix: None,
         subnets: PRIVATE_SUBNETS.map(Into::into).into(),
         new_instances: Protection::Unprotected,
+        drain_hook: None,
         tags: BTreeMap::from([("owner".to_owned(), "somebody".to_owned())]),
     };
     somebody(world).create_group(&spec).await.unwrap();
@@ -490,4 +491,30 @@ async fn what_is_not_done_is_not_told() {
     pool.scales_to(2);
     world.waits(Duration::from_mins(20)).await;
     assert!(!world.events_on("p").iter().any(|event| event == "InstanceEnded"));
+}
+
+/// A region that does not answer is named wherever AWS is called: it may be misspelt.
+#[tokio::test(start_paused = true)]
+async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
+    for (action, reason) in [
+        ("DescribeImages", "Unreachable"),
+        ("DescribeInstanceTypes", "Unreachable"),
+        ("DescribeLaunchTemplates", "Unreachable"),
+        ("CreateLaunchTemplate", "LostAnswer"),
+    ] {
+        let world = World::new().await;
+        world.aws.add_fault(FaultRule::on(action, Fault::DroppedBefore));
+        let pool = world.pool("p").begins_with(1);
+        world.waits(Duration::from_mins(3)).await;
+        assert_eq!(pool.says("LaunchTemplateReady"), format!("False {reason}"), "{action}");
+        let said = pool.condition("LaunchTemplateReady").message;
+        for words in [
+            &format!("no answer came from AWS in region {DEFAULT_REGION}"),
+            "can the manager reach its endpoints",
+            action,
+        ] {
+            assert!(said.contains(words), "{action}: {said}");
+        }
+        backs_off(&world).await;
+    }
 }

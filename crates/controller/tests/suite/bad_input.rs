@@ -156,7 +156,7 @@ async fn a_secret_without_value_is_told() {
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
     assert_eq!(pool.says("Ready"), "False BootstrapDataInvalid");
-    assert!(pool.condition("Ready").message.contains("key value"));
+    assert!(pool.condition("Ready").message.contains("under the key \"value\""));
     pool.bootstraps_with(b"#cloud-config");
     world.settles().await;
     pool.is_of(1);
@@ -187,6 +187,7 @@ async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
         "{condition:?}"
     );
     assert!(pool.condition("Ready").message.contains("maxSize"), "{:?}", pool.condition("Ready"));
+    assert_eq!(pool.condition("Ready").reason, "ReadyAtMaxSize");
     pool.edits(|spec| spec.max_size = Some(4));
     world.settles().await;
     assert_eq!(pool.instances().len(), 4);
@@ -205,4 +206,31 @@ async fn a_missing_upper_bound_is_told_when_somebody_else_decides() {
     world.settles().await;
     assert_eq!(pool.says("Ready"), "False AutoscalingBoundsMissing");
     assert!(pool.group().is_none());
+}
+
+/// The cause stands on another object, which a user of the pool may not think of.
+#[tokio::test(start_paused = true)]
+async fn a_pool_repeats_what_its_foo_cluster_waits_for() {
+    let world = World::empty();
+    world.has(&objects::cluster());
+    let mut infrastructure = objects::foo_cluster();
+    infrastructure.spec.network.subnets = vec![objects::by_id("subnet-nowhere")];
+    world.has(&infrastructure);
+    world.settles().await;
+    let pool = world.pool("p").of(1).await;
+    let ready = pool.condition("Ready");
+    assert_eq!(ready.reason, "WaitingForClusterInfrastructure");
+    assert!(ready.message.contains("FooCluster c says SubnetNotFound: "), "{}", ready.message);
+}
+
+/// What is missing first is the cause of all else; nothing is invented beside it.
+#[tokio::test(start_paused = true)]
+async fn what_a_pool_without_a_machine_pool_waits_for_is_said_everywhere_alike() {
+    let world = World::empty();
+    world.has(&objects::foo_machine_pool("p", objects::pool_spec()));
+    world.settles().await;
+    let pool = world.pool("p");
+    for kind in ["Ready", "LaunchTemplateReady"] {
+        assert_eq!(pool.says(kind), "False WaitingForMachinePool", "{kind}");
+    }
 }

@@ -5,9 +5,7 @@ use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
 use foo_cloud::model::{InstanceId, Process};
 use foo_simulator::core::mishaps::ZoneState;
-use foo_simulator::core::settings::{
-    ActivityPages, BusyTermination, MetadataTags, ProtectionBegins, ReadOrder,
-};
+use foo_simulator::core::settings::{ActivityPages, MetadataTags, ReadOrder};
 use foo_simulator::{Fault, FaultRule};
 use std::time::Duration;
 
@@ -23,8 +21,6 @@ impl World {
             settings.tags_appear_after = Duration::from_secs(20);
             settings.versions_appear_after = Duration::from_secs(20);
             settings.rights_appear_after = Duration::from_secs(10);
-            settings.busy_termination = BusyTermination::Refused;
-            settings.protection_begins = ProtectionBegins::InService;
             settings.instance_metadata_tags = MetadataTags::Enabled;
             settings.activity_pages = ActivityPages::Short;
         };
@@ -128,7 +124,6 @@ async fn an_instance_in_service_that_ec2_does_not_know_yet_gets_its_addresses_wh
 #[tokio::test(start_paused = true)]
 async fn what_is_being_launched_is_ended_when_aws_lets_it_be_without_a_failure() {
     let world = World::new().await;
-    world.region.change_settings(|settings| settings.busy_termination = BusyTermination::Refused).unwrap();
     let pool = world.pool("p").of(1).await;
     pool.scales_to(4);
     world.until("they are launched", || pool.group().is_some_and(|it| it.members.len() == 4)).await;

@@ -103,6 +103,7 @@ impl World {
             assert!(condition.message.contains(words), "{}", condition.message);
         }
         assert_eq!(self.says_of_cluster("Ready").reason, reason);
+        assert_eq!(pool.condition("LaunchTemplateReady").reason, reason, "no second cause is invented");
     }
 }
 
@@ -590,4 +591,29 @@ async fn a_manager_that_may_not_list_identities_says_so_and_calls_nobody() {
     world.server.heal();
     world.waits(Duration::from_mins(2)).await;
     assert_eq!(world.pool("p").says("CredentialsReady"), "True");
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_that_are_never_read_to_the_end_hold_up_nobody_for_ever_and_are_noticed() {
+    let world = World::with_identity();
+    let names = ["a", "b", "c", "d", "prod"];
+    let hangs =
+        ApiFault::delay(Duration::from_hours(1)).on(Verb::Get).kind("Secret").client(MANAGER).always();
+    let hangs = world.server.inject(hangs);
+    for name in names {
+        world.has(&objects::keys(name, KEY));
+        world.has(&with_keys(name));
+    }
+    let given_up =
+        || world.metrics().exposition().unwrap().contains("foo_task_restarts_total{task=\"identities\"}");
+    // Each read is given up after a minute, all of them after four.
+    world.waits(Duration::from_mins(3)).await;
+    assert!(!given_up() && world.metrics().tasks().are_well());
+    world.until("a look is given up", given_up).await;
+    assert!(!world.metrics().tasks().are_well());
+    assert_eq!(world.metrics().tasks().stands_still(), None);
+    world.server.withdraw(&hangs);
+    world.settles().await;
+    assert_eq!(world.says_of_cluster("CredentialsReady").status, "True");
+    assert!(world.metrics().tasks().are_well());
 }

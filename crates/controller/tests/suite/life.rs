@@ -2,6 +2,7 @@
 
 use crate::support::{NS, World};
 use foo_api::FooMachinePool;
+use foo_simulator::core::group::operations::{GroupUpdate, SettingsChange};
 use kube::ResourceExt as _;
 use std::time::Duration;
 
@@ -98,4 +99,29 @@ async fn a_pool_that_never_rests_is_told_of() {
     world.waits(Duration::from_mins(30)).await;
     // From the end of the first minute every time is one too many.
     world.provokes(4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_somebody_protected_from_deletion_is_emptied_and_waited_for_in_words() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let protect = |level: &str| {
+        let settings =
+            SettingsChange { deletion_protection: Some(level.to_owned()), ..SettingsChange::default() };
+        let update = GroupUpdate { settings, ..GroupUpdate::default() };
+        let name = pool.group_name().as_str().into();
+        world.region.with(|region| region.update_group(&name, update)).unwrap().unwrap();
+    };
+    protect("prevent-all-deletion");
+    pool.is_deleted();
+    world.settles().await;
+    assert!(pool.instances().is_empty() && pool.machines().is_empty(), "{}", world.in_words());
+    let condition = pool.condition("Deleting");
+    assert_eq!(condition.reason, "DeletionProtected", "{}", world.in_words());
+    assert!(condition.message.contains("set its deletion protection to none"), "{}", condition.message);
+    assert_eq!(world.aws.calls("DeleteAutoScalingGroup"), 0, "it is not tried");
+    protect("none");
+    world.waits(Duration::from_mins(2)).await;
+    world.settles().await;
+    pool.left_nothing();
 }

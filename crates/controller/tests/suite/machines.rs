@@ -210,3 +210,34 @@ async fn a_pre_terminate_hook_holds_the_instance_whoever_deletes_its_foo_machine
     assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 1);
     pool.is_of(3);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_foo_machine_whose_instance_was_detached_says_that_it_is_not_in_the_group() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let (id, group) = (pool.instances()[0].clone(), pool.group_name().as_str().into());
+    let detaches = |region: &mut foo_simulator::core::Region| {
+        region.detach_instances(&group, std::slice::from_ref(&id), foo_cloud::model::Decrement::Shrink)
+    };
+    world.region.with(detaches).unwrap().unwrap();
+    world.settles().await;
+    assert_eq!(pool.instances().len(), 2, "another one is launched");
+    assert!(!pool.instances().contains(&id));
+    let machines = world.server.list::<foo_api::FooMachine>(NS);
+    let said = |id: &str| {
+        let machine = machines.iter().find(|machine| machine.spec.instance_id == id).unwrap();
+        let conditions = &machine.status.as_ref().unwrap().conditions;
+        let ready = foo_api::conditions::find(conditions, "Ready").unwrap();
+        (ready.status.clone(), ready.reason.clone(), ready.message.clone())
+    };
+    let (status, reason, message) = said(id.as_str());
+    assert_eq!((status.as_str(), reason.as_str()), ("False", "NotInGroup"));
+    assert!(
+        message
+            .contains(&format!("instance {id} runs, but is not in Auto Scaling group {}", pool.group_name())),
+        "{message}"
+    );
+    for id in pool.instances() {
+        assert_eq!(said(id.as_str()).1, "InService");
+    }
+}

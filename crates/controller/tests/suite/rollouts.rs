@@ -10,6 +10,7 @@ use foo_api::{FooControlPlane, FooMachinePoolSpec};
 use foo_planner::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64, IMAGE_X86_64_NEWER};
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
+use foo_simulator::core::settings::ProtectionAgainst;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
@@ -412,4 +413,31 @@ async fn what_aws_echoes_is_what_was_wished() {
         assert_eq!(template.versions.len(), 1, "spec {at}");
         assert_eq!(world.pool("p").instances(), before, "spec {at}");
     }
+}
+
+/// Auto Scaling API Reference, InstancesDistribution: AWS replaces instances by itself, launching before it ends.
+#[tokio::test(start_paused = true)]
+async fn another_purchase_mix_is_replaced_by_aws_alone_and_drained() {
+    let world = World::new().await;
+    world
+        .region
+        .change_settings(|settings| settings.mix_change_protection = ProtectionAgainst::Ignored)
+        .unwrap();
+    let mixed = |percentage: i32| MixedInstances {
+        overrides: vec![MixedInstancesOverride { instance_type: "m7i.large".to_owned() }],
+        on_demand_percentage: percentage,
+        ..MixedInstances::default()
+    };
+    let pool = world.pool("p").with(|spec| spec.mixed_instances = Some(mixed(100))).of(3).await;
+    let before: BTreeSet<_> = pool.instances().into_iter().collect();
+    world.drains_take(Duration::from_secs(40));
+    world.forgets();
+    pool.edits(|spec| spec.mixed_instances = Some(mixed(0)));
+    world.waits(Duration::from_mins(12)).await;
+    world.settles().await;
+    pool.is_of(3);
+    assert!(pool.instances().iter().all(|id| !before.contains(id)), "{}", world.in_words());
+    assert_eq!(world.core.drains().len(), 3, "each once, drained");
+    assert_eq!(world.notes("MachineChosen"), Vec::<String>::new(), "none of our choice");
+    assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0);
 }

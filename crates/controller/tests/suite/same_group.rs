@@ -35,7 +35,7 @@ async fn a_second_pool_of_the_same_group_is_refused_and_its_end_takes_nothing_fr
         assert_eq!(second.says(kind), "False GroupNameTaken", "{}", world.in_words());
     }
     let said = second.condition("AutoScalingGroupReady").message;
-    assert!(said.contains("belongs to FooMachinePool default/a of Cluster c"), "{said}");
+    assert!(said.contains("belongs to FooMachinePool a of Cluster c; delete this pool"), "{said}");
     first.is_awake(&world).await;
     second.is_deleted();
     world.settles().await;

@@ -2,8 +2,10 @@
 
 use crate::support::{CLUSTER, NS, World};
 use foo_apiserver_fake::Verb;
+use foo_controller::metrics::Controller;
 use kube::ResourceExt as _;
 use std::time::Duration;
+use strum::IntoEnumIterator as _;
 
 #[tokio::test(start_paused = true)]
 async fn a_settled_pool_writes_nothing_reads_nothing_live_and_hardly_calls_aws() {
@@ -61,4 +63,29 @@ async fn a_manager_that_starts_again_at_a_settled_pool_writes_nothing() {
     assert!(world.aws.total_calls() <= 6, "{calls:?}");
     world.settles().await;
     assert_eq!(world.server.resource_version(), version);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_settled_or_gone_waits_for_nothing() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let waiting = || {
+        Controller::iter()
+            .map(|controller| world.metrics().queue(controller).waiting().objects)
+            .sum::<usize>()
+    };
+    let longest = || Controller::iter().map(|it| world.metrics().queue(it).waiting().longest).max().unwrap();
+    for _ in 0..100 {
+        world.waits(Duration::from_secs(7)).await;
+        assert!(longest() < Duration::from_secs(1), "{:?}", longest());
+    }
+    assert_eq!(waiting(), 0);
+    pool.is_deleted();
+    world.settles().await;
+    world.waits(Duration::from_mins(20)).await;
+    assert_eq!(waiting(), 0, "timers of what is gone are forgotten");
+    let text = world.metrics().exposition().unwrap();
+    let passes = |line: &&str| line.starts_with("foo_reconcile_queue_seconds_count{controller=\"pool\"}");
+    let passes = text.lines().find(passes).and_then(|line| line.rsplit(' ').next()).unwrap();
+    assert!(passes.parse::<u64>().unwrap() > 5, "{passes}");
 }

@@ -77,6 +77,25 @@ async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_group_is_made_with_its_hook_so_that_nothing_ends_without() {
+    let mut world = World::new().await;
+    world.pool("p").of(2).await;
+    assert_eq!((world.calls_of("PutLifecycleHook"), world.calls_of("DescribeLifecycleHooks")), (0, 0));
+    assert_eq!(world.pool("p").group().unwrap().hooks.len(), 1);
+    // A manager that ends in the middle of the creation leaves no group without.
+    let rule = world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::DroppedAfter));
+    world.pool("q").begins_with(1);
+    world.until("there is a group", || world.pool("q").group().is_some()).await;
+    world.kills_the_manager();
+    world.aws.remove_fault(rule);
+    assert_eq!(world.pool("q").group().unwrap().hooks.len(), 1);
+    world.starts_the_manager();
+    world.settles().await;
+    world.pool("q").is_of(1);
+    assert_eq!(world.calls_of("PutLifecycleHook"), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_long_drain_is_kept_alive_by_heartbeats_across_restarts() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;

@@ -2,8 +2,9 @@
 
 use crate::support::{NS, Pool, World, objects};
 use foo_api::FooMachinePoolSpec;
-use foo_api::pool::{MixedInstances, MixedInstancesOverride, RolloutStrategy};
+use foo_api::pool::{MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume};
 use foo_simulator::core::group::model::LaunchSource;
+use std::time::Duration;
 
 /// The version that new instances of the pool launch from.
 fn version(pool: &Pool<'_>) -> String {
@@ -114,4 +115,21 @@ async fn capacity_is_known_even_while_the_secret_is_missing() {
     let pool = world.pool("p").without_secret(0);
     world.settles().await;
     assert_eq!(pool.status().capacity["cpu"], "2");
+}
+
+/// EC2 API Reference, ValidationWarning: a template that will not launch is made all the same.
+#[tokio::test(start_paused = true)]
+async fn what_ec2_warns_of_when_it_makes_a_template_is_told_once_in_its_words() {
+    let world = World::new().await;
+    let greedy = |spec: &mut FooMachinePoolSpec| {
+        spec.root_volume = Some(Volume { iops: Some(79_000), size_gib: 8, ..Volume::default() });
+    };
+    world.pool("p").with(greedy).begins_with(1);
+    world.waits(Duration::from_mins(20)).await;
+    let told = world.notes("LaunchTemplateWarning");
+    let [one] = told.as_slice() else { panic!("{told:?}\n{}", world.in_words()) };
+    assert!(one.starts_with("EC2 makes the launch template, and warns of it: "), "{one}");
+    assert!(one.to_lowercase().contains("iops"), "{one}");
+    assert_eq!(world.pool("q").of(1).await.instances().len(), 1);
+    assert_eq!(world.notes("LaunchTemplateWarning").len(), 1, "nothing of the other");
 }

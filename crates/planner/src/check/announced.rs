@@ -1,11 +1,9 @@
 //! What AWS's announcements excuse.
 
 use super::facts::Facts;
-use super::{Goal, MachineName};
-use crate::desired::Rebalance;
-use crate::model::{Signal, SignalKind};
-use crate::signals::{ADVICE_HOLDS, COOL_DOWN};
-use crate::tally::count;
+use crate::desired::{Goal, Rebalance};
+use crate::model::signal::{ADVICE_HOLDS, COOL_DOWN};
+use crate::model::{MachineName, Signal, SignalKind, count};
 
 /// What is announced about its instance, while that matters.
 fn announced(facts: &Facts<'_>, name: &MachineName, kind: SignalKind) -> Option<Signal> {

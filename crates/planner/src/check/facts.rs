@@ -1,12 +1,16 @@
 //! What the checker knows, in its own words.
 
-use super::{
-    Action, BTreeMap, Decrement, Desired, Finalizer, Goal, Group, InstanceId, MachineName, Memory, Observed,
-    Plan, RemovalMark, Stray, names,
-};
-use crate::desired::TAG_INSTALLATION;
+use crate::action::Action;
+use crate::desired::{Desired, Goal, TAG_INSTALLATION};
+use crate::memory::Memory;
 use crate::model::hook::{LAST_MOMENTS, LONGEST_WAIT};
-use crate::model::{FooMachine, GroupName, Instance, LifecycleState, Machine};
+use crate::model::{
+    Decrement, FooMachine, Group, GroupName, Instance, InstanceId, LifecycleState, Machine, MachineName,
+    RemovalMark,
+};
+use crate::observed::{Finalizer, Observed, Stray};
+use crate::{Plan, names};
+use std::collections::BTreeMap;
 
 /// Inputs and outputs, indexed.
 pub(super) struct Facts<'a> {

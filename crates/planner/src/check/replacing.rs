@@ -2,12 +2,14 @@
 
 use super::announced::{ends_now, retires};
 use super::facts::Facts;
+use super::rule::{Found, Rule};
 use super::sizes::{staying_instances, wish};
-use super::{Action, Found, Goal, MachineName, OnlyIf, Rule};
-use crate::desired::{OnFailure, Strategy, Wanted};
-use crate::model::{Instance, LaunchTemplateId, LifecycleState, NodeState, SpecHash, TemplateVersion};
+use crate::action::{Action, OnlyIf};
+use crate::desired::{Goal, OnFailure, Strategy, Wanted};
+use crate::model::{
+    Instance, LaunchTemplateId, LifecycleState, MachineName, NodeState, SpecHash, TemplateVersion, count,
+};
 use crate::observed::Verdict;
-use crate::tally::count;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

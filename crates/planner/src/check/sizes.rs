@@ -1,10 +1,13 @@
 //! The rules about sizes.
 
+use super::announced;
 use super::facts::{Facts, depends_on_size, desired_after};
-use super::{Action, BTreeMap, Found, Goal, Group, OnlyIf, Rule, Size, announced, kind};
+use super::rule::{Found, Rule, kind};
+use crate::action::{Action, OnlyIf};
+use crate::desired::{Goal, Size};
 use crate::memory::EFFECT_DEADLINE;
-use crate::model::{Instance, InstanceId};
-use crate::tally::count;
+use crate::model::{Group, Instance, InstanceId, count};
+use std::collections::BTreeMap;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     settled_first(facts, found);

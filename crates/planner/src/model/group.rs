@@ -29,6 +29,9 @@ pub struct Group {
     pub tags: BTreeMap<String, String>,
     /// Whether AWS is deleting the group.
     pub status: GroupStatus,
+    /// What somebody forbade AWS to delete.
+    #[serde(default)]
+    pub deletion_protection: DeletionProtection,
     /// The members, in no particular order.
     pub instances: Vec<Instance>,
 }
@@ -60,6 +63,29 @@ pub enum GroupStatus {
     Active,
     /// "Delete in progress".
     Deleting,
+}
+
+/// What AWS refuses to delete (Auto Scaling User Guide, "Configure deletion protection"). A person sets it; we never change it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeletionProtection {
+    /// `none`.
+    #[default]
+    None,
+    /// `prevent-force-deletion`: with instances in it. We never ask for that.
+    Forced,
+    /// `prevent-all-deletion`: in any case.
+    All,
+}
+
+impl DeletionProtection {
+    /// By AWS's name; one that is not known forbids nothing that we know of.
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "prevent-all-deletion" => Self::All,
+            "prevent-force-deletion" => Self::Forced,
+            _ => Self::None,
+        }
+    }
 }
 
 /// One member of a group.

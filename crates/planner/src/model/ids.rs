@@ -100,10 +100,4 @@ impl InstanceId {
     pub fn provider_id(&self, zone: &Zone) -> String {
         format!("aws:///{zone}/{self}")
     }
-
-    /// The instance id inside a provider id: its last path segment. `None` if it is not an instance id.
-    pub fn from_provider_id(provider_id: &str) -> Option<Self> {
-        let last = provider_id.rsplit('/').next()?;
-        last.starts_with("i-").then(|| Self::new(last))
-    }
 }

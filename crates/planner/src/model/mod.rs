@@ -12,8 +12,8 @@ pub mod template;
 pub mod time;
 
 pub use group::{
-    Activity, ActivityStatus, Decrement, Group, GroupStatus, Health, Instance, LifecycleState, Process,
-    Protection, Sizes, TemplateChoice,
+    Activity, ActivityStatus, Decrement, DeletionProtection, Group, GroupStatus, Health, Instance,
+    LifecycleState, Process, Protection, Sizes, TemplateChoice,
 };
 pub use ids::{
     GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash,
@@ -26,3 +26,8 @@ pub use template::{
     TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,
 };
 pub use time::{Seconds, Timestamp};
+
+/// How many there are. More than four billion are not told apart.
+pub(crate) fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {
+    u32::try_from(items.into_iter().count()).unwrap_or(u32::MAX)
+}

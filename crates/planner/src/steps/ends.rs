@@ -3,13 +3,18 @@
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
 use crate::memory::BUSY_FOR;
-use crate::model::{Decrement, Group, LifecycleState};
+use crate::model::{Decrement, Group, LifecycleState, Timestamp};
 use crate::report::{About, Severity};
 use crate::situation::{Capacity, Member, Situation, Standing, claim};
+use std::time::Duration;
 
-/// Most instances that one plan ends. Auto Scaling allows bursts of about a hundred calls and every call is one
-/// instance; twenty leave room for the other pools of the account, and the next pass goes on with the rest.
-pub(crate) const ENDS_AT_ONCE: usize = 20;
+/// Most instances that one plan ends: as many as one call takes (Auto Scaling API Reference,
+/// TerminateInstanceInAutoScalingGroup, InstanceIds).
+const ENDS_AT_ONCE: usize = 100;
+
+/// How long after an end the next ones are gathered, so that what is drained within that time shares a call and the look
+/// at the group that follows it. Nothing is lost by it: no drain waits for it, and an instance takes longer to shut down.
+const GATHERED_FOR: Duration = Duration::from_secs(15);
 
 /// Ends instances that Cluster API let go of.
 pub(crate) fn end_released(situation: &Situation<'_>, draft: &mut Draft) {
@@ -55,6 +60,7 @@ pub(crate) fn end<'s, 'a: 's>(
     for at in situation.memory.busy.values() {
         draft.wake_at(at.plus(BUSY_FOR));
     }
+    let mut ends = Vec::new();
     for member in members.filter(|member| !busy(member)).take(ENDS_AT_ONCE) {
         let decrement = if member.standing == Standing::Aside && !counts_as_capacity(member) {
             // Not part of desired capacity, so desired capacity has nothing to lose.
@@ -64,13 +70,31 @@ pub(crate) fn end<'s, 'a: 's>(
         };
         let Some(decrement) = decrement else {
             // The two values that desired capacity may have lead to different answers: look again.
-            return;
+            break;
         };
-        act(group, member, decrement, draft);
+        ends.push((member, decrement));
         if decrement == Decrement::Shrink {
             capacity = capacity.less_one();
         }
     }
+    let only_shrinks = ends.iter().all(|(_, decrement)| *decrement == Decrement::Shrink);
+    let gathers = only_shrinks && (1..ENDS_AT_ONCE).contains(&ends.len());
+    if let Some(until) = gathered_until(situation).filter(|_| gathers) {
+        draft.wake_at(until);
+        return;
+    }
+    for (member, decrement) in ends {
+        act(group, member, decrement, draft);
+    }
+}
+
+/// Until when ends are gathered that nothing waits for. The first one goes at once, and so do the last, when nothing is being
+/// drained that could join them; in a roll-out each end may be what the next launch waits for.
+fn gathered_until(situation: &Situation<'_>) -> Option<Timestamp> {
+    let last = situation.memory.ledger.leaving.values().max()?;
+    let until = last.plus(GATHERED_FOR);
+    let joined = situation.tally.draining > 0 && situation.surge() == 0;
+    (joined && situation.observed.now < until).then_some(until)
 }
 
 fn counts_as_capacity(member: &Member<'_>) -> bool {
@@ -92,21 +116,4 @@ fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Dra
     );
     let group = group.name.clone();
     draft.act(Stage::Ends, Action::TerminateInstance { group, id, decrement, why: why.to_owned() });
-}
-
-impl Capacity {
-    /// Whether ending one instance shall lower desired capacity: yes when what is left is still what is wanted.
-    /// `None` when the two values it may have disagree.
-    fn decrement(self, wanted: u32, min: u32) -> Option<Decrement> {
-        let shrinks = |desired: u32| desired > wanted && desired > min;
-        match (shrinks(self.low), shrinks(self.high)) {
-            (true, true) => Some(Decrement::Shrink),
-            (false, false) => Some(Decrement::Replace),
-            (true, false) | (false, true) => None,
-        }
-    }
-
-    fn less_one(self) -> Self {
-        Self { low: self.low.saturating_sub(1), high: self.high.saturating_sub(1) }
-    }
 }

@@ -3,46 +3,20 @@
 //! Sizes other than the minimum are the size step's business.
 
 use crate::action::{Action, NewGroup};
-use crate::desired::{Blocked, Identity, TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL, Wanted};
+use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
-use crate::model::group::{GroupStatus, TemplateChoice};
-use crate::model::{Group, InstanceId, InstancesMix, LifecycleState, Process, Protection};
-use crate::names::ADOPT_FROM_ANNOTATION;
+use crate::model::hook::HookTerms;
+use crate::model::{Group, InstanceId, LifecycleState, Process, Protection};
 use crate::report::{About, Severity};
-use crate::situation::{Decider, Situation, View};
+use crate::situation::{
+    Decider, Difference, Situation, Stand, View, differences, given_up_by_aws, lacking_tags, mix, stand,
+    wanted_min, wanted_tags, was_lost,
+};
 use crate::steps::own::may_create;
-use crate::steps::template::{Stand, stand};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Most instances in one SetInstanceProtection call.
 const PROTECT_AT_ONCE: usize = 50;
-
-/// A setting of the group that is not as it should be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Difference {
-    Min,
-    Max,
-    Template,
-    Subnets,
-    NewProtection,
-    Tags,
-    Processes,
-}
-
-impl Difference {
-    /// For messages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Min => "minimum size",
-            Self::Max => "maximum size",
-            Self::Template => "launch template version",
-            Self::Subnets => "subnets",
-            Self::NewProtection => "protection of new instances",
-            Self::Tags => "tags",
-            Self::Processes => "suspended processes",
-        }
-    }
-}
 
 /// Makes the group, or puts its settings right with as few calls as possible.
 pub(crate) fn create_or_repair(situation: &Situation<'_>, draft: &mut Draft) {
@@ -59,11 +33,6 @@ fn is_due(situation: &Situation<'_>) -> bool {
         && situation.is_fresh()
         && situation.memory.ledger.created.is_none()
         && may_create(situation)
-}
-
-/// Whether the group had existed and went away without us.
-pub(crate) fn was_lost(situation: &Situation<'_>) -> bool {
-    matches!(situation.view, View::Absent) && situation.observed.recorded_arn.is_some()
 }
 
 fn create(situation: &Situation<'_>, draft: &mut Draft) {
@@ -86,6 +55,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         template: (template.id.clone(), version),
         mix: situation.desired.group.mix.clone(),
         subnets: subnets.clone(),
+        hook: HookTerms::OURS,
         tags: wanted_tags(situation),
     };
     if was_lost(situation) {
@@ -114,13 +84,6 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
         mend(difference, situation, group, draft);
     }
     resume_launches(situation, group, draft);
-}
-
-/// Why launches are suspended, if AWS did that by itself: it gives up on a group whose launches have failed for a day (Auto
-/// Scaling User Guide, "Suspend and resume processes"). What a person suspends is that person's, and AWS says so.
-pub(crate) fn given_up_by_aws(group: &Group) -> Option<&str> {
-    let reason = group.suspended.get(&Process::Launch)?;
-    (!reason.is_empty() && !reason.starts_with("User suspended")).then_some(reason)
 }
 
 /// Lets a group launch again that AWS has given up on, once something else is wanted of it than what failed.
@@ -190,66 +153,6 @@ fn change_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     draft.change(format!("maximum size {} → {max}", group.sizes.max), |change| change.max = Some(max));
 }
 
-/// What differs from the wish and can be put right now.
-pub(crate) fn differences(situation: &Situation<'_>, group: &Group) -> Vec<Difference> {
-    let wish = &situation.desired.group;
-    let max_differs = match situation.wish.decider {
-        Decider::Replicas => false,
-        Decider::External { max, .. } => max != group.sizes.max,
-    };
-    let subnets_differ = matches!(&wish.subnets, Wanted::Ready(subnets) if *subnets != group.subnets);
-    [
-        (Difference::Min, group.sizes.min != wanted_min(situation)),
-        (Difference::Max, max_differs),
-        (Difference::Template, template_differs(situation, group)),
-        (Difference::Subnets, subnets_differ),
-        (Difference::NewProtection, group.new_instances == Protection::Unprotected),
-        (Difference::Tags, !lacking_tags(situation, group).is_empty()),
-        (Difference::Processes, !group.suspended.contains_key(&Process::AZRebalance)),
-    ]
-    .into_iter()
-    .filter_map(|(difference, differs)| differs.then_some(difference))
-    .collect()
-}
-
-fn template_differs(situation: &Situation<'_>, group: &Group) -> bool {
-    let Some((template, version)) = stand(situation).launchable() else { return false };
-    let wanted = (template.id.clone(), TemplateChoice::Version(version));
-    group.template.as_ref() != Some(&wanted) || group.mix != mix(situation, group)
-}
-
-/// The mix of types is no part of a version: while other content than the wanted one is launched, it stays as it is.
-fn mix(situation: &Situation<'_>, group: &Group) -> Option<InstancesMix> {
-    if situation.fallback.is_some() { group.mix.clone() } else { situation.desired.group.mix.clone() }
-}
-
-/// Whether what the group launches now is what all instances shall have in the end.
-pub(crate) fn launches_wanted_content(situation: &Situation<'_>) -> bool {
-    let View::Ours(group) = situation.view else { return false };
-    matches!(stand(situation), Stand::Ready(..)) && !template_differs(situation, group)
-}
-
-/// Zero while we own the replicas: a minimum would refuse our decrements, and does nothing else for us.
-fn wanted_min(situation: &Situation<'_>) -> u32 {
-    match situation.wish.decider {
-        Decider::Replicas => 0,
-        Decider::External { min, .. } => min,
-    }
-}
-
-fn wanted_tags(situation: &Situation<'_>) -> BTreeMap<String, String> {
-    let mut tags = situation.desired.group.tags.clone();
-    tags.extend(situation.desired.identity.group_tags());
-    tags
-}
-
-/// Wanted tags that are missing or different. Tags of others are none of our business.
-fn lacking_tags(situation: &Situation<'_>, group: &Group) -> BTreeMap<String, String> {
-    let mut tags = wanted_tags(situation);
-    tags.retain(|key, value| group.tags.get(key) != Some(value));
-    tags
-}
-
 fn suspend(situation: &Situation<'_>) -> Action {
     Action::SuspendProcesses {
         name: situation.desired.identity.group.clone(),
@@ -273,58 +176,5 @@ pub(crate) fn protect(situation: &Situation<'_>, group: &Group, draft: &mut Draf
         .collect();
     for ids in bare.chunks(PROTECT_AT_ONCE) {
         draft.act(Stage::Protect, Action::ProtectInstances { name: group.name.clone(), ids: ids.to_vec() });
-    }
-}
-
-/// Whose group it is by its tags.
-fn whose(group: &Group) -> String {
-    match (group.tags.get(TAG_CLUSTER).and_then(|of| of.split_once('/')), group.tags.get(TAG_POOL)) {
-        (Some((namespace, cluster)), Some(pool)) => {
-            format!("its tags name FooMachinePool {namespace}/{pool} of Cluster {cluster}")
-        }
-        (None, _) | (_, None) => "its tags name no FooMachinePool".to_owned(),
-    }
-}
-
-/// The group is this pool's, and another management cluster's.
-pub(crate) fn of_another_installation(situation: &Situation<'_>) -> Option<Blocked> {
-    let theirs = situation.other_installation()?;
-    let Identity { group, installation, adopt_from, .. } = &situation.desired.identity;
-    let named = match adopt_from {
-        Some(named) => format!(", not {named:?}"),
-        None => String::new(),
-    };
-    let message = format!(
-        "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is {theirs:?}, this one \
-         is {installation:?}; it is left alone. If that one has given the pool up, put the annotation \
-         {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
-    );
-    Some(Blocked::new("GroupOfAnotherInstallation", message))
-}
-
-/// Why the group cannot be made or used as it stands, if something certain stands in the way.
-pub(crate) fn obstacle(situation: &Situation<'_>) -> Option<Blocked> {
-    let name = &situation.desired.identity.group;
-    match situation.view {
-        View::Foreign(_) if situation.other_installation().is_some() => of_another_installation(situation),
-        View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
-            "GroupNotOwned",
-            format!(
-                "Auto Scaling group {name} exists without this pool's ownership tags; {}; it is left alone",
-                whose(group)
-            ),
-        )),
-        View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
-            Some(Blocked::new(
-                "GroupDeleting",
-                format!("Auto Scaling group {name} is being deleted by AWS; waiting until it is gone"),
-            ))
-        }
-        View::Failed { reason, message } => Some(Blocked::new(reason, message)),
-        View::Ours(_) | View::Absent => match &situation.desired.group.subnets {
-            Wanted::Blocked(blocked) => Some(blocked.clone()),
-            Wanted::Ready(_) => None,
-        },
-        View::Unknown | View::Foreign(_) => None,
     }
 }

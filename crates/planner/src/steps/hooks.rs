@@ -12,8 +12,10 @@ use crate::model::{Group, LifecycleState, Timestamp};
 use crate::observed::Look;
 use crate::report::{About, Severity};
 use crate::situation::{Member, Situation, Standing, View, claim};
-use crate::steps::ends::ENDS_AT_ONCE;
-use crate::steps::machines::is_known;
+
+/// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
+/// pass goes on with the rest.
+const COMPLETED_AT_ONCE: usize = 20;
 
 /// Makes the hook, or puts its terms right.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
@@ -51,30 +53,28 @@ fn slipped_through(situation: &Situation<'_>) -> bool {
     })
 }
 
-/// Whether an instance waits for a terminating hook, as far as we can tell ours.
-pub(crate) fn waits(member: &Member<'_>) -> bool {
-    member.instance.lifecycle == LifecycleState::TerminatingWait
-}
-
 /// Keeps those alive that are being drained, lets those go that are.
 pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     let View::Ours(group) = situation.view else { return };
-    if !is_known(situation) {
+    if !situation.knows_members() {
         return;
     }
     let now = situation.observed.now;
     let mut completed = 0;
-    for member in situation.members_that_are(Standing::Leaving).filter(|member| waits(member)) {
+    for member in situation.members_that_are(Standing::Leaving).filter(|member| member.waits_for_hook()) {
         let hold = hold_of(situation, member, draft);
         if let Some(at) = hold.completed.filter(|at| at.until(now) < EFFECT_DEADLINE) {
             draft.wake_at(at.plus(EFFECT_DEADLINE));
             continue;
         }
         let why = verdict(situation, member, hold);
-        if let Some(why) = why.filter(|_| completed < ENDS_AT_ONCE) {
+        if let Some(why) = why {
             completed += 1;
-            complete(group, member, why, draft);
-            continue;
+            if completed <= COMPLETED_AT_ONCE {
+                complete(group, member, why, draft);
+                continue;
+            }
+            draft.wake_at(now);
         }
         beat(group, member, hold, now, draft);
         draft.wake_at(hold.deadline().minus(LAST_MOMENTS));

@@ -5,17 +5,17 @@
 //! replacement came; or what is at risk only gets no more pods. Without the announcement the group's hook holds what AWS ends (see the hooks step); what is lost
 //! then is time.
 
-use super::replace::room_to_drain;
 use crate::action::Action;
 use crate::desired::Rebalance;
 use crate::draft::{Draft, Stage};
-use crate::model::{InstanceId, MachineName, NodeState, SignalKind, Timestamp};
+use crate::model::{InstanceId, MachineName, NodeState, SignalKind, Timestamp, count};
 use crate::report::{About, Severity};
-use crate::rollout::{is_available, room, staying};
-use crate::signals::{at_risk, cool_from, is_advised, is_recommended, round};
-use crate::situation::{Member, Situation, Standing};
-use crate::steps::machines::delete_machine;
-use crate::tally::count;
+use crate::situation::{
+    Member, Situation, Standing, at_risk, cool_from, is_advised, is_available, is_recommended, room, round,
+    staying,
+};
+use crate::steps::budget::room_to_drain;
+use crate::steps::delete::delete_machine;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(crate) fn delete(situation: &Situation<'_>, member: &Member<'_>, draft: &mut
 
 /// Replaces what is at risk, as far as the budgets go.
 pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
-    (draft.memory.round, draft.memory.rebalanced_at) = round(situation);
+    (draft.memory.round, draft.memory.rebalanced_at) = round(situation, situation.rollout);
     let advised = |member: &Member<'_>| is_advised(situation, member);
     let rests_until = cool_from(situation);
     if rests_until > situation.observed.now && situation.members_that_are(Standing::Kept).any(advised) {
@@ -39,8 +39,9 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     if situation.sizable_group().is_none() {
         return;
     }
-    let mut candidates: Vec<&Member<'_>> =
-        at_risk(situation).filter(|member| !draft.deleted.contains(&member.name)).collect();
+    let mut candidates: Vec<&Member<'_>> = at_risk(situation, situation.rollout)
+        .filter(|member| !draft.deleted.contains(&member.name))
+        .collect();
     // What is sure to end before what may be spared, the longest known first.
     candidates.sort_by_key(|it| {
         (std::cmp::Reverse(it.signal.map(|it| it.kind)), it.signal.map(|it| it.at), it.name.clone())

@@ -2,15 +2,16 @@
 //!
 //! Kubernetes objects only; AWS is not written to here.
 
-use crate::action::{Action, OnlyIf};
+use crate::action::Action;
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::model::group::GroupStatus;
-use crate::model::{DeletionTimeouts, InstanceId, Machine};
+use crate::model::{DeletionTimeouts, InstanceId, LifecycleState, Machine};
 use crate::observed::Stray;
 use crate::report::{About, Severity};
 use crate::situation::{Absentee, Member, Situation, Standing, View};
-use crate::steps::{hooks, interrupt};
+use crate::steps::delete::delete_machine;
+use crate::steps::interrupt;
 use std::time::Duration;
 
 /// How long EC2's word that a stray is alive stays good: such an instance was detached by somebody or is about to
@@ -23,21 +24,13 @@ const NOT_FOUND_RECHECK: Duration = Duration::from_secs(30);
 /// FooMachines for instances, Machines of vanished instances, timeouts.
 pub(crate) fn tend(situation: &Situation<'_>, draft: &mut Draft) {
     set_timeouts(situation, draft);
-    if !is_known(situation) {
+    if !situation.knows_members() {
         return;
     }
     for member in &situation.members {
         tend_member(situation, member, draft);
     }
     tend_the_lost(situation, draft);
-}
-
-/// The group is known freshly, and is ours or is certainly not there.
-pub(crate) fn is_known(situation: &Situation<'_>) -> bool {
-    match situation.view {
-        View::Ours(_) | View::Absent => situation.is_fresh(),
-        View::Unknown | View::Failed { .. } | View::Foreign(_) => false,
-    }
 }
 
 fn tend_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
@@ -70,7 +63,7 @@ fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
             name: member.name.clone(),
             instance: member.instance.id.clone(),
             zone: member.instance.zone.clone(),
-            spec_hash: situation.spec_hash(member.instance, None).cloned(),
+            spec_hash: situation.content.spec_hash(member.instance, None).cloned(),
         },
     );
 }
@@ -88,35 +81,12 @@ fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &Instan
     }
 }
 
-/// Deletes a Machine unless that is under way already.
-pub(crate) fn delete_machine(
-    situation: &Situation<'_>,
-    machine: Option<&Machine>,
-    why: &str,
-    draft: &mut Draft,
-) {
-    let Some(machine) = machine else { return };
-    let noted = situation.memory.deleted_machines.contains_key(&machine.name);
-    if machine.deletion.is_deleting() || noted || !draft.deleted.insert(machine.name.clone()) {
-        return;
-    }
-    draft.act(
-        Stage::Machines,
-        Action::DeleteMachine {
-            name: machine.name.clone(),
-            uid: machine.uid.clone(),
-            only_if: OnlyIf::SameUid,
-            why: why.to_owned(),
-        },
-    );
-}
-
 /// FooMachines whose instance is not in the group, or waits in it for our hook: EC2 has the last word on whether it is
 /// gone. One that waits may be dead because it was ended in EC2, or because a spot interruption came before the end of
 /// its drain; a dead Node cannot be drained.
 pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
     let absent = situation.absentees.iter().map(|it| (&it.foo_machine.instance, it.word));
-    let held = taken(situation).filter(|member| hooks::waits(member));
+    let held = taken(situation).filter(|member| member.waits_for_hook());
     let lost = absent.chain(held.map(|member| (&member.instance.id, member.word)));
     let now = situation.observed.now;
     let mut unknown: Vec<InstanceId> = Vec::new();
@@ -132,6 +102,7 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
         }
     }
     if !unknown.is_empty() {
+        unknown.extend(let_go(situation));
         draft.act(Stage::Look, Action::LookAtStrays { ids: unknown });
     }
     for member in taken(situation).filter(|member| member.word == Some(Stray::Gone)) {
@@ -148,6 +119,18 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
             Some(Stray::NotFound { .. }) | None => {}
         }
     }
+}
+
+/// Instances that will be out of the group next: asked about along with others, they cost no call when they are.
+fn let_go(situation: &Situation<'_>) -> impl Iterator<Item = InstanceId> {
+    let completed =
+        |id: &InstanceId| situation.memory.holds.get(id).is_some_and(|hold| hold.completed.is_some());
+    let goes_on = move |member: &&Member<'_>| {
+        let proceeds = member.instance.lifecycle == LifecycleState::TerminatingProceed;
+        let claimed = member.foo_machine.is_some() && member.word.is_none();
+        claimed && (proceeds || completed(&member.instance.id))
+    };
+    situation.members_that_are(Standing::Leaving).filter(goes_on).map(|member| member.instance.id.clone())
 }
 
 /// Instances on their way out that are still being drained.

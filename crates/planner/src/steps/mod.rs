@@ -1,5 +1,7 @@
 //! One file per question, in the order they are asked.
 
+pub(crate) mod budget;
+pub(crate) mod delete;
 pub(crate) mod ends;
 pub(crate) mod group;
 pub(crate) mod hooks;

@@ -6,9 +6,10 @@
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
 use crate::model::group::GroupStatus;
-use crate::model::{FooMachine, Group, LifecycleState, MachineName};
+use crate::model::{DeletionProtection, FooMachine, Group, LifecycleState, MachineName};
 use crate::observed::{Finalizer, Look};
-use crate::situation::{Member, Situation, Standing, View, claim};
+use crate::situation::{Member, Situation, Standing, View, claim, group_is_gone};
+use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
 use crate::steps::group::protect;
 use crate::steps::machines;
@@ -20,7 +21,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     }
     machines::set_timeouts(situation, draft);
-    if machines::is_known(situation) {
+    if situation.knows_members() {
         // Before the Machines' deletion: what is gone is excluded from draining first.
         machines::tend_the_lost(situation, draft);
     }
@@ -37,21 +38,10 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Whether nothing of the group is left for us to remove. A manager that just took over does not trust the absence
-/// of a group: its predecessor may have made one that is not visible yet.
-pub(crate) fn group_is_gone(situation: &Situation<'_>) -> bool {
-    situation.is_fresh()
-        && match situation.view {
-            View::Absent => situation.is_settled() && situation.memory.ledger.created.is_none(),
-            View::Foreign(_) => true,
-            View::Ours(_) | View::Unknown | View::Failed { .. } => false,
-        }
-}
-
 /// All Machines at once: Cluster API drains them side by side and minds the disruption budgets.
 fn delete_machines(situation: &Situation<'_>, draft: &mut Draft) {
     for machine in &situation.observed.machines {
-        machines::delete_machine(situation, Some(machine), "the pool is being removed", draft);
+        delete_machine(situation, Some(machine), "the pool is being removed", draft);
     }
 }
 
@@ -69,9 +59,7 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
     let buried: BTreeSet<&MachineName> = situation
         .absentees
         .iter()
-        .filter(|absentee| {
-            machines::is_known(situation) && absentee.word == Some(crate::observed::Stray::Gone)
-        })
+        .filter(|absentee| situation.knows_members() && absentee.word == Some(crate::observed::Stray::Gone))
         .map(|absentee| &absentee.foo_machine.name)
         .collect();
     for foo_machine in situation.observed.foo_machines.iter().filter(ownerless) {
@@ -98,8 +86,10 @@ fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     stop_launches(situation, group, draft);
     let going = situation.members.iter().filter(|member| may_end(situation, member));
     end(situation, group, going, 0, draft);
-    if group.instances.is_empty() && situation.capacity.high == 0 && draft.pending_change().desired.is_none()
-    {
+    let empty = group.instances.is_empty() && situation.capacity.high == 0;
+    // A person forbade it, and takes that back or not.
+    let allowed = group.deletion_protection != DeletionProtection::All;
+    if empty && allowed && draft.pending_change().desired.is_none() {
         draft.act(Stage::Finish, Action::DeleteGroup { name: group.name.clone() });
     }
 }

@@ -9,14 +9,14 @@ use crate::action::Action;
 use crate::desired::{Goal, OnFailure, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::Trial;
-use crate::model::{Machine, MachineName, NodeState, SpecHash, Timestamp};
+use crate::model::{Machine, MachineName, NodeState, SpecHash, Timestamp, count};
 use crate::observed::{Quarantine, Verdict};
 use crate::report::{About, Severity};
-use crate::rollout::{Course, available_from, is_available, staying};
-use crate::situation::{Generation, Member, Situation, Standing, View};
-use crate::steps::hooks;
-use crate::steps::machines::delete_machine;
-use crate::tally::count;
+use crate::situation::{
+    Course, Generation, Member, Situation, Standing, View, available_from, is_available, staying,
+};
+use crate::steps::budget::room_to_drain;
+use crate::steps::delete::delete_machine;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     watch_trial(situation, draft);
     let failed = failure(situation, draft);
     let mut records = lifted(situation);
-    if let (Some(message), Some(hash)) = (&failed, situation.aim()) {
+    if let (Some(message), Some(hash)) = (&failed, situation.content.aim) {
         let record = verdict(situation, hash, message, draft);
         records.retain(|other| other.hash != record.hash);
         records.push(record);
@@ -57,7 +57,7 @@ fn lifted(situation: &Situation<'_>) -> Vec<Quarantine> {
 /// What is recorded of a failure. One on the way back is no reason to go back further: two contents that do not work
 /// have something else in common.
 fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
-    if let Some(first) = situation.given_up {
+    if let Some(first) = situation.content.given_up {
         let text = format!("the roll-back to {hash} is halted: {message}");
         draft.tell(Severity::Warning, About::Verdict, "RollbackFailed", text);
         let message = format!("{}; the roll-back to {hash} failed as well: {message}", first.message);
@@ -75,7 +75,7 @@ fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mu
 /// Remembers how the new content does.
 fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
     let runs = situation.desired.goal == Goal::Run;
-    if runs && !(matches!(situation.view, View::Ours(_)) && situation.aim().is_some()) {
+    if runs && !(matches!(situation.view, View::Ours(_)) && situation.content.aim.is_some()) {
         // Not knowing is no reason to forget.
         return;
     }
@@ -96,7 +96,7 @@ fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
             return;
         }
     }
-    let Some(hash) = situation.aim().filter(|_| situation.is_fresh()) else { return };
+    let Some(hash) = situation.content.aim.filter(|_| situation.is_fresh()) else { return };
     let now = situation.observed.now;
     let trial = draft.memory.trial.take().filter(|trial| trial.hash == *hash);
     let mut trial = trial.unwrap_or_else(|| Trial::of(hash.clone(), now));
@@ -296,7 +296,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     {
         taken.push(candidate);
     }
-    let Some(aim) = situation.aim() else { return };
+    let Some(aim) = situation.content.aim else { return };
     for candidate in taken {
         let why = why(situation, candidate.member, aim);
         let name = candidate.machine.name.clone();
@@ -310,7 +310,7 @@ fn why(situation: &Situation<'_>, member: &Member<'_>, aim: &SpecHash) -> String
     if member.generation == Generation::Current {
         return format!("it failed when {aim} was tried before");
     }
-    let from = situation.spec_hash(member.instance, member.foo_machine);
+    let from = situation.content.spec_hash(member.instance, member.foo_machine);
     let from = from.map_or_else(|| "other content".to_owned(), ToString::to_string);
     match situation.rollout.course {
         Course::RollingBack => format!("rolled back from {from} to {aim}"),
@@ -328,13 +328,4 @@ fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
         .saturating_add(situation.unlaunched())
         .saturating_add(count(&draft.deleted));
     1_u32.saturating_sub(under_way)
-}
-
-/// How many more Machines may begin to drain: all reasons share one limit, those of AWS included.
-pub(crate) fn room_to_drain(situation: &Situation<'_>, draft: &Draft) -> u32 {
-    let taken = situation
-        .members_that_are(Standing::Leaving)
-        .filter(|member| hooks::waits(member) && member.machine.is_some_and(|machine| !machine.lets_go()));
-    let drains = situation.tally.draining.saturating_add(count(taken)).saturating_add(count(&draft.deleted));
-    situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains)
 }

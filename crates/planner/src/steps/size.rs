@@ -11,6 +11,7 @@ use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::holds_raise;
+use crate::steps::victims::left_to_aws;
 use crate::wishes::Wishes;
 use std::time::Duration;
 
@@ -37,6 +38,10 @@ pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
     let goal = goal(situation);
     let staying = situation.tally.staying;
     if staying <= goal {
+        return Some(goal);
+    }
+    let by_aws = left_to_aws(situation).map_or(0, |(beyond, _)| beyond);
+    if situation.capacity.high >= goal && staying.saturating_sub(by_aws) <= goal {
         return Some(goal);
     }
     let beyond = situation.wish.ceiling.is_some_and(|ceiling| staying > ceiling);
@@ -146,19 +151,12 @@ pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
     draft.memory.starved_at = starved_at(situation, draft);
 }
 
-/// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
-pub(crate) const SHORT_FOR: Duration = Duration::from_mins(2);
-
-/// Whether what was asked for has not come for too long.
-pub(crate) fn is_starving(situation: &Situation<'_>, draft: &Draft) -> bool {
-    draft.memory.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= situation.observed.now)
-}
-
 /// When launches last failed to come, as long as that keeps registered Nodes (see [`super::victims`]).
 fn starved_at(situation: &Situation<'_>, draft: &Draft) -> Option<Timestamp> {
     let now = situation.observed.now;
     let window = Duration::from(situation.desired.scale_in.stabilization);
-    let last = if is_starving(situation, draft) { Some(now) } else { draft.memory.starved_at };
+    let last =
+        if draft.memory.is_starving(situation.observed.now) { Some(now) } else { draft.memory.starved_at };
     last.filter(|last| last.plus(window) > now)
 }
 

@@ -3,119 +3,28 @@
 //! One stage at a time: what was created is looked at before anything builds on it.
 
 use crate::action::Action;
-use crate::desired::{Blocked, Template, Wanted};
+use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
+use crate::memory::RAISE_WAITS;
 use crate::model::group::TemplateChoice;
 use crate::model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
-use crate::observed::Look;
 use crate::report::{About, Severity};
-use crate::situation::{Situation, View};
+use crate::situation::{Situation, Stand, View, stand};
 use crate::steps::own::may_create;
 use std::collections::BTreeSet;
 use std::time::Duration;
-
-/// Where the template stands.
-pub(crate) enum Stand<'a> {
-    /// The wanted content cannot be made; what exists keeps running.
-    Blocked(&'a Blocked),
-    /// Nobody looked yet.
-    Unknown,
-    /// Looking failed.
-    Failed { reason: &'a str, message: &'a str },
-    /// Somebody else's template has the name.
-    Foreign,
-    /// There is none yet.
-    Absent(&'a Template),
-    /// It lacks a version with the wanted content.
-    Lacking(&'a LaunchTemplate, &'a Template),
-    /// This version has the content to go back to, with user data of another day.
-    Stale(&'a LaunchTemplate, TemplateVersion, TemplateHashes),
-    /// This version has the content to launch.
-    Ready(&'a LaunchTemplate, TemplateVersion),
-}
-
-impl<'a> Stand<'a> {
-    /// What the group shall launch from, as far as it can be had.
-    pub(crate) fn launchable(&self) -> Option<(&'a LaunchTemplate, TemplateVersion)> {
-        match self {
-            Self::Ready(template, version) | Self::Stale(template, version, _) => Some((template, *version)),
-            Self::Blocked(_)
-            | Self::Unknown
-            | Self::Failed { .. }
-            | Self::Foreign
-            | Self::Absent(_)
-            | Self::Lacking(..) => None,
-        }
-    }
-}
-
-/// Where the template stands.
-pub(crate) fn stand<'a>(situation: &Situation<'a>) -> Stand<'a> {
-    let wanted = match &situation.desired.template {
-        Wanted::Ready(wanted) => wanted,
-        Wanted::Blocked(blocked) => return Stand::Blocked(blocked),
-    };
-    match &situation.observed.template {
-        Look::Unknown => Stand::Unknown,
-        Look::Failed { reason, message } => Stand::Failed { reason, message },
-        Look::At { seen: None, .. } => Stand::Absent(wanted),
-        Look::At { seen: Some(template), .. } if !situation.desired.identity.owns(&template.tags) => {
-            Stand::Foreign
-        }
-        Look::At { seen: Some(template), .. } => match situation.fallback {
-            None => match version_with(template, &wanted.spec_hash, &wanted.data_hash) {
-                Some(version) => Stand::Ready(template, version),
-                None => Stand::Lacking(template, wanted),
-            },
-            Some(fallback) => stand_of_fallback(template, fallback, wanted),
-        },
-    }
-}
-
-/// What is gone back to is launched with the user data of today if that came from the same Secret: a join token of
-/// another day has expired.
-fn stand_of_fallback<'a>(template: &'a LaunchTemplate, spec: &SpecHash, wanted: &'a Template) -> Stand<'a> {
-    if let Some(version) = version_with(template, spec, &wanted.data_hash) {
-        return Stand::Ready(template, version);
-    }
-    let newest = template
-        .versions
-        .iter()
-        .filter(|record| record.spec_hash.as_ref() == Some(spec))
-        .max_by_key(|record| record.version);
-    match newest {
-        None => Stand::Lacking(template, wanted),
-        Some(record) if record.source_hash.as_ref() == Some(&wanted.source_hash) => {
-            Stand::Stale(template, record.version, TemplateHashes { spec: spec.clone(), ..wanted.hashes() })
-        }
-        Some(record) => Stand::Ready(template, record.version),
-    }
-}
-
-/// The newest version with both hashes.
-fn version_with(template: &LaunchTemplate, spec: &SpecHash, data: &SpecHash) -> Option<TemplateVersion> {
-    let fits = |record: &&TemplateRecord| {
-        record.spec_hash.as_ref() == Some(spec) && record.data_hash.as_ref() == Some(data)
-    };
-    template.versions.iter().filter(fits).map(|record| record.version).max()
-}
-
-/// How long a raise of capacity waits for a template version that is being made, so that a change of content and
-/// size at once does not launch old content. Making one takes two calls; if it is still not there after a minute it
-/// is being refused, and then capacity of the old content is better than none.
-pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
 
 /// Remembers since when a version has been due.
 pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.template_due_since.unwrap_or(situation.observed.now);
     draft.memory.foreign_since = match (stand(situation), situation.observed.template.seen_at()) {
-        (Stand::Foreign, Some(at)) => draft.memory.foreign_since.or(Some(at)),
+        (Stand::Foreign(_), Some(at)) => draft.memory.foreign_since.or(Some(at)),
         (Stand::Unknown | Stand::Failed { .. }, _) => draft.memory.foreign_since,
         (_, _) => None,
     };
     draft.memory.template_due_since = match stand(situation) {
         Stand::Unknown | Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) => Some(since),
-        Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign | Stand::Ready(..) => None,
+        Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign(_) | Stand::Ready(..) => None,
     };
 }
 
@@ -144,7 +53,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
         Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
         Stand::Stale(template, from, hashes) => copy_version(situation, template, from, hashes, draft),
-        Stand::Foreign => look_again(situation, draft),
+        Stand::Foreign(_) => look_again(situation, draft),
         Stand::Blocked(_) | Stand::Ready(..) => {}
     }
 }

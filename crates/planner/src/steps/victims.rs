@@ -6,13 +6,10 @@
 use crate::action::{Action, OnlyIf};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Held, Stage, Until};
-use crate::model::{Health, Machine, MachineName, NodeState, RemovalMark, Zone};
+use crate::model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use crate::report::{About, Severity};
-use crate::rollout::is_available;
-use crate::situation::{Generation, Member, Situation, Standing};
-use crate::steps::replace::room_to_drain;
-use crate::steps::size::is_starving;
-use crate::tally::count;
+use crate::situation::{Generation, Member, Situation, Standing, is_available};
+use crate::steps::budget::room_to_drain;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -112,6 +109,7 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
 
     let unmarked_excess =
         kept.saturating_sub(marked).saturating_sub(wish).saturating_sub(newcomers(situation, draft));
+    let unmarked_excess = unmarked_excess.saturating_sub(replaced_by_aws(situation, draft));
     let budget = room_to_drain(situation, draft).saturating_sub(marked);
     let rooms = unmarked_excess.min(budget);
     let registered = registered_may_go(situation, draft, &queue, unmarked_excess);
@@ -184,7 +182,7 @@ fn registered_may_go(
     let first = steps.map(|(first, _)| first).max(starved);
     let last = steps.map(|(_, last)| last).max(starved);
     let until = match (first, last) {
-        _ if is_starving(situation, draft) => Until::Launches(stabilization),
+        _ if draft.memory.is_starving(situation.observed.now) => Until::Launches(stabilization),
         (Some(first), Some(last)) if first < last => Until::AtLeast(first),
         (first, _) => Until::At(first.unwrap_or(now)),
     };
@@ -194,6 +192,26 @@ fn registered_may_go(
     let machines = held.min(queue.unmarked(|machine| machine.node != NodeState::None));
     draft.held = (machines > 0).then_some(Held { machines, from: steady, until });
     free
+}
+
+/// How long AWS is left to end what it replaces after another purchase mix. It launches the new instance first, which takes some
+/// minutes until it is in service, and then ends an old one of its own choice. What is too many for longer is not on its
+/// way out.
+const AWS_REPLACES_FOR: Duration = Duration::from_mins(15);
+
+/// Instances that AWS has launched beyond desired capacity because the group buys otherwise now, and until when it is left to
+/// AWS to end as many others (Auto Scaling API Reference, InstancesDistribution). A choice of our own would end one more, for which
+/// it launches another; a desired capacity that is raised to them would keep them.
+pub(crate) fn left_to_aws(situation: &Situation<'_>) -> Option<(u32, Timestamp)> {
+    let until = situation.memory.purchase?.changed?.plus(AWS_REPLACES_FOR);
+    let beyond = situation.tally.existing.saturating_sub(situation.view.group()?.sizes.desired);
+    (beyond > 0 && situation.observed.now < until).then_some((beyond, until))
+}
+
+fn replaced_by_aws(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
+    let Some((beyond, until)) = left_to_aws(situation) else { return 0 };
+    draft.wake_at(until);
+    beyond
 }
 
 fn take<'s, 'a>(

@@ -1,19 +1,18 @@
 //! Each condition from the situation.
 
-use super::{cut, many, named, ready, replacing};
+use super::parts::{AUTOSCALER_PREFIX, condition, cut, departures, kept, many, said};
+use super::{ready, replacing};
 use crate::desired::{Blocked, Goal, PausedBy};
 use crate::draft::Draft;
+use crate::model::DeletionProtection;
 use crate::model::Process;
 use crate::model::group::GroupStatus;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
-use crate::situation::{Situation, Standing, View};
-use crate::steps::group::{
-    Difference, differences, given_up_by_aws, obstacle, of_another_installation, was_lost,
+use crate::situation::{
+    Difference, Situation, Stand, View, differences, given_up_by_aws, group_is_gone, obstacle,
+    of_another_installation, stand, was_lost,
 };
-use crate::steps::remove::group_is_gone;
-use crate::steps::size::is_starving;
-use crate::steps::template::{Stand, stand};
 
 /// The reason of a pool whose group is another pool's: AWS is not asked anything for it.
 const NAME_TAKEN: &str = "GroupNameTaken";
@@ -24,9 +23,6 @@ const CREDENTIAL_REASONS: [&str; 3] = ["Denied", "Credentials", "WrongAccount"];
 
 /// Prefix of the manager's reasons for having no credentials at all.
 const IDENTITY_PREFIX: &str = "Identity";
-
-/// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
-pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
 
 /// All conditions, in their order.
 pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {
@@ -46,15 +42,6 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
     let summary = ready::ready(situation, draft, &conditions);
     conditions.insert(0, summary);
     conditions
-}
-
-pub(super) fn condition(
-    kind: ConditionKind,
-    status: Status,
-    reason: impl Into<String>,
-    message: impl Into<String>,
-) -> Condition {
-    Condition { kind, status, reason: reason.into(), message: message.into() }
 }
 
 fn paused(situation: &Situation<'_>) -> Condition {
@@ -120,11 +107,11 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             condition(kind, Status::Unknown, "NotYetSeen", "the launch template has not been read yet")
         }
         Stand::Failed { reason, message } => condition(kind, Status::Unknown, reason, message),
-        Stand::Foreign => condition(
+        Stand::Foreign(template) => condition(
             kind,
             Status::False,
             "LaunchTemplateNotOwned",
-            format!("launch template {name} exists without this pool's ownership tags; it is left alone"),
+            situation.desired.identity.somebody_elses(&format!("launch template {name}"), &template.tags),
         ),
         Stand::Absent(_) => condition(
             kind,
@@ -209,11 +196,11 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
             format!("process Launch of the Auto Scaling group is suspended ({}): {follows}", said(reason));
         return condition(kind, Status::False, "LaunchSuspended", message);
     }
-    if !is_starving(situation, draft) {
+    if !draft.memory.is_starving(situation.observed.now) {
         return condition(kind, Status::True, "Available", "");
     }
     let (have, want) = (situation.tally.existing, group.sizes.desired);
-    let counted = format!("{have} of {want} instances were launched");
+    let counted = format!("{have} of {} launched", many(want, "instance"));
     let message = match &situation.observed.shortage {
         Some(words) => format!("{counted}; AWS says: {words}"),
         None => counted,
@@ -254,7 +241,7 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition(kind, Status::True, reason, message);
     }
     if let Some(held) = draft.held {
-        return condition(kind, Status::True, "ScaleInHeld", super::held(situation, held));
+        return condition(kind, Status::True, "ScaleInHeld", kept(situation, held));
     }
     match situation.view {
         View::Ours(_) if excess > 0 => condition(
@@ -267,43 +254,6 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
             condition(kind, Status::False, "NotScalingDown", "")
         }
     }
-}
-
-/// What is on its way out, and who is waited for.
-pub(super) fn departures(situation: &Situation<'_>) -> Option<(&'static str, String)> {
-    let (reason, message) = departing(situation)?;
-    let terminate = situation.view.group().and_then(|group| group.suspended.get(&Process::Terminate));
-    match terminate {
-        Some(why) => {
-            let held = "process Terminate of the Auto Scaling group is suspended";
-            Some((reason, format!("{message}; {held} ({}): resume it", said(why))))
-        }
-        None => Some((reason, message)),
-    }
-}
-
-/// AWS's words, or that there are none.
-fn said(reason: &str) -> &str {
-    if reason.is_empty() { "no reason given" } else { reason }
-}
-
-fn departing(situation: &Situation<'_>) -> Option<(&'static str, String)> {
-    let tally = situation.tally;
-    if tally.draining > 0 {
-        let names = named(situation, Standing::Draining);
-        let machines = many(tally.draining, "Machine");
-        return Some(("Draining", format!("waiting for Cluster API to drain {machines}: {names}")));
-    }
-    if tally.released > 0 {
-        let names = named(situation, Standing::Released);
-        let instances = many(tally.released, "released instance");
-        return Some(("EndingInstances", format!("about to end {instances}: {names}")));
-    }
-    if tally.leaving > 0 {
-        let instances = many(tally.leaving, "instance");
-        return Some(("InstancesLeaving", format!("waiting for AWS to end {instances}")));
-    }
-    None
 }
 
 pub(super) fn deleting(situation: &Situation<'_>) -> Condition {
@@ -335,6 +285,14 @@ fn removal(situation: &Situation<'_>) -> (String, String) {
         View::Ours(_) if instances > 0 => {
             ("EndingInstances".to_owned(), format!("{} still there", many(instances, "instance")))
         }
+        View::Ours(group) if group.deletion_protection == DeletionProtection::All => (
+            "DeletionProtected".to_owned(),
+            format!(
+                "somebody protected Auto Scaling group {} from deletion (prevent-all-deletion); set its deletion protection to \
+                 none, and it is deleted",
+                group.name
+            ),
+        ),
         View::Ours(_) => said("DeletingGroup", "the Auto Scaling group is being deleted"),
         View::Failed { .. } | View::Absent | View::Foreign(_) if !group_is_gone(situation) => {
             said("DeletingGroup", "making sure that no Auto Scaling group is left")

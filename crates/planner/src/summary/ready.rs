@@ -1,11 +1,10 @@
 //! The summary: is everything as wished, and if not, what is the most telling reason?
 
-use super::conditions::{AUTOSCALER_PREFIX, condition, departures};
-use super::{cut, many, some_names};
+use super::parts::{AUTOSCALER_PREFIX, condition, cut, departures, kept, many};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::Look;
-use crate::report::{Condition, ConditionKind, Status};
+use crate::report::{Condition, ConditionKind, Status, some_names};
 use crate::situation::{Member, Situation, Standing, View};
 
 /// Conditions that must hold for Ready, the most telling first.
@@ -22,7 +21,8 @@ pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Conditio
     let (status, reason, message) = why_not(situation, draft, others).map_or_else(
         || {
             let size = situation.wish.size;
-            (Status::True, "Ready".to_owned(), format!("{size} of {} in service", many(size, "instance")))
+            let reason = if cut(situation).is_some() { "ReadyAtMaxSize" } else { "Ready" };
+            (Status::True, reason.to_owned(), format!("{size} of {} in service", many(size, "instance")))
         },
         |(reason, message)| (Status::False, reason, message),
     );
@@ -109,7 +109,7 @@ fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(String, String)
         return Some(("Draining".to_owned(), format!("waiting for Machines to be deleted: {names}")));
     }
     if let Some(held) = draft.held {
-        return Some(("ScaleInHeld".to_owned(), super::held(situation, held)));
+        return Some(("ScaleInHeld".to_owned(), kept(situation, held)));
     }
     let View::Ours(group) = situation.view else { return None };
     let wish = situation.target();

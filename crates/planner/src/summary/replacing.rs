@@ -1,12 +1,9 @@
 //! Replacement of outdated and of sick instances in words.
 
-use super::conditions::condition;
-use super::{many, some_names};
+use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
-use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
-use crate::rollout::{Course, is_available, staying};
-use crate::situation::{Generation, Situation, Standing, View};
-use crate::steps::remediate::sick;
+use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status, some_names};
+use crate::situation::{Course, Generation, Situation, Standing, View, is_available, sick, staying};
 
 /// How far the roll-out is; `None` while nobody knows what is wanted or what is there.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
@@ -15,7 +12,7 @@ pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
         return None;
     }
     let phase = match standpoint.course {
-        Course::Finished if situation.given_up.is_some() => RolloutPhase::RolledBack,
+        Course::Finished if situation.content.given_up.is_some() => RolloutPhase::RolledBack,
         Course::Finished => RolloutPhase::Finished,
         Course::OnDelete => RolloutPhase::OnDelete,
         Course::Paused => RolloutPhase::Paused,
@@ -27,7 +24,7 @@ pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
     };
     Some(RolloutReport {
         phase,
-        target_hash: situation.aim()?.clone(),
+        target_hash: situation.content.aim?.clone(),
         updated: standpoint.current,
         outdated: standpoint.outdated,
         message: message(situation, phase),
@@ -36,7 +33,7 @@ pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
 
 /// What it waits for.
 fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
-    let failed = situation.given_up.map(|record| record.message.as_str()).unwrap_or_default();
+    let failed = situation.content.given_up.map(|record| record.message.as_str()).unwrap_or_default();
     match phase {
         RolloutPhase::Finished => String::new(),
         RolloutPhase::OnDelete => {
@@ -51,7 +48,7 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
             Wanted::Ready(_) => String::new(),
         },
         RolloutPhase::Preparing => "waiting for the group to launch the new content".to_owned(),
-        RolloutPhase::Halted if situation.fallback.is_none() => {
+        RolloutPhase::Halted if situation.content.fallback.is_none() => {
             format!("{failed}; there is no other content to launch instead")
         }
         RolloutPhase::Halted => failed.to_owned(),

@@ -214,6 +214,7 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> model::Gr
         suspended: BTreeMap::from([(Process::AZRebalance, String::new())]),
         tags: scenario.tags(),
         status: model::GroupStatus::Active,
+        deletion_protection: model::DeletionProtection::None,
         instances: members.iter().filter_map(instance).collect(),
     }
 }
@@ -372,7 +373,7 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         state.managers[index].words.extend(words);
         return Ok(());
     }
-    if action.changes_group() {
+    if action.changes_group() || matches!(action, Action::CompleteHook { .. }) {
         let before = (state.group, state.units.clone());
         change_group(scenario, state, index, action)?;
         if before != (state.group, state.units.clone()) && state.left.lates > 0 {

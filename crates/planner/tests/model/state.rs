@@ -309,7 +309,9 @@ impl Hash for Mind {
             rebalanced_at,
             holds,
             cordons,
+            purchase,
         } = &self.0;
+        purchase.map(|it| (it.on_demand_base, it.on_demand_percentage, it.changed)).hash(hasher);
         (changed_at, created, base, desired, leaving).hash(hasher);
         (excess_since, short_since, starved_at, template_due_since).hash(hasher);
         wishes.hash(hasher);
@@ -351,7 +353,9 @@ impl Mind {
             rebalanced_at: _,
             holds,
             cordons: _,
+            purchase,
         } = &mut self.0;
+        purchase.iter_mut().filter_map(|purchase| purchase.changed.as_mut()).for_each(older);
         let due = [created, excess_since, starved_at, template_due_since, template_refused_since];
         due.into_iter().flatten().for_each(older);
         wishes.times_mut().for_each(older);

@@ -93,7 +93,7 @@ fn r18_launches_that_fail_for_hours_are_cancelled_when_the_wish_sinks_and_nothin
     assert_eq!(capacity.status, Status::False);
     assert_eq!(
         capacity.message,
-        "2 of 6 instances were launched; AWS says: We currently do not have sufficient m7i.large capacity"
+        "2 of 6 instances launched; AWS says: We currently do not have sufficient m7i.large capacity"
     );
     world.scale_to(2);
     assert_eq!(words(&world.look_and_pass()), ["update group desired=2"]);

@@ -237,6 +237,7 @@ fn printed(plan: &Plan) -> Vec<String> {
     lines.push(format!("  ready {:?} {}: {}", ready.status, ready.reason, ready.message));
     let pace = match plan.report.next.pace {
         Pace::Active => "active",
+        Pace::Patient => "patient",
         Pace::Quiet => "quiet",
     };
     let after =

@@ -202,3 +202,45 @@ fn a_paused_pool_of_which_nothing_was_made_unblocks_its_move_once_that_is_certai
     world.look_and_pass();
     assert_eq!(world.kube.moves, Moves::Free);
 }
+
+/// What is said of a group and a template whose tags name the pool `workers` of the Cluster `ns/prod`, in a pool of that
+/// namespace and Cluster.
+fn said_of_what_is_another_pools(namespace: &str, cluster: &str) -> [String; 2] {
+    let mut world = pool().of(1).running();
+    namespace.clone_into(&mut world.desired.identity.namespace);
+    cluster.clone_into(&mut world.desired.identity.cluster);
+    world.wait(1);
+    world.look();
+    let plan = world.plan_of(0);
+    ["GroupNotOwned", "LaunchTemplateNotOwned"].map(|reason| {
+        let found = plan.report.conditions.iter().find(|condition| condition.reason == reason);
+        found.map(|condition| condition.message.clone()).unwrap()
+    })
+}
+
+#[test]
+fn what_is_another_pools_is_left_alone_and_its_owner_is_named() {
+    let [group, template] = said_of_what_is_another_pools("ns", "other");
+    assert_eq!(
+        group,
+        "Auto Scaling group ns-prod-workers belongs to FooMachinePool workers of Cluster prod and is left alone; delete this \
+         pool and create it again with a spec.groupName of its own"
+    );
+    assert!(
+        template
+            .starts_with("launch template ns-prod-workers belongs to FooMachinePool workers of Cluster prod"),
+        "{template}"
+    );
+}
+
+#[test]
+fn a_tenant_is_not_told_the_names_of_another() {
+    for said in said_of_what_is_another_pools("tenant", "prod") {
+        assert!(
+            said.contains(
+                "ns-prod-workers belongs to a FooMachinePool of another namespace and is left alone; delete this pool"
+            ),
+            "{said}"
+        );
+    }
+}

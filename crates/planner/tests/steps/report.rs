@@ -129,12 +129,15 @@ fn a_wish_above_the_ceiling_is_told() {
     let told = |world: &mut crate::world::World| {
         let conditions = world.plan_of(0).report.conditions;
         let up = conditions.iter().find(|one| one.kind == ConditionKind::ScalingUp).unwrap();
-        (up.status, up.reason.clone(), conditions[0].status, conditions[0].message.clone())
+        (up.status, up.reason.clone(), conditions[0].reason.clone(), conditions[0].message.clone())
     };
-    assert_eq!(told(&mut world).1, "NotScalingUp");
+    assert_eq!((told(&mut world).1.as_str(), told(&mut world).2.as_str()), ("NotScalingUp", "Ready"));
     world.desired.size = foo_planner::desired::Size::Replicas { wanted: 5, ceiling: Some(2) };
     let (status, reason, ready, message) = told(&mut world);
-    assert_eq!((status, reason.as_str(), ready), (Status::False, "MaxSizeReached", Status::True));
+    assert_eq!(
+        (status, reason.as_str(), ready.as_str()),
+        (Status::False, "MaxSizeReached", "ReadyAtMaxSize")
+    );
     assert!(message.ends_with("the MachinePool wishes for 5 replicas, spec.maxSize allows 2"), "{message}");
 }
 

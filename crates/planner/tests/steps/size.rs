@@ -63,15 +63,50 @@ fn capacity_in_flight_that_replaces_what_goes_is_not_cancelled() {
     assert_eq!((world.cloud.launched, world.kube.alive().len()), (4, 3));
 }
 
+/// One call ends them; hooks, of which each is a call, are completed twenty at a time.
 #[test]
-fn at_most_twenty_instances_end_in_one_plan() {
+fn all_that_is_drained_ends_in_one_plan_and_twenty_are_let_go_in_another() {
     let mut world = pool().of(30).draining_at_most(50).running();
     world.scale_to(0);
     world.look_and_pass();
     world.kube.drain(world.now, &world.cloud);
-    assert_eq!(world.writes().iter().filter(|word| word.starts_with("end ")).count(), 20);
+    let count = |words: &[String], what: &str| words.iter().filter(|word| word.starts_with(what)).count();
+    assert_eq!(count(&world.writes(), "end "), 30);
+    world.look_and_pass();
+    let words = world.writes();
+    assert_eq!(count(&words, "let "), 20, "{words:?}");
     world.settle();
     assert_eq!(world.cloud.sizes().desired, 0);
+}
+
+#[test]
+fn ends_are_gathered_while_others_drain_and_no_longer() {
+    let mut world = pool().of(5).draining_at_most(9).running();
+    world.scale_to(1);
+    world.look_and_pass();
+    let going = world.kube.machines.iter().filter(|machine| machine.deletion.is_deleting());
+    let names: Vec<_> = going.map(|machine| machine.name.clone()).collect();
+    assert_eq!(names.len(), 4);
+    world.kube.held_up.extend(names.clone());
+    let drained = |world: &mut crate::world::World, number: usize| {
+        world.kube.held_up.remove(&names[number]);
+        world.kube.drain(world.now, &world.cloud);
+    };
+    let ends = |world: &mut crate::world::World| {
+        let plan = world.look_and_pass();
+        plan.actions.iter().filter(|it| matches!(it, foo_planner::Action::TerminateInstance { .. })).count()
+    };
+    drained(&mut world, 0);
+    assert_eq!(ends(&mut world), 1, "the first goes at once");
+    drained(&mut world, 1);
+    assert_eq!(ends(&mut world), 0, "others may join it");
+    world.wait(10);
+    drained(&mut world, 2);
+    assert_eq!(ends(&mut world), 0);
+    world.wait(5);
+    assert_eq!(ends(&mut world), 2, "not for ever");
+    drained(&mut world, 3);
+    assert_eq!(ends(&mut world), 1, "the last one waits for nobody");
 }
 
 #[test]

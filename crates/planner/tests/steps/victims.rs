@@ -2,7 +2,7 @@ use super::NOTHING;
 use crate::world::{World, content, pool};
 use foo_planner::Action;
 use foo_planner::desired::Wanted;
-use foo_planner::model::{Health, MachineName, NodeState};
+use foo_planner::model::{Health, InstanceId, InstancesMix, MachineName, NodeState, SpotStrategy};
 
 /// The order in which Machines would go if the wish were zero.
 fn order(world: &mut World) -> Vec<String> {
@@ -103,4 +103,56 @@ fn a_ceiling_below_the_wish_is_the_wish_and_the_precondition_keeps_what_is_writt
     assert!(words[0].contains("[WishAtMost { wish: 5 }]"), "{words:?}");
     world.settle();
     assert_eq!(world.cloud.existing(), 4);
+}
+
+/// After another purchase mix AWS launches before it ends: a choice of ours beside its own would cost an instance more.
+#[test]
+fn what_aws_replaces_after_another_purchase_mix_is_left_to_it_for_a_quarter_of_an_hour() {
+    let mix = |percentage| InstancesMix {
+        overrides: vec![],
+        on_demand_base: 0,
+        on_demand_percentage: percentage,
+        spot_strategy: SpotStrategy::LowestPrice,
+        spot_max_price: None,
+    };
+    let beyond = |changes: bool| {
+        let mut world = pool().of(2).running();
+        let buys = |world: &mut World, percentage| {
+            world.desired.group.mix = Some(mix(percentage));
+            world.cloud.group.as_mut().unwrap().mix = Some(mix(percentage));
+            world.cloud.record(world.now);
+        };
+        buys(&mut world, 100);
+        world.look_and_pass();
+        if changes {
+            buys(&mut world, 0);
+        }
+        world.look_and_pass();
+        let now = world.now;
+        let mut new = world.cloud.group.as_ref().unwrap().instances[0].clone();
+        new.id = InstanceId::new("i-00000099");
+        world.cloud.group.as_mut().unwrap().instances.push(new);
+        world.cloud.record(now);
+        world
+    };
+    let chosen = |world: &mut World| {
+        for _ in 0..4 {
+            world.look_and_pass();
+            world.kube.make_machines(world.now);
+            world.kube.join_nodes(world.now, &world.cloud);
+        }
+        3 - world.kube.alive().len()
+    };
+    assert_eq!(chosen(&mut beyond(false)), 1, "somebody attached one");
+    let mut world = beyond(true);
+    assert_eq!(chosen(&mut world), 0);
+    assert_eq!(
+        world.cloud.sizes().desired,
+        2,
+        "raised to what is there, it would keep what AWS is about to end"
+    );
+    world.wait(13 * 60);
+    assert_eq!(chosen(&mut world), 0);
+    world.wait(2 * 60);
+    assert_eq!(chosen(&mut world), 1, "AWS does not end it");
 }

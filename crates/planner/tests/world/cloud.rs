@@ -5,9 +5,9 @@ use foo_planner::desired::{TAG_CLUSTER, TAG_POOL};
 use foo_planner::model::group::GroupStatus;
 use foo_planner::model::hook::HookTerms;
 use foo_planner::model::{
-    Decrement, Group, GroupName, Health, Instance, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, LifecycleState, Process, Protection, Sizes, TemplateChoice, TemplateHashes,
-    TemplateRecord, TemplateVersion, Timestamp, Zone,
+    Decrement, DeletionProtection, Group, GroupName, Health, Instance, InstanceId, InstanceType,
+    LaunchTemplate, LaunchTemplateId, LifecycleState, Process, Protection, Sizes, TemplateChoice,
+    TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,7 +217,7 @@ impl Cloud {
         }
         self.generation += 1;
         let desired = new.desired.unwrap_or(new.min);
-        self.hook = None;
+        self.hook = Some(new.hook);
         self.group = Some(Group {
             name: new.name.clone(),
             arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{}", self.generation, new.name),
@@ -229,6 +229,7 @@ impl Cloud {
             suspended: BTreeMap::new(),
             tags: new.tags.clone(),
             status: GroupStatus::Active,
+            deletion_protection: DeletionProtection::None,
             instances: Vec::new(),
         });
         self.record(now);
@@ -412,6 +413,7 @@ pub(crate) fn somebody_elses(now: Timestamp, cloud: &mut Cloud, namespace: &str)
             (TAG_POOL.to_owned(), "workers".to_owned()),
         ]),
         status: GroupStatus::Active,
+        deletion_protection: DeletionProtection::None,
         instances: Vec::new(),
     });
     cloud.record(now);

@@ -288,6 +288,10 @@ impl World {
                 Ok(())
             }
             Action::BeatHook { id, .. } => self.cloud.beat(id),
+            Action::CompleteHook { id, .. } => {
+                self.cloud.writes += 1;
+                self.cloud.complete_hook(id, now)
+            }
             Action::CordonNodes { nodes } => {
                 for (id, name) in nodes {
                     let done = !self.kube.workload_is_away && !self.kube.uncordonable.contains(name);
@@ -314,7 +318,6 @@ impl World {
             Action::ResumeProcesses { processes, .. } => self.cloud.resume(processes, now),
             Action::ProtectInstances { ids, .. } => self.cloud.protect(ids, now),
             Action::TerminateInstance { id, decrement, .. } => self.cloud.terminate(id, *decrement, now),
-            Action::CompleteHook { id, .. } => self.cloud.complete_hook(id, now),
             Action::DeleteGroup { .. } => self.cloud.delete_group(now),
             other => panic!("{other:?} does not change the group"),
         }

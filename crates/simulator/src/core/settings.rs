@@ -106,9 +106,9 @@ pub enum ReadOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BusyTermination {
     /// `ScalingActivityInProgress` (Auto Scaling API Reference; kubernetes/kops#6900, keikoproj/upgrade-manager#77).
+    #[default]
     Refused,
     /// The launch is called off.
-    #[default]
     Accepted,
 }
 
@@ -116,9 +116,9 @@ pub enum BusyTermination {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProtectionBegins {
     /// When it is in service (Auto Scaling User Guide, "Use instance scale-in protection").
+    #[default]
     InService,
     /// At its launch.
-    #[default]
     AtLaunch,
 }
 
@@ -197,8 +197,11 @@ pub enum HookOrder {
 pub enum Batches {
     /// Nothing is done.
     AllOrNothing,
-    /// Those before it are done.
+    /// Those before it are done, and the call is refused.
     UpToTheRefused,
+    /// All others are ended; the answer tells of these, and of no refusal. A call of which nothing is left is refused, and so is a
+    /// SetInstanceProtection, as in `UpToTheRefused`.
+    AllButTheRefused,
 }
 
 /// How the activity ends of a scale-in that finds only protected instances **(A)**: users report both.

@@ -1,6 +1,7 @@
 //! `foo_cloud::Compute` on the simulated EC2.
 
 use super::{SimCloud, convert};
+use crate::core::Region;
 use crate::core::catalogue::{Image, TypeInfo};
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
@@ -9,12 +10,13 @@ use crate::core::error::AwsError;
 use crate::core::lookup::View;
 use crate::core::network::{SecurityGroup, Subnet};
 use async_trait::async_trait;
+use foo_cloud::error::stable_text;
 use foo_cloud::model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use foo_cloud::{
-    CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, NetworkQuery, Operation, Result,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Operation,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -49,7 +51,7 @@ impl SimCloud {
         source: Option<String>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         let caller = self.arn();
         self.call_on_template(
             Operation::CreateLaunchTemplateVersion,
@@ -64,11 +66,19 @@ impl SimCloud {
                     token: Some(token.to_owned()).filter(|token| !token.is_empty()),
                     caller,
                 };
-                region.create_template_version(new).map(|(_, version)| version.number)
+                let (_, version) = region.create_template_version(new)?;
+                Ok(Made { made: version.number, warning: warning(region, &version.data) })
             },
         )
         .await
     }
+}
+
+/// EC2's warnings, as the adapter puts them.
+fn warning(region: &Region, data: &LaunchData) -> Option<String> {
+    let one = |error: AwsError| stable_text(&format!("{}: {}", error.code, error.message));
+    let all: Vec<String> = region.template_warnings(data).into_iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 #[async_trait]
@@ -80,7 +90,7 @@ impl Compute for SimCloud {
         description: &str,
         tags: &BTreeMap<String, String>,
         token: &str,
-    ) -> Result<(LaunchTemplateId, TemplateVersion)> {
+    ) -> Result<Made<(LaunchTemplateId, TemplateVersion)>> {
         let caller = self.arn();
         self.call(Operation::CreateLaunchTemplate, format!("{name} {description}"), |region| {
             let new = NewTemplate {
@@ -91,8 +101,9 @@ impl Compute for SimCloud {
                 token: Some(token.to_owned()).filter(|token| !token.is_empty()),
                 caller,
             };
+            let warning = warning(region, &new.data);
             let template = region.create_template(new)?;
-            Ok((template.id.clone(), TemplateVersion(1)))
+            Ok(Made { made: (template.id.clone(), TemplateVersion(1)), warning })
         })
         .await
     }
@@ -103,7 +114,7 @@ impl Compute for SimCloud {
         content: &TemplateContent,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         self.add_version(id, convert::document_of(content), None, description, token).await
     }
 
@@ -113,7 +124,7 @@ impl Compute for SimCloud {
         copy: VersionCopy<'_>,
         description: &str,
         token: &str,
-    ) -> Result<TemplateVersion> {
+    ) -> Result<Made<TemplateVersion>> {
         let source = Some(copy.from.to_string());
         self.add_version(id, convert::document_of_copy(&copy), source, description, token).await
     }

@@ -146,6 +146,7 @@ pub(super) fn group_of(group: &Group) -> model::Group {
         suspended: group.suspended.clone(),
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,
+        deletion_protection: model::DeletionProtection::from_name(&group.settings.deletion_protection),
         instances: group.members.values().map(|member| instance_of(group, member)).collect(),
     }
 }

@@ -14,7 +14,7 @@ use foo_cloud::model::hook::{DRAIN_HOOK, HookTerms};
 use foo_cloud::model::{
     self, Activity, Decrement, GroupName, InstanceId, LaunchTemplateId, Process, Protection,
 };
-use foo_cloud::{GroupChange, GroupSpec, Groups, Operation, Result};
+use foo_cloud::{Ended, GroupChange, GroupSpec, Groups, Looked, Operation, Result};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,9 +45,9 @@ impl Groups for SimCloud {
         self.call(Operation::GetCallerIdentity, String::new(), |_| Ok(account)).await
     }
 
-    async fn describe_groups(&self, names: &[GroupName]) -> Result<Vec<model::Group>> {
+    async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         if names.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Looked::default());
         }
         let wanted: BTreeSet<&GroupName> = names.iter().collect();
         self.call(Operation::DescribeAutoScalingGroups, format!("{names:?}"), |region| {
@@ -55,7 +55,7 @@ impl Groups for SimCloud {
                 return Err(AwsError::validation("You can specify up to 100 Auto Scaling group names."));
             }
             let found = wanted.iter().filter_map(|name| region.group_seen(name));
-            Ok(found.map(|group| convert::group_of(&group)).collect())
+            Ok(found.map(|group| convert::group_of(&group)).collect::<Vec<_>>().into())
         })
         .await
     }
@@ -91,7 +91,7 @@ impl Groups for SimCloud {
             new_instances: spec.new_instances,
             tags: group_tags(&spec.tags),
             settings: SettingsChange::default(),
-            hooks: Vec::new(),
+            hooks: spec.drain_hook.map(convert::hook_of).into_iter().collect(),
         };
         self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| {
             check_template(region, Some(&spec.template))?;
@@ -178,6 +178,23 @@ impl Groups for SimCloud {
                 return Err(not_allowed(operation, &group.arn, &caller));
             }
             region.terminate_member(id, decrement).map(drop)
+        })
+        .await
+    }
+
+    async fn terminate_instances(
+        &self,
+        group: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> Result<Ended> {
+        if ids.is_empty() {
+            return Ok(Ended::All);
+        }
+        let what = format!("{group} {ids:?} {decrement:?}");
+        self.call_on_group(Operation::TerminateInstanceInAutoScalingGroup, group, what, |region| {
+            let ended = region.terminate_members(group, ids, decrement)?.len();
+            Ok(if ended < ids.len() { Ended::NotAll } else { Ended::All })
         })
         .await
     }

@@ -6,7 +6,7 @@ use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::NewTemplate;
 use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use crate::core::group::operations::Deletion;
-use crate::core::settings::{AllProtected, Batches, HookOrder, SuspendedTerminate};
+use crate::core::settings::{AllProtected, Batches, HookOrder, RepeatedTermination, SuspendedTerminate};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_cloud::model::{ActivityStatus, Decrement, InstanceId, LifecycleState, Process, Protection};
@@ -64,6 +64,36 @@ fn a_call_for_several_instances_is_all_or_nothing_or_goes_as_far_as_it_can() {
         let group = scene.group();
         let found = group.members.values().filter(|it| it.protection == Protection::Protected).count();
         assert_eq!(found, protected, "{batches:?}");
+    }
+}
+
+/// Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup, InstanceIds: what becomes of the others when one is refused
+/// is not documented.
+#[test]
+fn a_termination_of_several_ends_none_or_some_when_one_is_refused() {
+    let cases = [
+        (Batches::AllOrNothing, 0, true),
+        (Batches::UpToTheRefused, 1, true),
+        (Batches::AllButTheRefused, 2, false),
+    ];
+    for (batches, ended, refused) in cases {
+        let scene = scene_with(|settings| {
+            settings.batches = batches;
+            settings.repeated_termination = RepeatedTermination::Refused;
+        });
+        scene.settled_pool((0, 3, 3));
+        let ids = scene.in_service();
+        let end = |ids: &[InstanceId]| {
+            scene.with(|region| region.terminate_members(&name("pool"), ids, Decrement::Shrink))
+        };
+        end(&ids[1..2]).expect("ended");
+        let answer = end(&ids);
+        assert_eq!(answer.is_err(), refused, "{batches:?}");
+        assert!(answer.is_err() || answer.is_ok_and(|activities| activities.len() == ended));
+        let left = usize::try_from(scene.group().sizes.desired).unwrap();
+        assert_eq!(2 - left, ended, "{batches:?}");
+        let stranger = [InstanceId::from("i-00000000000000009")];
+        assert_eq!(refusal(end(&stranger)).0, "ValidationError", "{batches:?}");
     }
 }
 

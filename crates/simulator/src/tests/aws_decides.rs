@@ -80,7 +80,7 @@ fn where_the_account_shows_tags_in_metadata_a_key_that_does_not_fit_fails_the_la
 /// Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup: ScalingActivityInProgress.
 #[test]
 fn an_instance_that_is_being_launched_or_moved_is_not_ended() {
-    let scene = scene_with(|settings| settings.busy_termination = BusyTermination::Refused);
+    let scene = scene();
     scene.create(scene.pool((0, 1, 2))).expect("a group");
     let hook = HookChange {
         name: "boot".to_owned(),

@@ -111,6 +111,7 @@ fn spec(template: (foo_cloud::model::LaunchTemplateId, foo_cloud::model::Templat
         mix: None,
         subnets: BTreeSet::from([SubnetId::from(crate::core::network::PRIVATE_SUBNETS[0])]),
         new_instances: Protection::Protected,
+        drain_hook: None,
         tags: tags(),
     }
 }
@@ -120,11 +121,11 @@ async fn tags_of_what_is_new_appear_later() {
     let scene = scene_with(|settings| settings.tags_appear_after = TEN_SECONDS);
     let cloud = scene.sim.cloud(REGION, "manager");
     let template =
-        cloud.create_template("pool", &content("m7i.large"), "d", &tags(), "t").await.expect("made");
+        cloud.create_template("pool", &content("m7i.large"), "d", &tags(), "t").await.expect("made").made;
     cloud.create_group(&spec(template)).await.expect("made");
     scene.wait(0);
     let shown = async || {
-        let group = cloud.describe_groups(&["pool".into()]).await.expect("read").remove(0);
+        let group = cloud.describe_groups(&["pool".into()]).await.expect("read").groups.remove(0);
         let template = cloud.describe_template("pool").await.expect("read").expect("it exists");
         let tagged = (
             cloud.describe_groups_tagged("owner").await.expect("read").len(),
@@ -144,7 +145,7 @@ async fn a_version_that_does_not_show_yet_cannot_be_used_either() {
     let scene = scene_with(|settings| settings.versions_appear_after = TEN_SECONDS);
     let cloud = scene.sim.cloud(REGION, "manager");
     let (id, first) =
-        cloud.create_template("pool", &content("m7i.large"), "d", &tags(), "t").await.expect("made");
+        cloud.create_template("pool", &content("m7i.large"), "d", &tags(), "t").await.expect("made").made;
     let versions =
         async || cloud.describe_template("pool").await.expect("read").expect("there").versions.len();
     let unknown = |error: CloudError| {
@@ -155,7 +156,8 @@ async fn a_version_that_does_not_show_yet_cannot_be_used_either() {
     unknown(cloud.create_group(&spec((id.clone(), first))).await.expect_err("not yet"));
     scene.wait(10);
     cloud.create_group(&spec((id.clone(), first))).await.expect("made");
-    let second = cloud.create_template_version(&id, &content("m7i.xlarge"), "e", "u").await.expect("made");
+    let second =
+        cloud.create_template_version(&id, &content("m7i.xlarge"), "e", "u").await.expect("made").made;
     assert_eq!(versions().await, 1);
     let change = GroupChange { template: Some((id, second)), ..GroupChange::default() };
     unknown(cloud.update_group(&"pool".into(), &change).await.expect_err("not yet"));
@@ -169,7 +171,7 @@ async fn rights_on_what_is_new_come_later() {
     let scene = scene_with(|settings| settings.rights_appear_after = TEN_SECONDS);
     let cloud = scene.sim.cloud(REGION, "manager");
     let template =
-        cloud.create_template("pool", &content("m7i.large"), "d", &tags(), "t").await.expect("made");
+        cloud.create_template("pool", &content("m7i.large"), "d", &tags(), "t").await.expect("made").made;
     let denied = |error: CloudError, words: &str| {
         assert_eq!(error.kind, ErrorKind::Denied);
         assert!(error.message.contains(words), "{}", error.message);

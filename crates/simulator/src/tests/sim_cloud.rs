@@ -9,7 +9,8 @@ use foo_cloud::model::{
     TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_cloud::{
-    Compute as _, Described, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, NetworkQuery,
+    Compute as _, Described, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, Looked,
+    NetworkQuery,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -44,8 +45,11 @@ async fn a_pool_lives_and_dies() {
     let (sim, cloud) = world();
     let name = GroupName::from("pool");
     let description = TemplateHashes { spec: "v1-a".into(), data: "v1-b".into(), source: None }.describe();
-    let (template, first) =
-        cloud.create_template("pool", &content("m7i.large"), &description, &tags(), "t").await.expect("made");
+    let (template, first) = cloud
+        .create_template("pool", &content("m7i.large"), &description, &tags(), "t")
+        .await
+        .expect("made")
+        .made;
     let spec = GroupSpec {
         name: name.clone(),
         min: 0,
@@ -55,25 +59,29 @@ async fn a_pool_lives_and_dies() {
         mix: None,
         subnets: PRIVATE_SUBNETS.map(SubnetId::from).into(),
         new_instances: Protection::Protected,
+        drain_hook: None,
         tags: tags(),
     };
     cloud.create_group(&spec).await.expect("made");
     assert_eq!(cloud.create_group(&spec).await.expect_err("taken").kind, ErrorKind::AlreadyExists);
     sim.step(Duration::from_secs(40));
-    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").remove(0);
+    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").groups.remove(0);
     assert!(group.instances.iter().all(|it| it.lifecycle == LifecycleState::InService));
     assert_eq!((group.instances.len(), group.tags.clone()), (3, tags()));
     assert_eq!(group.subnets, spec.subnets);
 
-    let second =
-        cloud.create_template_version(&template, &content("m7i.xlarge"), "by hand", "u").await.expect("made");
+    let second = cloud
+        .create_template_version(&template, &content("m7i.xlarge"), "by hand", "u")
+        .await
+        .expect("made")
+        .made;
     assert_eq!(second, TemplateVersion(2));
     let change =
         GroupChange { template: Some((template.clone(), second)), desired: Some(4), ..Default::default() };
     cloud.update_group(&name, &change).await.expect("changed");
     cloud.suspend_processes(&name, &[Process::AZRebalance]).await.expect("suspended");
     sim.step(Duration::from_secs(40));
-    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").remove(0);
+    let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").groups.remove(0);
     assert_eq!(group.suspended.keys().collect::<Vec<_>>(), [&Process::AZRebalance]);
     let new: Vec<_> =
         group.instances.iter().filter(|it| it.template.as_ref().is_some_and(|it| it.1 == second)).collect();
@@ -102,7 +110,7 @@ async fn a_pool_lives_and_dies() {
     );
     cloud.delete_group(&name).await.expect("deleted");
     sim.step(Duration::from_secs(5));
-    assert_eq!(cloud.describe_groups(std::slice::from_ref(&name)).await, Ok(vec![]));
+    assert_eq!(cloud.describe_groups(std::slice::from_ref(&name)).await, Ok(Looked::default()));
     assert_eq!(cloud.delete_group(&name).await.expect_err("gone").kind, ErrorKind::Invalid);
     cloud.delete_template_versions(&template, &[second, TemplateVersion(9)]).await.expect("deleted");
     cloud.delete_template(&template).await.expect("deleted");
@@ -142,7 +150,7 @@ async fn the_catalogue_is_known() {
 async fn pages_and_tags() {
     let (sim, cloud) = world();
     let (template, version) =
-        cloud.create_template("one", &content("m7i.large"), "", &tags(), "t").await.expect("made");
+        cloud.create_template("one", &content("m7i.large"), "", &tags(), "t").await.expect("made").made;
     for n in 0..250 {
         let spec = GroupSpec {
             name: format!("pool-{n:03}").into(),
@@ -153,6 +161,7 @@ async fn pages_and_tags() {
             mix: None,
             subnets: [PRIVATE_SUBNETS[0].into()].into(),
             new_instances: Protection::Unprotected,
+            drain_hook: None,
             tags: if n % 2 == 0 { tags() } else { BTreeMap::new() },
         };
         cloud.create_group(&spec).await.expect("made");

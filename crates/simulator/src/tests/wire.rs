@@ -85,6 +85,32 @@ async fn regions_are_worlds_of_their_own() {
     assert!(zones.contains("<zoneName>us-west-2c</zoneName><zoneId>usw2-az3</zoneId>"), "{zones}");
 }
 
+/// Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup: InstanceIds need the group's name, are up to 100, and go
+/// not with InstanceId; the answer has Activities instead of Activity.
+#[tokio::test]
+async fn several_instances_of_a_group_end_in_one_call() {
+    let sim = sim();
+    let scene = Scene { sim: sim.clone(), region: sim.region(REGION) };
+    // Launches take as long as they take with AWS here, each another time.
+    scene.settled_pool((0, 3, 3)).wait(300);
+    let ids = scene.in_service();
+    let end = "Action=TerminateInstanceInAutoScalingGroup&ShouldDecrementDesiredCapacity=true";
+    let named = format!("{end}&AutoScalingGroupName=pool");
+    let two = format!("&InstanceIds.member.1={}&InstanceIds.member.2={}", ids[0], ids[1]);
+    let many = (1..=101).map(|n| format!("&InstanceIds.member.{n}=i-{n:017x}")).collect::<Vec<_>>().concat();
+    let refused =
+        [format!("{end}{two}"), format!("{named}{two}&InstanceId={}", ids[2]), format!("{named}{many}")];
+    for call in refused {
+        let (status, body) = ask(&sim, "autoscaling", &call).await;
+        assert_eq!((status, code(&body)), (400, "ValidationError"), "{body}");
+    }
+    assert_eq!(scene.group().sizes.desired, 3);
+    let (status, body) = ask(&sim, "autoscaling", &format!("{named}{two}")).await;
+    assert_eq!((status, body.matches("<ActivityId>").count()), (200, 2), "{body}");
+    assert!(body.contains("<Activities>") && !body.contains("<Activity>"), "{body}");
+    assert_eq!(scene.group().sizes.desired, 1);
+}
+
 /// A group's life in Auto Scaling's query protocol.
 #[tokio::test]
 async fn a_group_over_the_wire() {

@@ -86,12 +86,6 @@ impl Kubelets {
         self.shared.wake.notify_one();
     }
 
-    /// The kubelet of this Node works again.
-    pub fn restore(&self, node: &str) {
-        lock(&self.shared.silenced).remove(node);
-        self.shared.wake.notify_one();
-    }
-
     /// How each pod ended so far, in order.
     pub fn deaths(&self) -> Vec<PodDeath> {
         lock(&self.shared.deaths).clone()

@@ -1,5 +1,6 @@
 //! Another management cluster beside that of a world, for `clusterctl move`; and new versions of our managers.
 
+use super::clock::MovedClock;
 use super::{Manager, World, released_providers, variables};
 use crate::{ApiServer, Capi, CapiOptions, Controllers};
 use anyhow::Result;
@@ -62,6 +63,7 @@ impl World {
         let api = self.rig.api();
         self.rig.capi()?.restart(api).await?;
         let (manager, control_plane_manager) = Manager::of_both(api, &self.aws, &self.manager_args).await?;
+        let manager = manager.with_env(self.clock.iter().flat_map(MovedClock::env));
         (self.manager, self.control_plane_manager) = (Arc::new(manager), Arc::new(control_plane_manager));
         self.start_managers().await
     }

@@ -123,6 +123,12 @@ impl Manager {
         Ok(Self { name, program: program()?, args, env, log, token, starting, running })
     }
 
+    /// The same with more in its environment.
+    pub(super) fn with_env(mut self, env: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        self.env.extend(env);
+        self
+    }
+
     /// Starts it and waits until it is ready (a manager that waits for the lease is). Nothing to do if it runs.
     pub async fn start(&self) -> Result<()> {
         let _turn = self.starting.lock().await;
@@ -224,11 +230,6 @@ impl Manager {
         self.diagnostics("/metrics").await
     }
 
-    /// What its `/debug/pools` shows: the last plan and report of each pool.
-    pub async fn debug_pools(&self) -> Result<String> {
-        self.diagnostics("/debug/pools").await
-    }
-
     async fn diagnostics(&self, path: &str) -> Result<String> {
         match self.diagnostics_for(Some(&self.token), path).await? {
             (200, page) => Ok(page),
@@ -244,11 +245,6 @@ impl Manager {
     /// Where on this machine its diagnostics are.
     pub fn diagnostics_port(&self) -> Result<u16> {
         self.port(|running| running.diagnostics_port)
-    }
-
-    /// An error unless its `/livez` says that it lives.
-    pub async fn check_alive(&self) -> Result<()> {
-        get(self.port(|running| running.health_port)?, "/livez").await.map(drop)
     }
 
     fn port(&self, which: impl FnOnce(&Running) -> u16) -> Result<u16> {

@@ -17,6 +17,7 @@
 
 mod audit;
 mod aws;
+mod clock;
 mod cluster;
 mod diagnostics;
 mod keeper;
@@ -29,6 +30,7 @@ mod view;
 
 pub use audit::Request;
 pub use aws::{Aws, GROUP_LABEL, IMAGE, INSTANCE_TYPE, REGION, SECURITY_GROUP, SUBNETS};
+pub use clock::ManagerClock;
 pub use cluster::Cluster;
 pub use keeper::Restarts;
 pub use management::ManagementCluster;
@@ -44,6 +46,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result};
 use aws::{Clusters, Elsewhere, Running};
+use clock::MovedClock;
 use keeper::Keeper;
 use kinds::{History, Kind};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
@@ -89,6 +92,8 @@ pub struct WorldOptions {
     pub pod_shutdown: Duration,
     /// Managers that end by themselves are started again. None: they stay away until a test starts them.
     pub restarts: Option<Restarts>,
+    /// Whose clock the infrastructure manager has.
+    pub clock: ManagerClock,
 }
 
 impl Default for WorldOptions {
@@ -108,6 +113,7 @@ impl Default for WorldOptions {
             kubelet_versions: BTreeMap::new(),
             pod_shutdown: POD_SHUTDOWN,
             restarts: None,
+            clock: ManagerClock::Machine,
         }
     }
 }
@@ -124,6 +130,7 @@ pub struct World {
     aws: Aws,
     manager_args: Vec<String>,
     restarts: Option<Restarts>,
+    clock: Option<MovedClock>,
 }
 
 impl World {
@@ -160,7 +167,12 @@ impl World {
             manager_args.extend(aws.queue_of_events()?);
         }
         let (manager, control_plane_manager) = Manager::of_both(rig.api(), &aws, &manager_args).await?;
-        let (manager, control_plane_manager) = (Arc::new(manager), Arc::new(control_plane_manager));
+        let clock = match options.clock {
+            ManagerClock::Machine => None,
+            ManagerClock::Movable => Some(MovedClock::new(rig.folder()).await?),
+        };
+        let manager = Arc::new(manager.with_env(clock.iter().flat_map(MovedClock::env)));
+        let control_plane_manager = Arc::new(control_plane_manager);
         let (keeper, restarts) = (Keeper::default(), options.restarts);
         let mut world = Self {
             keeper,
@@ -172,6 +184,7 @@ impl World {
             aws,
             manager_args,
             restarts,
+            clock,
         };
         let started = world.start_managers().await;
         if started.is_err() {
@@ -217,6 +230,12 @@ impl World {
     /// The manager of FooControlPlanes.
     pub fn control_plane_manager(&self) -> &Manager {
         &self.control_plane_manager
+    }
+
+    /// From now on the infrastructure manager's wall clock is off by so many seconds. An error unless the world was started with
+    /// [`ManagerClock::Movable`].
+    pub fn move_managers_clock(&self, seconds: i64) -> Result<()> {
+        self.clock.as_ref().context("the manager has the machine's clock")?.set(seconds)
     }
 
     /// The kubelets on the management cluster's own API server.

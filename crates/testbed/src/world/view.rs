@@ -80,12 +80,17 @@ impl PoolView {
         let of_pool =
             format!("cluster.x-k8s.io/pool-name={}", foo_api::labels::must_format_value(&name.machine_pool));
         let namespace = name.namespace.as_str();
+        // An API server that was stopped shows no Nodes; all else can be seen without it.
+        let nodes = async || {
+            let client = world.workload_client(&name.cluster);
+            anyhow::Ok(kinds::list(client, Kind::Node, "", "").await.unwrap_or_default())
+        };
         let (machine_pool, foo_pool, machines, foo_machines, nodes) = tokio::try_join!(
             kinds::read(client(), Kind::MachinePool, namespace, &name.machine_pool),
             kinds::read(client(), Kind::FooMachinePool, namespace, &name.pool),
             kinds::list(client(), Kind::Machine, namespace, &of_pool),
             kinds::list(client(), Kind::FooMachine, namespace, &of_pool),
-            kinds::list(world.workload_client(&name.cluster), Kind::Node, "", ""),
+            nodes(),
         )?;
         let mut nodes: BTreeMap<String, Value> =
             nodes.into_iter().map(|node| (text(&node, "/spec/providerID").to_owned(), node)).collect();

@@ -7,7 +7,7 @@ use foo_cloud::model::{
     TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
-use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity, Timeouts};
+use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator::{AccessKey, Role, Simulator, SimulatorConfig};
@@ -90,7 +90,7 @@ impl World {
     }
 
     async fn group(&self) -> foo_cloud::Result<Option<Group>> {
-        Ok(self.cloud.describe_groups(&["pool".into()]).await?.pop())
+        Ok(self.cloud.describe_groups(&["pool".into()]).await?.groups.pop())
     }
 
     async fn look(&mut self, step: &str, pick: impl Fn(&Group) -> String) {
@@ -139,14 +139,14 @@ impl World {
         };
         let (content, tags) = (self.content(), tags());
         let made = self.cloud.create_template("pool", &content, &description(1), &tags, "first").await;
-        let (id, version) = made.context("no template")?;
+        let (id, version) = made.context("no template")?.made;
         self.note("first version", Ok(version.to_string()));
         let again = self.cloud.create_template("pool", &content, &description(9), &tags, "other").await;
-        self.note("create the template again", again.map(|(_, version)| version.to_string()));
+        self.note("create the template again", again.map(|made| made.made.1.to_string()));
         let second =
             async || self.cloud.create_template_version(&id, &content, &description(2), "second").await;
         let (one, two) = (second().await, second().await);
-        self.note("second version", one.and_then(|one| two.map(|two| format!("{one} {two}"))));
+        self.note("second version", one.and_then(|one| two.map(|two| format!("{} {}", one.made, two.made))));
         let unknown = self.cloud.describe_template("nobody").await;
         self.note("unknown template", unknown.map(|found| found.is_some().to_string()));
         let found = self.cloud.describe_template("pool").await;
@@ -164,6 +164,7 @@ impl World {
             mix: None,
             subnets: self.place.subnets.iter().map(|id| SubnetId::from(id.as_str())).collect(),
             new_instances: Protection::Protected,
+            drain_hook: None,
             tags: tags(),
         };
         let created = self.cloud.create_group(&spec).await;
@@ -209,7 +210,7 @@ impl World {
         let tagged = self.cloud.describe_groups_tagged(TAG).await;
         self.note("by tag", tagged.map(|groups| groups.len().to_string()));
         let nobody = self.cloud.describe_groups(&["nobody".into()]).await;
-        self.note("nobody", nobody.map(|groups| groups.len().to_string()));
+        self.note("nobody", nobody.map(|looked| looked.groups.len().to_string()));
         let suspended = self.cloud.suspend_processes(&pool(), &[Process::AZRebalance]).await;
         self.note("suspend", suspended.map(|()| "done".to_owned()));
         self.look("suspended", |group| format!("{:?}", group.suspended.keys().collect::<Vec<_>>())).await;
@@ -248,13 +249,7 @@ impl World {
 }
 
 fn settings(endpoint: &str, identity: Identity, roles: Vec<AssumedRole>) -> AwsSettings {
-    AwsSettings {
-        region: REGION.to_owned(),
-        endpoint_url: Some(endpoint.to_owned()),
-        identity,
-        roles,
-        timeouts: Timeouts::default(),
-    }
+    AwsSettings { endpoint_url: Some(endpoint.to_owned()), identity, roles, ..AwsSettings::new(REGION) }
 }
 
 fn tags() -> BTreeMap<String, String> {
@@ -326,7 +321,7 @@ async fn the_rust_sdk_assumes_roles() -> Result<()> {
     let chain = || vec![assumed("hub"), assumed("spoke")];
     let cloud = AwsCloud::connect(settings(&aws.endpoint(), keys("secret"), chain())).await?;
     assert_eq!(cloud.account().await?, "123456789012");
-    assert!(cloud.describe_groups(&["pool".into()]).await?.is_empty());
+    assert!(cloud.describe_groups(&["pool".into()]).await?.groups.is_empty());
     let callers: Vec<String> = sim.recent_calls().into_iter().map(|call| call.caller).collect();
     assert!(callers.iter().any(|caller| caller.starts_with("ASIA")), "{callers:?}");
     let wrong = AwsCloud::connect(settings(&aws.endpoint(), keys("other"), chain())).await?;

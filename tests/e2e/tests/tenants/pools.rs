@@ -71,7 +71,7 @@ fn things_of_others() -> Vec<Attempt> {
             secret: None,
             spec: json!({"groupName": "neighbour-neighbour-workers"}),
             said: ("AutoScalingGroupReady", "GroupNameTaken"),
-            message: "belongs to FooMachinePool neighbour/workers of Cluster neighbour",
+            message: "belongs to a FooMachinePool of another namespace",
         },
     ]
 }

@@ -191,7 +191,7 @@ impl World {
     }
 
     /// Waits until this is so.
-    pub(crate) async fn until(&self, what: &str, is_so: impl Fn() -> bool) {
+    pub(crate) async fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let began = Instant::now();
         while !is_so() {
             assert!(began.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}\n{}", self.in_words());

@@ -7,9 +7,13 @@ use crate::core::region::Region;
 use crate::core::settings::{Batches, BusyTermination, RepeatedTermination, SuspendedTerminate};
 use crate::core::time::iso_seconds;
 use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
+use std::collections::BTreeSet;
 
 /// Ids that SetInstanceProtection takes (Auto Scaling API Reference).
 pub const PROTECTION_LIMIT: usize = 50;
+
+/// Ids that TerminateInstanceInAutoScalingGroup takes (Auto Scaling API Reference, InstanceIds).
+pub const TERMINATION_LIMIT: usize = 100;
 
 /// Whether a health report respects the group's grace period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +25,55 @@ pub enum GracePeriod {
 }
 
 impl Region {
+    /// TerminateInstanceInAutoScalingGroup with InstanceIds: ends members of one group.
+    ///
+    /// # Errors
+    /// More than a hundred, or one of them cannot be ended; [`Batches`] says what becomes of the others.
+    pub fn terminate_members(
+        &mut self,
+        name: &GroupName,
+        ids: &[InstanceId],
+        decrement: Decrement,
+    ) -> AwsResult<Vec<Activity>> {
+        let group = self.living_group(name)?;
+        if ids.len() > TERMINATION_LIMIT {
+            let text = format!("You can specify up to {TERMINATION_LIMIT} instances.");
+            return Err(AwsError::validation(text));
+        }
+        let strangers: BTreeSet<InstanceId> =
+            ids.iter().filter(|id| !group.members.contains_key(*id)).cloned().collect();
+        let batches = self.settings.batches;
+        if batches == Batches::AllOrNothing {
+            // On a copy, whatever one of them is refused for.
+            let mut trial = self.clone();
+            for id in ids {
+                trial.terminate_one(id, &strangers, decrement)?;
+            }
+        }
+        let (mut ended, mut refused) = (Vec::new(), None);
+        for id in ids {
+            match self.terminate_one(id, &strangers, decrement) {
+                Ok(activity) => ended.push(activity),
+                Err(error) if batches == Batches::AllButTheRefused => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        refused.filter(|_| ended.is_empty()).map_or(Ok(ended), Err)
+    }
+
+    fn terminate_one(
+        &mut self,
+        id: &InstanceId,
+        strangers: &BTreeSet<InstanceId>,
+        decrement: Decrement,
+    ) -> AwsResult<Activity> {
+        if strangers.contains(id) {
+            Err(AwsError::no_member(id))
+        } else {
+            self.terminate_member(id, decrement)
+        }
+    }
+
     /// TerminateInstanceInAutoScalingGroup: ends a member whether or not it is protected.
     pub fn terminate_member(&mut self, id: &InstanceId, decrement: Decrement) -> AwsResult<Activity> {
         let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
@@ -116,7 +169,9 @@ impl Region {
         let done = match (&refused, self.settings.batches) {
             (None, _) => ids,
             (Some(_), Batches::AllOrNothing) => &[],
-            (Some((at, _)), Batches::UpToTheRefused) => ids.get(..*at).unwrap_or_default(),
+            (Some((at, _)), Batches::UpToTheRefused | Batches::AllButTheRefused) => {
+                ids.get(..*at).unwrap_or_default()
+            }
         };
         for id in done {
             if let Some(member) = self.groups.get_mut(name).and_then(|group| group.members.get_mut(id)) {

@@ -6,14 +6,10 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::Activity;
 use crate::core::group::members::GracePeriod;
 use crate::core::region::Region;
-use crate::core::settings::Batches;
 use crate::wire::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_cloud::model::{Health, InstanceId, Protection};
-
-/// Ids of one TerminateInstanceInAutoScalingGroup with InstanceIds.
-const TERMINATE_LIMIT: usize = 100;
 
 pub(super) fn terminate(
     region: &mut Region,
@@ -29,18 +25,10 @@ pub(super) fn terminate(
         xml.within("Activity", |xml| write_activity(xml, &activity));
         return Ok(());
     }
-    let group = group_name(params)?;
-    if many.len() > TERMINATE_LIMIT {
-        return Err(AwsError::validation(format!("You can specify up to {TERMINATE_LIMIT} instances.")));
+    if params.text("InstanceId").is_some() {
+        return Err(AwsError::validation("You must specify either InstanceId or InstanceIds, but not both."));
     }
-    let name = region.living_group(&group)?;
-    if region.settings.batches == Batches::AllOrNothing
-        && let Some(stranger) = many.iter().find(|id| !name.members.contains_key(id))
-    {
-        return Err(AwsError::no_member(stranger));
-    }
-    let activities =
-        many.iter().map(|id| region.terminate_member(id, decrement)).collect::<AwsResult<Vec<_>>>()?;
+    let activities = region.terminate_members(&group_name(params)?, &many, decrement)?;
     write_activities(xml, &activities);
     Ok(())
 }

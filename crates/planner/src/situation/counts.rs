@@ -1,7 +1,7 @@
 //! How many members stand where.
 
+use super::member::{Member, Standing};
 use crate::model::{LifecycleState, Protection, SignalKind};
-use crate::situation::{Member, Standing};
 
 /// Counts of members.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,9 +71,4 @@ impl Tally {
         self.interrupted += u32::from(goes && member.is_announced(SignalKind::Interruption));
         self.staying = self.kept + self.going;
     }
-}
-
-/// How many there are. More than four billion are not told apart.
-pub(crate) fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {
-    u32::try_from(items.into_iter().count()).unwrap_or(u32::MAX)
 }

@@ -1,12 +1,14 @@
-//! Where the replacement of outdated instances stands: a question of what is the case, asked by many steps. What is done
-//! about it is in `steps/replace.rs`.
+//! Where the replacement of outdated instances stands. What is done about it is in `steps/replace.rs`.
 
+use super::content::Generation;
+use super::facts::Facts;
+use super::group::launches_wanted_content;
+use super::member::{Member, Standing};
+use super::size::Decider;
+use super::view::View;
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
-use crate::model::{LifecycleState, NodeState, Timestamp};
+use crate::model::{LifecycleState, NodeState, Timestamp, count};
 use crate::observed::Verdict;
-use crate::situation::{Decider, Generation, Member, Situation, Standing, View};
-use crate::steps::group::launches_wanted_content;
-use crate::tally::count;
 
 /// Where it stands, in numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,10 +54,10 @@ pub(crate) enum Course {
 }
 
 impl Standpoint {
-    pub(crate) fn of(situation: &Situation<'_>) -> Self {
+    pub(crate) fn of(facts: &Facts<'_>) -> Self {
         let mut standpoint = Self::default();
-        for member in staying(situation) {
-            let available = is_available(situation, member);
+        for member in staying(facts) {
+            let available = is_available(facts, member);
             standpoint.available += u32::from(available);
             match member.generation {
                 Generation::Current => {
@@ -66,16 +68,15 @@ impl Standpoint {
                 Generation::Unknown => {}
             }
         }
-        standpoint.course = course(situation, standpoint);
-        let going = count(situation.members.iter().filter(|member| goes_outdated(member)));
-        let most = room(situation, standpoint.outdated);
-        standpoint.surge = surge(situation, standpoint, most);
-        standpoint.held =
-            surge(situation, standpoint, room(situation, standpoint.outdated.saturating_add(going)));
+        standpoint.course = course(facts, standpoint);
+        let going = count(facts.members.iter().filter(|member| goes_outdated(member)));
+        let most = room(facts, standpoint.outdated);
+        standpoint.surge = surge(facts, standpoint, most);
+        standpoint.held = surge(facts, standpoint, room(facts, standpoint.outdated.saturating_add(going)));
         standpoint.cramped = standpoint.course.goes_on()
             && standpoint.outdated > 0
             && most == 0
-            && situation.desired.rollout.unavailable(situation.wish.size) == 0;
+            && facts.desired.rollout.unavailable(facts.wish.size) == 0;
         standpoint
     }
 }
@@ -87,27 +88,27 @@ impl Course {
     }
 }
 
-fn course(situation: &Situation<'_>, standpoint: Standpoint) -> Course {
-    let rules = &situation.desired.rollout;
-    let ours = matches!(situation.view, View::Ours(_));
-    if situation.desired.goal != Goal::Run || !ours {
+fn course(facts: &Facts<'_>, standpoint: Standpoint) -> Course {
+    let rules = &facts.desired.rollout;
+    let ours = matches!(facts.view, View::Ours(_));
+    if facts.desired.goal != Goal::Run || !ours {
         return Course::Finished;
     }
-    let stuck = situation.given_up.is_some_and(|record| record.verdict == Verdict::Stuck);
-    let back = situation.fallback.is_some() && rules.on_failure == OnFailure::Rollback && !stuck;
+    let stuck = facts.content.given_up.is_some_and(|record| record.verdict == Verdict::Stuck);
+    let back = facts.content.fallback.is_some() && rules.on_failure == OnFailure::Rollback && !stuck;
     // A way back that was given up on has come to its end after all when nothing else is left.
     let is_back = stuck && standpoint.outdated == 0 && standpoint.proven > 0;
-    if situation.given_up.is_some() && !back {
+    if facts.content.given_up.is_some() && !back {
         return if is_back { Course::Finished } else { Course::Halted };
     }
     match (standpoint.outdated, rules.strategy) {
-        (0, _) if !is_on_trial(situation, standpoint) => Course::Finished,
+        (0, _) if !is_on_trial(facts, standpoint) => Course::Finished,
         (_, Strategy::OnDelete) => Course::OnDelete,
         (_, Strategy::RollingUpdate) if rules.paused => Course::Paused,
-        (_, Strategy::RollingUpdate) if matches!(situation.desired.template, Wanted::Blocked(_)) => {
+        (_, Strategy::RollingUpdate) if matches!(facts.desired.template, Wanted::Blocked(_)) => {
             Course::Waiting
         }
-        (_, Strategy::RollingUpdate) if !launches_wanted_content(situation) => Course::Preparing,
+        (_, Strategy::RollingUpdate) if !launches_wanted_content(facts) => Course::Preparing,
         (_, Strategy::RollingUpdate) if back => Course::RollingBack,
         (_, Strategy::RollingUpdate) => Course::Rolling,
     }
@@ -115,9 +116,9 @@ fn course(situation: &Situation<'_>, standpoint: Standpoint) -> Course {
 
 /// The last of the old content is gone before anything of the new one was available, as in a pool of one instance: it may
 /// still fail. Known from the last pass; after a crash such a roll-out counts as finished.
-fn is_on_trial(situation: &Situation<'_>, standpoint: Standpoint) -> bool {
-    let tried = situation.memory.trial.as_ref().map(|trial| &trial.hash);
-    situation.wish.size > 0 && standpoint.proven == 0 && tried.is_some() && tried == situation.aim()
+fn is_on_trial(facts: &Facts<'_>, standpoint: Standpoint) -> bool {
+    let tried = facts.memory.trial.as_ref().map(|trial| &trial.hash);
+    facts.wish.size > 0 && standpoint.proven == 0 && tried.is_some() && tried == facts.content.aim
 }
 
 fn goes_outdated(member: &Member<'_>) -> bool {
@@ -125,12 +126,12 @@ fn goes_outdated(member: &Member<'_>) -> bool {
 }
 
 /// How many instances beyond the wish there may be for the replacement of so many.
-pub(crate) fn room(situation: &Situation<'_>, outdated: u32) -> u32 {
-    let wish = situation.wish;
+pub(crate) fn room(facts: &Facts<'_>, outdated: u32) -> u32 {
+    let wish = facts.wish;
     match wish.decider {
         Decider::External { .. } => 0,
         Decider::Replicas => {
-            let rules = situation.desired.rollout;
+            let rules = facts.desired.rollout;
             let most = if wish.size == 0 { 0 } else { rules.max_surge.up(wish.size).min(outdated) };
             wish.ceiling.map_or(most, |ceiling| most.min(ceiling.saturating_sub(wish.size)))
         }
@@ -139,9 +140,9 @@ pub(crate) fn room(situation: &Situation<'_>, outdated: u32) -> u32 {
 
 /// One first, the canary; when it is available, all that are allowed. What is there of the new content already, or on its
 /// way, is not taken back because a new Node falters or the roll-out is stopped: the surplus may be what is available.
-fn surge(situation: &Situation<'_>, standpoint: Standpoint, room: u32) -> u32 {
-    let coming = situation.unlaunched();
-    let beyond = situation.tally.kept.saturating_add(coming).saturating_sub(situation.wish.size);
+fn surge(facts: &Facts<'_>, standpoint: Standpoint, room: u32) -> u32 {
+    let coming = facts.unlaunched();
+    let beyond = facts.tally.kept.saturating_add(coming).saturating_sub(facts.wish.size);
     let there = beyond.min(standpoint.current.saturating_add(coming));
     match standpoint.course {
         Course::Finished | Course::OnDelete => 0,
@@ -154,8 +155,8 @@ fn surge(situation: &Situation<'_>, standpoint: Standpoint, room: u32) -> u32 {
 }
 
 /// Members that are not on their way out.
-pub(crate) fn staying<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
-    situation
+pub(crate) fn staying<'s, 'a>(facts: &'s Facts<'a>) -> impl Iterator<Item = &'s Member<'a>> {
+    facts
         .members
         .iter()
         .filter(|member| matches!(member.standing, Standing::New | Standing::Unclaimed | Standing::Kept))
@@ -163,19 +164,19 @@ pub(crate) fn staying<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Ite
 
 /// Whether a member that stays serves: its Node is Ready, and a new one has been so for long enough; and nobody calls it
 /// sick.
-pub(crate) fn is_available(situation: &Situation<'_>, member: &Member<'_>) -> bool {
-    available_from(situation, member).is_some_and(|from| from <= situation.observed.now)
+pub(crate) fn is_available(facts: &Facts<'_>, member: &Member<'_>) -> bool {
+    available_from(facts, member).is_some_and(|from| from <= facts.observed.now)
 }
 
 /// From when on a member that stays is available if its Node stays Ready; `None` when its Node is not.
-pub(crate) fn available_from(situation: &Situation<'_>, member: &Member<'_>) -> Option<Timestamp> {
+pub(crate) fn available_from(facts: &Facts<'_>, member: &Member<'_>) -> Option<Timestamp> {
     let machine = member.machine.filter(|machine| machine.sickness().is_none())?;
     if member.instance.lifecycle != LifecycleState::InService || machine.node != NodeState::Ready {
         return None;
     }
     let since = machine.node_since.unwrap_or(machine.created);
     Some(match member.generation {
-        Generation::Current => since.plus(situation.desired.rollout.min_ready.into()),
+        Generation::Current => since.plus(facts.desired.rollout.min_ready.into()),
         Generation::Outdated | Generation::Unknown => since,
     })
 }

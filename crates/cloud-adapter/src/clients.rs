@@ -1,0 +1,19 @@
+//! The SDK's clients that make up one cloud.
+
+/// Auto Scaling and EC2 of one identity in one region.
+#[derive(Clone, Debug)]
+pub struct AwsCloud {
+    pub(crate) autoscaling: Clients<aws_sdk_autoscaling::Client>,
+    pub(crate) ec2: Clients<aws_sdk_ec2::Client>,
+    pub(crate) sts: aws_sdk_sts::Client,
+}
+
+/// Two clients of the same service.
+#[derive(Clone, Debug)]
+pub(crate) struct Clients<C> {
+    /// Repeats what failed for a passing reason: for reads, and for changes that carry a client token.
+    pub(crate) repeating: C,
+    /// Sends once: for all other changes. A second TerminateInstanceInAutoScalingGroup after a lost answer could
+    /// shrink the group twice; the caller looks first.
+    pub(crate) once: C,
+}

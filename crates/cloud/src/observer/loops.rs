@@ -1,0 +1,34 @@
+//! What all loops of an observer have: a watchdog each, and a deadline for every call.
+
+use crate::error::CloudError;
+use crate::operation::Operation;
+use crate::watchdog::Watchdog;
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+/// A look that takes longer than this is given up: longer than the SDK's own limits, the wait for a token of a throttled
+/// account included. Without this one lost answer would leave 100 groups unseen for ever.
+pub(super) const LONGEST_LOOK: Duration = Duration::from_mins(2);
+
+/// One for each loop.
+#[derive(Debug, Default)]
+pub(super) struct Watchdogs {
+    pub(super) groups: Watchdog,
+    pub(super) instances: Watchdog,
+    pub(super) templates: Watchdog,
+    pub(super) guard: Watchdog,
+}
+
+/// What a call comes to, in time.
+pub(super) async fn in_time<T>(
+    operation: Operation,
+    call: impl Future<Output = crate::Result<T>>,
+) -> crate::Result<T> {
+    let answer = timeout(LONGEST_LOOK, call).await;
+    answer.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_LOOK)))
+}
+
+/// The earlier of two moments, of which any may never come.
+pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}

@@ -1,0 +1,71 @@
+//! A watchdog over a loop that runs for as long as the process: the loop says by when it turns again, whatever happens, and one
+//! that did not is noticed by somebody else. It ends nothing.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Held by the loop. Clones are the same watchdog.
+#[derive(Clone, Debug, Default)]
+pub struct Watchdog(Arc<Mutex<Option<Instant>>>);
+
+/// Held by whoever looks. It does not outlive the loop.
+#[derive(Clone, Debug)]
+pub struct WeakWatchdog(Weak<Mutex<Option<Instant>>>);
+
+impl Watchdog {
+    /// The loop turns again within this time; everything that it waits for until then has its own deadline.
+    pub fn expects(&self, within: Duration) {
+        self.set(Instant::now().checked_add(within));
+    }
+
+    /// The loop turns again at this moment, or when something happens; without one it waits for what may never happen.
+    pub fn expects_at(&self, moment: Option<Instant>) {
+        self.set(moment);
+    }
+
+    /// The loop waits for what may never happen.
+    pub fn rests(&self) {
+        self.set(None);
+    }
+
+    /// For somebody else to look at.
+    pub fn downgrade(&self) -> WeakWatchdog {
+        WeakWatchdog(Arc::downgrade(&self.0))
+    }
+
+    fn set(&self, until: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    }
+}
+
+impl WeakWatchdog {
+    /// How long ago the loop should have turned; none if there is no loop any more.
+    pub fn overdue(&self) -> Option<Duration> {
+        let watchdog = self.0.upgrade()?;
+        let until = *watchdog.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(until.map_or(Duration::ZERO, |until| Instant::now().saturating_duration_since(until)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_that_does_not_turn_in_time_is_overdue_and_one_that_rests_is_not() {
+        let watchdog = Watchdog::default();
+        let seen = watchdog.downgrade();
+        tokio::time::advance(Duration::from_hours(1)).await;
+        assert_eq!(seen.overdue(), Some(Duration::ZERO), "it has said nothing yet");
+        watchdog.expects(Duration::from_secs(10));
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert_eq!(seen.overdue(), Some(Duration::ZERO));
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(seen.overdue(), Some(Duration::from_secs(5)));
+        watchdog.rests();
+        assert_eq!(seen.overdue(), Some(Duration::ZERO));
+        drop(watchdog);
+        assert_eq!(seen.overdue(), None);
+    }
+}

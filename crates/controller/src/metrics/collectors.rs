@@ -1,0 +1,132 @@
+//! Numbers that are worked out at the moment somebody asks for them: what stands still counts nothing any more.
+
+use super::labels::{ConditionLabels, ControllerLabels, KindLabels, TaskLabels};
+use super::{Controller, Task};
+use crate::debug::DebugPools;
+use crate::passes::Underway;
+use crate::queue::Queue;
+use crate::tasks::Tasks;
+use crate::watch::Pulses;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::gauge::ConstGauge;
+use std::collections::BTreeMap;
+use std::fmt;
+use strum::IntoEnumIterator;
+
+/// How long passes have been under way at the moment somebody asks: one that hangs shows itself before it ends.
+#[derive(Debug)]
+pub(super) struct LongestPass(pub(super) Underway);
+
+impl Collector for LongestPass {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_reconcile_longest_seconds",
+            "How long the pass under way has lasted that began first; 0 if there is none",
+            None,
+            MetricType::Gauge,
+        )?;
+        let longest = self.0.longest();
+        for controller in Controller::iter() {
+            let lasts = longest.get(&controller).copied().unwrap_or_default();
+            let labels = ControllerLabels { controller };
+            ConstGauge::new(lasts.as_secs_f64()).encode(descriptor.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// For how long watches have been silent at the moment somebody asks: one that died counts nothing any more.
+#[derive(Debug)]
+pub(super) struct Silences(pub(super) Pulses);
+
+impl Collector for Silences {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_watch_silence_seconds",
+            "How long the most silent watch of the kind has heard nothing good: no complete list, no event, no bookmark",
+            None,
+            MetricType::Gauge,
+        )?;
+        for (kind, silence) in self.0.silences() {
+            ConstGauge::new(silence.as_secs_f64()).encode(descriptor.encode_family(&KindLabels { kind })?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts the pools' conditions at the moment somebody asks.
+#[derive(Debug)]
+pub(super) struct PoolConditions(pub(super) DebugPools);
+
+impl Collector for PoolConditions {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_pool_conditions",
+            "Pools by condition",
+            None,
+            MetricType::Gauge,
+        )?;
+        for ((condition, status), count) in self.0.count_conditions() {
+            let labels = ConditionLabels { condition: condition.into(), status };
+            ConstGauge::new(count).encode(descriptor.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// By how much tasks are overdue.
+#[derive(Debug)]
+pub(super) struct OverdueTasks(pub(super) Tasks);
+
+impl Collector for OverdueTasks {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_task_overdue_seconds",
+            "How long ago the task of this kind that is most overdue should have gone on",
+            None,
+            MetricType::Gauge,
+        )?;
+        let overdue = self.0.overdue();
+        for task in Task::iter() {
+            let by = overdue.get(&task).copied().unwrap_or_default();
+            ConstGauge::new(by.as_secs_f64()).encode(descriptor.encode_family(&TaskLabels { task })?)?;
+        }
+        Ok(())
+    }
+}
+
+/// What waits for its turn.
+#[derive(Debug)]
+pub(super) struct Queues(pub(super) BTreeMap<Controller, Queue>);
+
+impl Collector for Queues {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let waiting: Vec<_> = self
+            .0
+            .iter()
+            .map(|(controller, queue)| (ControllerLabels { controller: *controller }, queue.waiting()))
+            .collect();
+        let help = "Objects that wait for a pass";
+        let mut depth =
+            encoder.encode_descriptor("foo_reconcile_queue_depth", help, None, MetricType::Gauge)?;
+        for (labels, waiting) in &waiting {
+            let objects = i64::try_from(waiting.objects).unwrap_or(i64::MAX);
+            ConstGauge::new(objects).encode(depth.encode_family(labels)?)?;
+        }
+        let help = "How long the object has waited for a pass that has waited longest; 0 if none waits";
+        let mut oldest =
+            encoder.encode_descriptor("foo_reconcile_queue_oldest_seconds", help, None, MetricType::Gauge)?;
+        for (labels, waiting) in &waiting {
+            ConstGauge::new(waiting.longest.as_secs_f64()).encode(oldest.encode_family(labels)?)?;
+        }
+        let help = "How long objects waited for a pass";
+        let mut waits =
+            encoder.encode_descriptor("foo_reconcile_queue_seconds", help, None, MetricType::Histogram)?;
+        for (controller, queue) in &self.0 {
+            queue.waited.encode(waits.encode_family(&ControllerLabels { controller: *controller })?)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! FooMachines that no pool looks after, because somebody made them by hand: they say so, and what to do. Nothing else is done
+//! about them; the pass of a pool does not see them.
+
+use super::gather::{Caches, belongs_to, owning_pool};
+use crate::Context;
+use crate::apply::{self, StatusWriter, Written};
+use crate::clock::to_kube;
+use foo_api::machine::FooMachineStatus;
+use foo_api::{FooMachine, FooMachinePool, conditions, names};
+use foo_planner::report::Severity;
+use futures::StreamExt;
+use futures::channel::mpsc::UnboundedReceiver;
+use kube::{Api, Resource, ResourceExt};
+use kube_runtime::reflector::ObjectRef;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The pool of a FooMachine that was moved or restored may come a little later than the FooMachine itself.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// After a write that failed.
+const TRY_AGAIN: Duration = Duration::from_mins(5);
+/// So many wait or are written at a time.
+const AT_A_TIME: usize = 64;
+
+const NOT_OURS: &str = "NotOurs";
+const MESSAGE: &str = "no FooMachinePool has an instance of this name: the provider makes FooMachines itself, one for each \
+    instance, and does nothing for this one; delete it (where the policy foo-machines is installed, first put the annotation \
+    infrastructure.foo.com/deletion-allowed on it), and raise MachinePool.spec.replicas if you want one more instance";
+
+/// Looks at each FooMachine that changed and that nobody knew the pool of.
+pub(super) async fn run(
+    context: Context,
+    caches: Caches,
+    suspects: UnboundedReceiver<ObjectRef<FooMachine>>,
+) {
+    if caches.wait_until_filled().await.is_err() {
+        return;
+    }
+    let strangers = Strangers { status: StatusWriter::new(names::managers::MACHINE_STATUS), context, caches };
+    suspects.for_each_concurrent(AT_A_TIME, |suspect| strangers.look_at(suspect)).await;
+}
+
+struct Strangers {
+    context: Context,
+    caches: Caches,
+    status: StatusWriter,
+}
+
+impl Strangers {
+    async fn look_at(&self, suspect: ObjectRef<FooMachine>) {
+        // When the manager starts, nearly all are named before the cache knows their pools.
+        if self.stranger(&suspect).is_none() {
+            return;
+        }
+        tokio::time::sleep(PATIENCE).await;
+        while let Some(machine) = self.stranger(&suspect) {
+            match self.tell(&machine).await {
+                Err(apply::Error::Kube(error))
+                    if !apply::is_not_found(&error) && !apply::is_conflict(&error) =>
+                {
+                    tracing::warn!(machine = %suspect, %error, "could not write the status of a FooMachine");
+                }
+                Ok(()) | Err(_) => return,
+            }
+            tokio::time::sleep(TRY_AGAIN).await;
+        }
+    }
+
+    /// The FooMachine, if it is to be told that no pool looks after it.
+    fn stranger(&self, suspect: &ObjectRef<FooMachine>) -> Option<Arc<FooMachine>> {
+        let machine = self.caches.foo_machines.get(suspect)?;
+        (self.is_to_be_told(&machine) && !is_known(&self.caches, &machine)).then_some(machine)
+    }
+
+    /// One with our finalizer was made by us: its pool is gone, and somebody is about to clear up.
+    fn is_to_be_told(&self, machine: &FooMachine) -> bool {
+        let is_ours = |value: &String| machine.labels().get(names::WATCH_LABEL) == Some(value);
+        machine.metadata.deletion_timestamp.is_none()
+            && !machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER)
+            && !machine.annotations().contains_key(names::PAUSED_ANNOTATION)
+            // Another manager's pools are not to be seen here, and it knows its FooMachines.
+            && self.context.settings.watch_filter.as_ref().is_none_or(is_ours)
+    }
+
+    async fn tell(&self, machine: &FooMachine) -> Result<(), apply::Error> {
+        let old = machine.status.clone().unwrap_or_default();
+        let ready = conditions::Wanted {
+            kind: "Ready".to_owned(),
+            status: "False",
+            reason: NOT_OURS.to_owned(),
+            message: MESSAGE.to_owned(),
+        };
+        let now = to_kube(self.context.clock.now());
+        let conditions = conditions::merge(&old.conditions, &[ready], machine.metadata.generation, now);
+        let status = FooMachineStatus { conditions, ..old };
+        let namespace = machine.namespace().unwrap_or_default();
+        let machines: Api<FooMachine> = Api::namespaced(self.context.client.clone(), &namespace);
+        let written =
+            self.status.apply_if_changed(&machines, machine, machine.status.as_ref(), &status).await?;
+        if written == Written::Yes {
+            let object = machine.object_ref(&());
+            self.context.events.publish(&object, Severity::Warning, NOT_OURS, MESSAGE).await;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a pool that is there has an instance of this name.
+pub(super) fn is_known(caches: &Caches, machine: &FooMachine) -> bool {
+    let namespace = machine.namespace().unwrap_or_default();
+    let owner = owning_pool(machine).filter(|pool| belongs_to(machine, pool));
+    let is_there = |pool: &str| caches.pools.get(&ObjectRef::new(pool).within(&namespace)).is_some();
+    let has_it = |pool: &FooMachinePool| {
+        pool.metadata.namespace.as_deref() == Some(&namespace) && belongs_to(machine, &pool.name_any())
+    };
+    owner.is_some_and(is_there) || !caches.pools.state_filter(has_it).is_empty()
+}

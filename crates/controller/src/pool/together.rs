@@ -1,0 +1,166 @@
+//! Ends that go in one call: AWS ends up to a hundred instances of a group at once.
+//!
+//! A plan names each instance for itself, and so does everything that is remembered and told. AWS does not say whether a
+//! call that it refuses because of one instance has ended some of the others. So nothing is concluded from such a refusal:
+//! the group is looked at, and what is still to be ended is ended one by one for a while.
+
+use super::execute::{Done, Failure, Hands};
+use foo_cloud::model::{Decrement, GroupName, InstanceId, Timestamp};
+use foo_cloud::{CloudError, Ended, ErrorKind};
+use foo_planner::Action;
+use futures::future::join_all;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Most instances of one call (Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup, InstanceIds).
+const MOST: usize = 100;
+/// Machines that are read at a time, just before their instances are ended.
+const READS: usize = 10;
+/// How long what AWS would not end together is ended one by one.
+const ALONE_FOR: Duration = Duration::from_mins(5);
+
+/// Instances that AWS would not end together with others, and when it said so.
+#[derive(Debug, Default)]
+pub(super) struct Alone(HashMap<InstanceId, Timestamp>);
+
+impl Alone {
+    /// AWS would not end it together with others.
+    pub(super) fn add(&mut self, action: &Action, now: Timestamp) {
+        self.0.retain(|_, since| since.until(now) < ALONE_FOR);
+        if let Action::TerminateInstance { id, .. } = action {
+            self.0.insert(id.clone(), now);
+        }
+    }
+
+    fn has(&self, id: &InstanceId, now: Timestamp) -> bool {
+        self.0.get(id).is_some_and(|since| since.until(now) < ALONE_FOR)
+    }
+}
+
+/// How many of these actions, from the first on, are carried out in one go; at least one.
+pub(super) fn first(actions: &[Action], alone: &Alone, now: Timestamp) -> usize {
+    let how = |action: &Action| match action {
+        Action::TerminateInstance { group, id, decrement, .. } if !alone.has(id, now) => {
+            Some((group.clone(), *decrement))
+        }
+        _ => None,
+    };
+    let Some(of_first) = actions.first().and_then(how) else { return 1 };
+    actions.iter().take(MOST).take_while(|action| how(action).as_ref() == Some(&of_first)).count()
+}
+
+/// What a call for several instances is about.
+struct Call<'a> {
+    group: &'a GroupName,
+    decrement: Decrement,
+    ids: Vec<&'a InstanceId>,
+}
+
+impl Hands<'_> {
+    /// Ends instances in one call, and says of each how it went, in their order. Not those whose Machine is alive.
+    pub(super) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
+        let mut results = Vec::with_capacity(actions.len());
+        for some in actions.chunks(READS) {
+            let looks_away = results.iter().any(Result::is_err);
+            results.extend(if looks_away {
+                some.iter().map(|_| Ok(Some(Done::Overtaken("its Machine could not be read")))).collect()
+            } else {
+                join_all(some.iter().map(|action| self.is_overtaken(action))).await
+            });
+        }
+        let free = actions.iter().zip(&results).filter(|(_, result)| matches!(result, Ok(None)));
+        let answer = match call_of(free.map(|(action, _)| *action)) {
+            Some(call) => self.end(&call).await,
+            None => Ok(Ended::All),
+        };
+        let done = |before: Result<Option<Done>, Failure>| match before? {
+            Some(overtaken) => Ok(overtaken),
+            None => came_of(&answer),
+        };
+        results.into_iter().map(done).collect()
+    }
+
+    async fn is_overtaken(&self, action: &Action) -> Result<Option<Done>, Failure> {
+        let Action::TerminateInstance { id, .. } = action else { return Ok(None) };
+        let lives = self.has_living_machine(id).await?;
+        Ok(lives.then_some(Done::Overtaken("its Machine is not being deleted")))
+    }
+
+    async fn end(&self, call: &Call<'_>) -> Result<Ended, CloudError> {
+        if let [id] = call.ids.as_slice() {
+            return self.cloud.terminate_instance(id, call.decrement).await.map(|()| Ended::All);
+        }
+        let ids: Vec<InstanceId> = call.ids.iter().copied().cloned().collect();
+        match self.cloud.terminate_instances(call.group, &ids, call.decrement).await {
+            Err(error) if is_about_one(&error) => {
+                tracing::info!(group = %call.group, %error, "not ended together");
+                Ok(Ended::NotAll)
+            }
+            other => other,
+        }
+    }
+}
+
+fn call_of<'a>(actions: impl Iterator<Item = &'a Action>) -> Option<Call<'a>> {
+    let mut all: Option<Call<'a>> = None;
+    for action in actions {
+        if let Action::TerminateInstance { group, id, decrement, .. } = action {
+            let call = all.get_or_insert_with(|| Call { group, decrement: *decrement, ids: Vec::new() });
+            call.ids.push(id);
+        }
+    }
+    all
+}
+
+/// What the answer means for one of several.
+fn came_of(answer: &Result<Ended, CloudError>) -> Result<Done, Failure> {
+    match answer {
+        Ok(Ended::All) => Ok(Done::Carried),
+        Ok(Ended::NotAll) => Ok(Done::NotTogether),
+        Err(error) => Err(error.clone().into()),
+    }
+}
+
+/// Whether a refusal may be about one of several instances only.
+fn is_about_one(error: &CloudError) -> bool {
+    match error.kind {
+        ErrorKind::Invalid | ErrorKind::InUse | ErrorKind::NotFound | ErrorKind::AlreadyExists => true,
+        ErrorKind::Throttled
+        | ErrorKind::Denied
+        | ErrorKind::Credentials
+        | ErrorKind::LimitExceeded
+        | ErrorKind::LostAnswer
+        | ErrorKind::Unreachable
+        | ErrorKind::Internal => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(id: &str, decrement: Decrement) -> Action {
+        Action::TerminateInstance { group: "g".into(), id: id.into(), decrement, why: String::new() }
+    }
+
+    #[test]
+    fn ends_of_one_kind_go_together_and_all_else_alone() {
+        let mut alone = Alone::default();
+        let actions = [
+            end("i-1", Decrement::Shrink),
+            end("i-2", Decrement::Shrink),
+            end("i-3", Decrement::Replace),
+            Action::AddFinalizer,
+            Action::AddFinalizer,
+        ];
+        let count = |from: usize, alone: &Alone, at: u64| {
+            first(&actions[from..], alone, Timestamp::default().plus(Duration::from_secs(at)))
+        };
+        assert_eq!([0, 2, 3].map(|from| count(from, &alone, 0)), [2, 1, 1]);
+        let many: Vec<Action> = (0..120).map(|n| end(&format!("i-{n}"), Decrement::Shrink)).collect();
+        assert_eq!(first(&many, &alone, Timestamp::default()), MOST);
+        alone.add(&actions[1], Timestamp::default());
+        assert_eq!(count(0, &alone, 0), 1, "what follows would not go with it");
+        assert_eq!(count(0, &alone, 300), 2, "not for ever");
+    }
+}

@@ -1,0 +1,67 @@
+//! The objects of a cache in the order of their names: those of one namespace, or whose names begin alike, are found without
+//! looking at all others. The cache itself is a hash table, which cannot tell that.
+
+use kube::{Resource, ResourceExt};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Objects by namespace and name. Clones share them; kept up to date together with the cache.
+#[derive(Debug)]
+pub struct ByName<K>(Arc<RwLock<Objects<K>>>);
+
+/// Namespace (empty for kinds without) and name.
+type Key = (String, String);
+type Objects<K> = BTreeMap<Key, Arc<K>>;
+
+impl<K> Clone for ByName<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K> Default for ByName<K> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<K: Resource> ByName<K> {
+    /// Those of this namespace that are wanted, by name.
+    pub fn all_in(&self, namespace: &str, wanted: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
+        self.beginning_with(namespace, "", wanted)
+    }
+
+    /// Those of this namespace whose names begin like this, and that are wanted, by name. Nothing is asked about any other.
+    pub fn beginning_with(&self, namespace: &str, head: &str, wanted: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
+        let from = Bound::Included((namespace.to_owned(), head.to_owned()));
+        let objects = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        objects
+            .range((from, Bound::Unbounded))
+            .take_while(|((of, name), _)| of == namespace && name.starts_with(head))
+            .filter(|(_, object)| wanted(object))
+            .map(|(_, object)| Arc::clone(object))
+            .collect()
+    }
+
+    pub(crate) fn insert(&self, object: Arc<K>) {
+        self.write(|objects| drop(objects.insert(key(&*object), object)));
+    }
+
+    pub(super) fn remove(&self, object: &K) {
+        self.write(|objects| drop(objects.remove(&key(object))));
+    }
+
+    pub(super) fn replace(&self, by: Vec<Arc<K>>) {
+        let by = by.into_iter().map(|object| (key(&*object), object)).collect();
+        self.write(|objects| *objects = by);
+    }
+
+    fn write(&self, change: impl FnOnce(&mut Objects<K>)) {
+        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn key<K: Resource>(object: &K) -> Key {
+    (object.namespace().unwrap_or_default(), object.name_any())
+}

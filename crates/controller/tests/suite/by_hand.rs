@@ -1,0 +1,101 @@
+//! What people make by hand that nobody looks after: it is said where they will look.
+
+use crate::support::{NS, World, objects};
+use foo_api::capi::MachinePool;
+use foo_api::names::{MACHINE_FINALIZER, PAUSED_ANNOTATION};
+use foo_api::{FooMachine, FooMachineSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::ResourceExt;
+use std::time::Duration;
+
+fn foo_machine(name: &str, instance: &str) -> FooMachine {
+    let spec = FooMachineSpec {
+        provider_id: format!("aws:///eu-central-1a/{instance}"),
+        instance_id: instance.to_owned(),
+    };
+    objects::placed(FooMachine::new(name, spec))
+}
+
+fn said_of(world: &World, name: &str) -> Option<Condition> {
+    let machine: FooMachine = world.server.get(NS, name).unwrap();
+    machine.status?.conditions.into_iter().find(|condition| condition.type_ == "Ready")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_foo_machine_that_somebody_made_says_so_and_what_to_do() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    world.has(&foo_machine("mine", "i-0123456789abcdef0"));
+    world.settles().await;
+    let said = said_of(&world, "mine").unwrap();
+    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "NotOurs"));
+    for word in ["delete it", "infrastructure.foo.com/deletion-allowed", "MachinePool.spec.replicas"] {
+        assert!(said.message.contains(word), "{}", said.message);
+    }
+    assert_eq!(world.events_on("mine"), ["NotOurs"]);
+    for name in pool.foo_machines() {
+        assert_eq!(said_of(&world, &name).unwrap().reason, "InService");
+        assert_eq!(world.events_on(&name), [""; 0]);
+    }
+    let version = world.server.resource_version();
+    world.waits(Duration::from_hours(1)).await;
+    assert_eq!(world.server.resource_version(), version, "it is said once");
+    let mut world = world;
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.settles().await;
+    assert_eq!(world.events_on("mine"), ["NotOurs"], "the next manager reads it there");
+    world.pool("p").is_of(2);
+}
+
+/// Those of a pool that is gone or not there yet, and what somebody paused, are not a user's mistake.
+#[tokio::test(start_paused = true)]
+async fn foo_machines_of_pools_that_come_later_or_went_are_not_called_strangers() {
+    let world = World::new().await;
+    let mut left = foo_machine("left-0123456789abcdef0", "i-0123456789abcdef0");
+    left.finalizers_mut().push(MACHINE_FINALIZER.to_owned());
+    world.has(&left);
+    let mut paused = foo_machine("paused", "i-0123456789abcdef1");
+    paused.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
+    world.has(&paused);
+    world.has(&foo_machine("late-0123456789abcdef2", "i-0123456789abcdef2"));
+    world.waits(Duration::from_secs(10)).await;
+    world.pool("late").begins_with(0);
+    world.settles().await;
+    assert!(said_of(&world, "left-0123456789abcdef0").is_none());
+    assert!(said_of(&world, "paused").is_none());
+    let of_a_pool = said_of(&world, "late-0123456789abcdef2");
+    assert_ne!(of_a_pool.map(|said| said.reason).as_deref(), Some("NotOurs"));
+    for name in ["left-0123456789abcdef0", "paused", "late-0123456789abcdef2"] {
+        assert!(!world.events_on(name).contains(&"NotOurs".to_owned()), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_foo_machine_pool_that_two_machine_pools_name_says_which_one_gets_nothing() {
+    let mut world = World::new().await;
+    world.pool("p").of(2).await;
+    let mut twin = objects::machine_pool("twin", 3);
+    "p".clone_into(&mut twin.spec.template.spec.infrastructure_ref.name);
+    world.has(&twin);
+    world.settles().await;
+    let pool = world.pool("p");
+    let message = pool.condition("Ready").message;
+    assert!(message.contains("also named by MachinePool twin"), "{message}");
+    assert!(message.contains("MachinePool p owns it"), "{message}");
+    assert_eq!(pool.says("Ready"), "True", "{message}");
+    let told = |world: &World| world.events_on("p").iter().filter(|it| *it == "NamedTwice").count();
+    assert_eq!(told(&world), 1);
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.settles().await;
+    assert_eq!(told(&world), 1, "the next manager reads it there");
+    world.pool("p").is_of(2);
+    assert!(message.contains("only then delete"), "it would take the pool along: {message}");
+    let turns = |twin: &mut MachinePool| {
+        "its-own".clone_into(&mut twin.spec.template.spec.infrastructure_ref.name);
+    };
+    world.server.edit(NS, "twin", turns).unwrap();
+    world.until("it is over", || !world.pool("p").condition("Ready").message.contains("twin")).await;
+    world.pool("p").is_of(2);
+}

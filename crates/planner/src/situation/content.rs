@@ -1,0 +1,128 @@
+//! What instances were launched from, and what they shall be launched from.
+
+use super::view::View;
+use crate::desired::{Desired, OnFailure, Wanted};
+use crate::model::group::TemplateChoice;
+use crate::model::{FooMachine, Instance, LaunchTemplateId, SpecHash, TemplateVersion};
+use crate::observed::{Observed, Quarantine, Verdict};
+use std::collections::BTreeMap;
+
+/// Whether an instance was launched from the wanted content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Generation {
+    Current,
+    Outdated,
+    Unknown,
+}
+
+/// The content of a pool, as spec hashes.
+pub(crate) struct Content<'a> {
+    /// The wanted content was given up on, and why.
+    pub(crate) given_up: Option<&'a Quarantine>,
+    /// Spec hash of what is launched instead of wanted content that was given up on.
+    pub(crate) fallback: Option<&'a SpecHash>,
+    /// The spec hash that all instances shall have in the end: the wanted one or what is gone back to; while the wanted
+    /// content cannot be made, what the group launches. `None` while nobody knows.
+    pub(crate) aim: Option<&'a SpecHash>,
+    known: Known<'a>,
+}
+
+/// The template that has our name, and the spec hashes of its versions, as far as known and ours.
+struct Known<'a> {
+    template: Option<&'a LaunchTemplateId>,
+    hashes: BTreeMap<TemplateVersion, &'a SpecHash>,
+}
+
+impl<'a> Content<'a> {
+    pub(super) fn of(desired: &'a Desired, observed: &'a Observed, view: View<'a>) -> Self {
+        let known = Known::of(desired, observed);
+        let given_up = given_up(desired, observed);
+        let fallback = given_up.and_then(|_| fallback(&known, observed, view));
+        let aim = aim(desired, &known, fallback, view);
+        Self { given_up, fallback, aim, known }
+    }
+
+    /// The spec hash an instance was launched from: by its template version, else as its FooMachine recorded it.
+    pub(crate) fn spec_hash(
+        &self,
+        instance: &Instance,
+        foo_machine: Option<&'a FooMachine>,
+    ) -> Option<&'a SpecHash> {
+        let recorded = || foo_machine.and_then(|foo_machine| foo_machine.spec_hash.as_ref());
+        self.known.by_version(instance).or_else(recorded)
+    }
+
+    /// The recorded spec hash of a version of our template.
+    pub(crate) fn hash_of_version(&self, version: TemplateVersion) -> Option<&'a SpecHash> {
+        self.known.hashes.get(&version).copied()
+    }
+
+    pub(super) fn generation(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> Generation {
+        let Some(wanted) = self.aim else { return Generation::Unknown };
+        match self.spec_hash(instance, foo_machine) {
+            None => Generation::Unknown,
+            Some(hash) if hash == wanted => Generation::Current,
+            Some(_) => Generation::Outdated,
+        }
+    }
+}
+
+impl<'a> Known<'a> {
+    fn of(desired: &Desired, observed: &'a Observed) -> Self {
+        let template = observed.template.seen().and_then(Option::as_ref);
+        let ours = template.filter(|template| desired.identity.owns(&template.tags));
+        let versions = ours.map_or(&[][..], |template| &template.versions);
+        Self {
+            template: template.map(|template| &template.id),
+            hashes: versions.iter().filter_map(|it| Some((it.version, it.spec_hash.as_ref()?))).collect(),
+        }
+    }
+
+    fn by_version(&self, instance: &Instance) -> Option<&'a SpecHash> {
+        let (id, version) = instance.template.as_ref()?;
+        self.hashes.get(version).copied().filter(|_| self.template == Some(id))
+    }
+}
+
+/// The record that the wanted content was given up on.
+fn given_up<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
+    let Wanted::Ready(template) = &desired.template else { return None };
+    let stands = |record: &&Quarantine| record.verdict != Verdict::Over && record.hash == template.spec_hash;
+    observed.quarantine.iter().find(stands)
+}
+
+/// What to launch instead of content that was given up on: of what never failed that which most instances were launched
+/// from, the newest among equals.
+fn fallback<'a>(known: &Known<'a>, observed: &Observed, view: View<'_>) -> Option<&'a SpecHash> {
+    let failed = |hash: &SpecHash| observed.quarantine.iter().any(|record| record.hash == *hash);
+    let mut uses: BTreeMap<&'a SpecHash, (usize, TemplateVersion)> = BTreeMap::new();
+    for (version, hash) in known.hashes.iter().filter(|(_, hash)| !failed(hash)) {
+        let (_, newest) = uses.entry(*hash).or_insert((0, *version));
+        *newest = (*newest).max(*version);
+    }
+    for instance in view.group().iter().flat_map(|group| &group.instances) {
+        let used = known.by_version(instance).and_then(|hash| uses.get_mut(hash));
+        if let Some((count, _)) = used.filter(|_| instance.lifecycle.is_capacity()) {
+            *count += 1;
+        }
+    }
+    uses.into_iter().max_by_key(|(_, weight)| *weight).map(|(hash, _)| hash)
+}
+
+fn aim<'a>(
+    desired: &'a Desired,
+    known: &Known<'a>,
+    fallback: Option<&'a SpecHash>,
+    view: View<'a>,
+) -> Option<&'a SpecHash> {
+    match (&desired.template, fallback, desired.rollout.on_failure) {
+        (Wanted::Blocked(_), _, _) => match view.group()?.template.as_ref()? {
+            (id, TemplateChoice::Version(version)) if known.template == Some(id) => {
+                known.hashes.get(version).copied()
+            }
+            (_, TemplateChoice::Version(_) | TemplateChoice::Floating(_)) => None,
+        },
+        (Wanted::Ready(_), Some(fallback), OnFailure::Rollback) => Some(fallback),
+        (Wanted::Ready(template), _, _) => Some(&template.spec_hash),
+    }
+}

@@ -1,0 +1,162 @@
+//! Is the group there, can it be used, and which of its settings are not as they should be? What is done about it is in
+//! `steps/group.rs`.
+
+use super::facts::Facts;
+use super::size::Decider;
+use super::template::{Stand, stand};
+use super::view::View;
+use crate::desired::{Blocked, Identity, TAG_INSTALLATION, Wanted};
+use crate::model::group::{GroupStatus, TemplateChoice};
+use crate::model::{Group, InstancesMix, Process, Protection};
+use crate::names::ADOPT_FROM_ANNOTATION;
+use std::collections::BTreeMap;
+
+/// A setting of the group that is not as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Difference {
+    Min,
+    Max,
+    Template,
+    Subnets,
+    NewProtection,
+    Tags,
+    Processes,
+}
+
+impl Difference {
+    /// For messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Min => "minimum size",
+            Self::Max => "maximum size",
+            Self::Template => "launch template version",
+            Self::Subnets => "subnets",
+            Self::NewProtection => "protection of new instances",
+            Self::Tags => "tags",
+            Self::Processes => "suspended processes",
+        }
+    }
+}
+
+/// Whether the group had existed and went away without us.
+pub(crate) fn was_lost(facts: &Facts<'_>) -> bool {
+    matches!(facts.view, View::Absent) && facts.observed.recorded_arn.is_some()
+}
+
+/// Whether nothing of the group is left for us to remove. A manager that just took over does not trust the absence
+/// of a group: its predecessor may have made one that is not visible yet.
+pub(crate) fn group_is_gone(facts: &Facts<'_>) -> bool {
+    facts.is_fresh()
+        && match facts.view {
+            View::Absent => facts.is_settled() && facts.memory.ledger.created.is_none(),
+            View::Foreign(_) => true,
+            View::Ours(_) | View::Unknown | View::Failed { .. } => false,
+        }
+}
+
+/// Why launches are suspended, if AWS did that by itself: it gives up on a group whose launches have failed for a day (Auto
+/// Scaling User Guide, "Suspend and resume processes"). What a person suspends is that person's, and AWS says so.
+pub(crate) fn given_up_by_aws(group: &Group) -> Option<&str> {
+    let reason = group.suspended.get(&Process::Launch)?;
+    (!reason.is_empty() && !reason.starts_with("User suspended")).then_some(reason)
+}
+
+/// What differs from the wish and can be put right now.
+pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
+    let wish = &facts.desired.group;
+    let max_differs = match facts.wish.decider {
+        Decider::Replicas => false,
+        Decider::External { max, .. } => max != group.sizes.max,
+    };
+    let subnets_differ = matches!(&wish.subnets, Wanted::Ready(subnets) if *subnets != group.subnets);
+    [
+        (Difference::Min, group.sizes.min != wanted_min(facts)),
+        (Difference::Max, max_differs),
+        (Difference::Template, template_differs(facts, group)),
+        (Difference::Subnets, subnets_differ),
+        (Difference::NewProtection, group.new_instances == Protection::Unprotected),
+        (Difference::Tags, !lacking_tags(facts, group).is_empty()),
+        (Difference::Processes, !group.suspended.contains_key(&Process::AZRebalance)),
+    ]
+    .into_iter()
+    .filter_map(|(difference, differs)| differs.then_some(difference))
+    .collect()
+}
+
+fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {
+    let Some((template, version)) = stand(facts).launchable() else { return false };
+    let wanted = (template.id.clone(), TemplateChoice::Version(version));
+    group.template.as_ref() != Some(&wanted) || group.mix != mix(facts, group)
+}
+
+/// The mix of types is no part of a version: while other content than the wanted one is launched, it stays as it is.
+pub(crate) fn mix(facts: &Facts<'_>, group: &Group) -> Option<InstancesMix> {
+    if facts.content.fallback.is_some() { group.mix.clone() } else { facts.desired.group.mix.clone() }
+}
+
+/// Whether what the group launches now is what all instances shall have in the end.
+pub(crate) fn launches_wanted_content(facts: &Facts<'_>) -> bool {
+    let View::Ours(group) = facts.view else { return false };
+    matches!(stand(facts), Stand::Ready(..)) && !template_differs(facts, group)
+}
+
+/// Zero while we own the replicas: a minimum would refuse our decrements, and does nothing else for us.
+pub(crate) fn wanted_min(facts: &Facts<'_>) -> u32 {
+    match facts.wish.decider {
+        Decider::Replicas => 0,
+        Decider::External { min, .. } => min,
+    }
+}
+
+pub(crate) fn wanted_tags(facts: &Facts<'_>) -> BTreeMap<String, String> {
+    let mut tags = facts.desired.group.tags.clone();
+    tags.extend(facts.desired.identity.group_tags());
+    tags
+}
+
+/// Wanted tags that are missing or different. Tags of others are none of our business.
+pub(crate) fn lacking_tags(facts: &Facts<'_>, group: &Group) -> BTreeMap<String, String> {
+    let mut tags = wanted_tags(facts);
+    tags.retain(|key, value| group.tags.get(key) != Some(value));
+    tags
+}
+
+/// The group is this pool's, and another management cluster's.
+pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
+    let theirs = facts.other_installation()?;
+    let Identity { group, installation, adopt_from, .. } = &facts.desired.identity;
+    let named = match adopt_from {
+        Some(named) => format!(", not {named:?}"),
+        None => String::new(),
+    };
+    let message = format!(
+        "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is {theirs:?}, this one \
+         is {installation:?}; it is left alone. If that one has given the pool up, put the annotation \
+         {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
+    );
+    Some(Blocked::new("GroupOfAnotherInstallation", message))
+}
+
+/// Why the group cannot be made or used as it stands, if something certain stands in the way.
+pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
+    let name = &facts.desired.identity.group;
+    match facts.view {
+        View::Foreign(_) if facts.other_installation().is_some() => of_another_installation(facts),
+        View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
+            "GroupNotOwned",
+            facts.desired.identity.somebody_elses(&format!("Auto Scaling group {name}"), &group.tags),
+        )),
+        View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
+            Some(Blocked::new(
+                "GroupDeleting",
+                format!("Auto Scaling group {name} is being deleted by AWS; waiting until it is gone"),
+            ))
+        }
+        View::Failed { reason, message } => Some(Blocked::new(reason, message)),
+        View::Ours(_) | View::Absent => match &facts.desired.group.subnets {
+            Wanted::Blocked(blocked) => Some(blocked.clone()),
+            Wanted::Ready(_) => None,
+        },
+        View::Unknown | View::Foreign(_) => None,
+    }
+}

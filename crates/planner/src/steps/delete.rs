@@ -1,0 +1,29 @@
+//! One Machine is deleted, whichever step wants it: two reasons make one deletion.
+
+use crate::action::{Action, OnlyIf};
+use crate::draft::{Draft, Stage};
+use crate::model::Machine;
+use crate::situation::Situation;
+
+/// Deletes a Machine unless that is under way already.
+pub(crate) fn delete_machine(
+    situation: &Situation<'_>,
+    machine: Option<&Machine>,
+    why: &str,
+    draft: &mut Draft,
+) {
+    let Some(machine) = machine else { return };
+    let noted = situation.memory.deleted_machines.contains_key(&machine.name);
+    if machine.deletion.is_deleting() || noted || !draft.deleted.insert(machine.name.clone()) {
+        return;
+    }
+    draft.act(
+        Stage::Machines,
+        Action::DeleteMachine {
+            name: machine.name.clone(),
+            uid: machine.uid.clone(),
+            only_if: OnlyIf::SameUid,
+            why: why.to_owned(),
+        },
+    );
+}

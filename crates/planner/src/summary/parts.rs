@@ -1,0 +1,101 @@
+//! What several conditions have in common.
+
+use crate::draft::{Held, Until};
+use crate::model::Process;
+use crate::report::{Condition, ConditionKind, Status, some_names};
+use crate::situation::{Situation, Standing};
+
+/// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
+pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
+
+pub(super) fn condition(
+    kind: ConditionKind,
+    status: Status,
+    reason: impl Into<String>,
+    message: impl Into<String>,
+) -> Condition {
+    Condition { kind, status, reason: reason.into(), message: message.into() }
+}
+
+/// What is on its way out, and who is waited for.
+pub(super) fn departures(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+    let (reason, message) = departing(situation)?;
+    let terminate = situation.view.group().and_then(|group| group.suspended.get(&Process::Terminate));
+    match terminate {
+        Some(why) => {
+            let held = "process Terminate of the Auto Scaling group is suspended";
+            Some((reason, format!("{message}; {held} ({}): resume it", said(why))))
+        }
+        None => Some((reason, message)),
+    }
+}
+
+/// AWS's words, or that there are none.
+pub(super) fn said(reason: &str) -> &str {
+    if reason.is_empty() { "no reason given" } else { reason }
+}
+
+fn departing(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+    let tally = situation.tally;
+    if tally.draining > 0 {
+        let names = named(situation, Standing::Draining);
+        let machines = many(tally.draining, "Machine");
+        return Some(("Draining", format!("waiting for Cluster API to drain {machines}: {names}")));
+    }
+    if tally.released > 0 {
+        let names = named(situation, Standing::Released);
+        let instances = many(tally.released, "released instance");
+        return Some(("EndingInstances", format!("about to end {instances}: {names}")));
+    }
+    if tally.leaving > 0 {
+        let instances = many(tally.leaving, "instance");
+        return Some(("InstancesLeaving", format!("waiting for AWS to end {instances}")));
+    }
+    None
+}
+
+/// What is to be said when the MachinePool wishes for more than `spec.maxSize` allows.
+pub(super) fn cut(situation: &Situation<'_>) -> Option<String> {
+    let wish = situation.wish;
+    (wish.written > wish.size).then(|| {
+        format!(
+            "the MachinePool wishes for {}, spec.maxSize allows {}",
+            many(wish.written, "replica"),
+            wish.size
+        )
+    })
+}
+
+/// What is more than wished for and stays for a while, and why.
+pub(super) fn kept(situation: &Situation<'_>, held: Held) -> String {
+    let wish = situation.wish.size;
+    let why = match held.from {
+        Some(from) if from > wish => {
+            format!("replicas lowered from {from} to {wish} without marking Machines")
+        }
+        Some(_) | None => format!("more Machines than the {wish} wished for, and none of them marked"),
+    };
+    let nodes = if held.machines == 1 {
+        "1 serving node is".to_owned()
+    } else {
+        format!("{} serving nodes are", held.machines)
+    };
+    let until = match held.until {
+        Until::At(at) => format!("until {}", at.time_of_day()),
+        Until::AtLeast(at) => format!("at least until {}", at.time_of_day()),
+        Until::Launches(window) => {
+            format!("until {} min after AWS launches again what is asked for", window.0.div_ceil(60))
+        }
+    };
+    format!("{why}; {nodes} kept {until} unless marked")
+}
+
+/// Names of the members of a standing.
+pub(super) fn named(situation: &Situation<'_>, standing: Standing) -> String {
+    some_names(situation.members_that_are(standing).map(|member| member.name.as_str()))
+}
+
+/// `1 Machine`, `2 Machines`.
+pub(super) fn many(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

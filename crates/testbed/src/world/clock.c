@@ -1,0 +1,25 @@
+/* Loaded before libc into a manager under test: its wall clock is off by as many seconds as a file says, at any moment. The monotonic
+   clock is left alone, as by whoever sets a machine's clock. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static const volatile int64_t *moved_by;
+
+__attribute__((constructor)) static void find_file(void) {
+    const char *name = getenv("FOO_MOVED_CLOCK");
+    int file = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    void *page = file < 0 ? MAP_FAILED : mmap(NULL, sizeof *moved_by, PROT_READ, MAP_SHARED, file, 0);
+    if (page != MAP_FAILED) moved_by = page;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int failed = (int)syscall(SYS_clock_gettime, clock, time);
+    if (!failed && clock == CLOCK_REALTIME && moved_by) time->tv_sec += *moved_by;
+    return failed;
+}

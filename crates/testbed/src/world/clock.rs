@@ -1,0 +1,83 @@
+//! A wall clock that a test sets: that of one process, by a few lines of C which are loaded into it before libc (Linux).
+//!
+//! Nothing in the product knows of it: what moves is what `clock_gettime` tells the whole process, libraries included.
+
+use crate::commands::run;
+use anyhow::{Context as _, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+const SOURCE: &str = include_str!("clock.c");
+
+/// Whose clock the infrastructure manager has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ManagerClock {
+    /// The machine's.
+    #[default]
+    Machine,
+    /// One that [`World::move_managers_clock`](super::World::move_managers_clock) sets.
+    Movable,
+}
+
+/// A clock that can be moved while the processes run that have it.
+#[derive(Debug)]
+pub(super) struct MovedClock {
+    library: PathBuf,
+    file: PathBuf,
+    moved_by: File,
+}
+
+impl MovedClock {
+    /// Right at first. Needs a C compiler, as the whole workspace does.
+    pub(super) async fn new(folder: &Path) -> Result<Self> {
+        let (library, file) = (folder.join("clock.so"), folder.join("clock"));
+        let target = library.display().to_string();
+        let arguments = ["-shared", "-fPIC", "-O1", "-x", "c", "-o", &target, "-"];
+        run(Path::new("cc"), arguments, &[], SOURCE).await.context("compiling the clock")?;
+        let moved_by = File::create(&file).with_context(|| format!("creating {}", file.display()))?;
+        let clock = Self { library, file, moved_by };
+        clock.set(0)?;
+        Ok(clock)
+    }
+
+    /// From now on it differs by so many seconds from the machine's.
+    pub(super) fn set(&self, seconds: i64) -> Result<()> {
+        self.moved_by.write_all_at(&seconds.to_ne_bytes(), 0).context("moving a clock")
+    }
+
+    /// The environment of a process that has it.
+    pub(super) fn env(&self) -> [(&'static str, String); 2] {
+        [
+            ("LD_PRELOAD", self.library.display().to_string()),
+            ("FOO_MOVED_CLOCK", self.file.display().to_string()),
+        ]
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    /// How far `date` is from us.
+    async fn difference(clock: &MovedClock) -> i64 {
+        let env = clock.env();
+        let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let printed = run(Path::new("date"), ["+%s"], &env, "").await.unwrap().stdout;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        printed.trim().parse::<i64>().unwrap() - i64::try_from(now).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_program_sees_its_clock_moved_both_ways_and_put_right() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = MovedClock::new(folder.path()).await.unwrap();
+        for seconds in [0, 3_600, -86_400, 0] {
+            clock.set(seconds).unwrap();
+            let seen = difference(&clock).await;
+            assert!((seen - seconds).abs() < 60, "{seen} instead of {seconds}");
+        }
+    }
+}
