@@ -96,10 +96,16 @@ fn the_page_on_moving_works_there_and_back_and_nothing_is_made_anew() {
         // Deleted right after the move, a pool is removed like any other.
         let target = other.api().client();
         kinds::delete(target.clone(), Kind::MachinePool, "mover", "extra").await?;
-        wait_until("the pool to be removed", SOON, async || {
-            let left = kinds::read(target.clone(), Kind::FooMachinePool, "mover", "extra").await?;
+        // What is still going away while clusterctl lists it fails the next move.
+        wait_until("the pool to be removed, its MachinePool and its Machine last", SOON, async || {
+            let mut left = vec![];
+            for kind in [Kind::MachinePool, Kind::FooMachinePool] {
+                left.extend(kinds::read(target.clone(), kind, "mover", "extra").await?);
+            }
+            let machines = kinds::list(target.clone(), Kind::Machine, "mover", "").await?.len();
             let in_aws = world.aws().leftovers(&extra.group());
-            Ok(Probe::when(left.is_none() && in_aws.is_empty(), || format!("{in_aws:?} {left:?}")))
+            let gone = left.is_empty() && machines == before.len() - 1 && in_aws.is_empty();
+            Ok(Probe::when(gone, || format!("{in_aws:?} {machines} Machines {left:?}")))
         })
         .await?;
 
