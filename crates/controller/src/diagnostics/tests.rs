@@ -4,16 +4,16 @@ use super::*;
 use crate::admin::{Transport, health, served};
 use crate::liveness::Liveness;
 use crate::readiness::Readiness;
+use crate::telemetry::tests::Written;
 use axum::body::Body as AxumBody;
 use axum::http::{Request, Response};
 use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
-use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep};
@@ -199,20 +199,6 @@ async fn a_flood_of_guesses_does_not_drive_out_who_may() {
     assert_eq!(access.remembered(), 1024);
     let before = asked.so_far();
     assert_eq!((get(&pages, "/metrics", Some("Bearer scraper")).await.0, asked.so_far()), (200, before));
-}
-
-#[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Whatever an API server says with a token in it, and however much is logged.

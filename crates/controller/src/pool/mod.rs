@@ -13,6 +13,7 @@
 //! is done for ever. There is no decision about
 //! instances or Machines in this folder.
 
+mod act;
 mod capacity;
 mod causes;
 mod content;
@@ -26,6 +27,7 @@ mod look;
 mod made;
 mod names;
 mod overlay;
+mod pass;
 mod publish;
 mod reconcile;
 mod repeats;

@@ -5,8 +5,9 @@
 
 use super::gather::{Caches, Gathered};
 use super::lanes::{Lanes, Urgency};
+use super::pass::{Pass, Sight};
 use super::publish::{self, Extra};
-use super::rounds::{Pass, Sight, asking};
+use super::rounds::asking;
 use super::state::{PoolState, States, Tenure};
 use super::{capacity, content, details, look, names, secret, skew, upkeep, wish};
 use super::{tenure, twins};

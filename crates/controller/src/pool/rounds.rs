@@ -1,35 +1,29 @@
 //! The rounds of a pass: observe, plan and act, again as long as an action brought about what the next plan needs.
 //!
-//! Nothing is published here; a [`Pass`] is what the rounds came to.
+//! Nothing is published here; a [`Pass`] is what the rounds came to. How a plan is carried out is in `act.rs`.
 
-use super::execute::{Done, Failure, Hands};
+use super::execute::Failure;
 use super::gather::Gathered;
-use super::holdup::HoldUps;
-use super::reconcile::{LONGEST_BACKLOG, Pools};
+use super::pass::{Pass, Sight, is_clear, pace, refusal_stands, refused};
+use super::reconcile::Pools;
 use super::state::{PoolState, Tenure};
-use super::{causes, cordon, look, names, overlay, rest, secret, shortage, skew, tenure, together, wish};
+use super::{causes, look, names, overlay, rest, secret, shortage, skew, tenure, wish};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
 use crate::clouds::{CloudKey, CloudRegion};
-use crate::metrics::ActionOutcome;
 use foo_api::FooMachinePool;
 use foo_cloud::lookups::Asking;
-use foo_cloud::model::{GroupName, LaunchTemplate, Timestamp};
+use foo_cloud::model::GroupName;
 use foo_cloud::observer::Seen;
-use foo_cloud::{CloudError, Made};
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
-use foo_planner::memory::Outcome;
 use foo_planner::model::{DeletionTimeouts, Seconds};
 use foo_planner::observed::{Finalizer, Look, Moves};
-use foo_planner::report::{About, Event, Pace};
-use foo_planner::{Action, Memory, Observed, Plan};
+use foo_planner::{Action, Observed};
 use kube::Api;
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::Instant;
 
 /// Plans in one pass: finalizer and template, a look at the template, the group, and one to spare. Each is a plan of
 /// its own because the next one needs what the one before brought about.
@@ -37,41 +31,6 @@ const ROUNDS: usize = 5;
 
 /// The pool lives in another account than the one that is looked at; looking closely changes nothing about that.
 const WRONG_ACCOUNT: &str = "WrongAccount";
-
-/// What a pass came to.
-pub(super) struct Pass {
-    pub(super) plan: Plan,
-    pub(super) failure: Option<(Action, Failure)>,
-    pub(super) raced: bool,
-    pub(super) acted: bool,
-    pub(super) sight: Sight,
-    /// AWS could not do something yet: when to try again.
-    pub(super) again: Option<Duration>,
-}
-
-/// How soon AWS is asked again to end an instance that is still being launched.
-const NOT_YET: Duration = foo_planner::memory::BUSY_FOR;
-
-/// Whether a pass had anything to go by.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
-    /// The group was looked at, or it is known why not.
-    Had,
-    /// The first look at the group is under way.
-    Awaited,
-    /// What came of the last failed try is not seen yet: it has voided the look before it, or its answer was lost. The
-    /// failure stands.
-    Voided,
-}
-
-impl Pass {
-    /// The last of several rounds, with what the earlier ones told and did.
-    fn after(mut self, mut events: Vec<Event>, acted: bool) -> Self {
-        events.append(&mut self.plan.report.events);
-        self.plan.report.events = events;
-        Self { acted, ..self }
-    }
-}
 
 impl Pools {
     /// Plans and acts, again as long as an action brought about what the next plan needs.
@@ -354,292 +313,6 @@ impl Pools {
         let failure = removed.err().map(|error| (Action::RemoveFinalizer, Failure::from(error)));
         Pass { plan, failure, raced: false, acted: true, sight: Sight::Had, again: None }
     }
-
-    /// Carries a plan out, but for what a failure holds up.
-    async fn act(
-        &self,
-        desired: &Desired,
-        observed: &Observed,
-        mut plan: Plan,
-        gathered: &Gathered,
-        region: &CloudRegion,
-        state: &mut PoolState,
-    ) -> Pass {
-        let violations = foo_planner::check::violations(desired, observed, &state.memory, &plan);
-        if !violations.is_empty() {
-            overlay::refused(&mut plan, &violations, &self.context.metrics);
-        }
-        state.memory = plan.memory.clone();
-        let begins = plan.actions.contains(&Action::AddFinalizer);
-        // Where it cannot be told, the group's ARN will.
-        let account = if begins { region.account().await.ok() } else { None };
-        let hands = Hands {
-            account,
-            client: &self.context.client,
-            cloud: region.cloud.as_ref(),
-            observer: &region.observer,
-            pool: &gathered.pool,
-            identity: &desired.identity,
-            machine_pool: gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.name.as_deref()),
-            cluster: gathered.cluster.as_deref(),
-            machines: &gathered.machines,
-            metrics: &self.context.metrics,
-        };
-        let mut pass =
-            Pass { failure: None, raced: false, acted: false, sight: Sight::Had, again: None, plan };
-        let actions = pass.plan.actions.clone();
-        let until = Instant::now() + self.context.settings.pass_deadline;
-        let mut holds = HoldUps::default();
-        let mut carried: Vec<&Action> = Vec::new();
-        let mut rest = actions.as_slice();
-        while !rest.is_empty() {
-            let (now_due, later) =
-                rest.split_at(together::first(rest, &state.alone, self.context.clock.now()));
-            rest = later;
-            let batch = self.due(now_due, &mut holds, &mut pass, state);
-            if batch.is_empty() {
-                continue;
-            }
-            if Instant::now() >= until {
-                tracing::warn!(pool = %desired.identity, "the pass takes long; the rest is planned anew");
-                pass.raced = true;
-                break;
-            }
-            // One action in each pass: a pool that always gave way would never get anything done.
-            if pass.acted && region.backlog() > LONGEST_BACKLOG {
-                tracing::debug!(pool = %desired.identity, "the account's calls are used up; the rest is planned anew");
-                pass.raced = true;
-                break;
-            }
-            if desired.pause.is_none() && self.caches.is_paused(gathered) {
-                tracing::info!(pool = %desired.identity, "paused in the middle of a pass");
-                pass.raced = true;
-                break;
-            }
-            // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
-            let sent = self.context.clock.now();
-            let changes_template = batch.iter().any(|action| action.changes_template());
-            let known = if changes_template { state.template.clone() } else { None };
-            let before = Self::foresee(&batch, desired, region, state, sent);
-            let done = match batch.as_slice() {
-                [action] => vec![hands.carry_out(action, sent).await],
-                several => hands.end_together(several).await,
-            };
-            if let Some(before) = before {
-                state.memory = before;
-            }
-            // An answer that took long may tell of something that was done at its very end.
-            let now = self.context.clock.now();
-            for (action, done) in batch.into_iter().zip(done) {
-                let (outcome, counted) = judged(action, &done);
-                self.context.metrics.action(action.into(), counted);
-                state.memory.note(action, outcome, now);
-                if outcome == Outcome::Done {
-                    state.repeats.did(action, now);
-                }
-                pass.acted = true;
-                // After a refusal, too: AWS refuses what does not fit the group as it is.
-                if action.changes_group() {
-                    region.observer.look_after(&desired.identity.group, now);
-                }
-                let excused = excused(action, &done, state, now);
-                match done {
-                    Ok(Done::Template(template)) => {
-                        state.template = Some((sent, state.made.completes(template, now)));
-                    }
-                    Ok(done @ (Done::TemplateMade(_) | Done::VersionMade(_))) => {
-                        pass.plan.report.events.extend(done.warning());
-                        let known = known.clone().and_then(|(_, template)| template);
-                        Self::made(action, done, known, state, now);
-                        carried.push(action);
-                    }
-                    Ok(Done::NotYet) => {
-                        tracing::debug!(pool = %desired.identity, ?action, "AWS cannot do it yet");
-                        pass.again = Some(NOT_YET);
-                        holds.raced(action);
-                    }
-                    Ok(Done::NotTogether) => {
-                        state.alone.add(action, now);
-                        pass.raced = true;
-                        holds.not_together(action);
-                    }
-                    Ok(Done::Hook(terms)) => {
-                        state.hook = Some((sent, terms));
-                        carried.push(action);
-                    }
-                    Ok(Done::Carried) => {
-                        Self::carried_out(action, state, now);
-                        carried.push(action);
-                        tracing::debug!(pool = %desired.identity, ?action, "done");
-                    }
-                    Ok(Done::Overtaken(_)) => {
-                        pass.raced = true;
-                        holds.raced(action);
-                    }
-                    Ok(Done::Cordoned(outcomes)) => {
-                        for (cordon, done) in &outcomes {
-                            state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
-                        }
-                        pass.plan.report.events.extend(cordon::told(&outcomes));
-                    }
-                    Err(failure) if failure.is_race() => {
-                        tracing::debug!(pool = %desired.identity, %failure, "somebody else was first");
-                        pass.raced = true;
-                        holds.raced(action);
-                    }
-                    Err(failure) if excused.is_some() => {
-                        tracing::info!(pool = %desired.identity, ?action, %failure, "refused; what it is about was made a moment ago");
-                        pass.again = excused;
-                        holds.failed(action, &failure);
-                    }
-                    Err(failure) => {
-                        tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
-                        holds.failed(action, &failure);
-                        if pass.failure.is_none() {
-                            overlay::failed(&mut pass.plan.report, action, &failure, &region.key.region);
-                            pass.failure = Some((action.clone(), failure));
-                        }
-                    }
-                }
-            }
-        }
-        pass.plan.report.events.retain(|event| {
-            event.about == About::Nothing || carried.iter().any(|action| event.about.is(action))
-        });
-        pass
-    }
-
-    /// Those of these actions that nothing holds up.
-    fn due<'a>(
-        &self,
-        actions: &'a [Action],
-        holds: &mut HoldUps,
-        pass: &mut Pass,
-        state: &PoolState,
-    ) -> Vec<&'a Action> {
-        let mut due = Vec::with_capacity(actions.len());
-        for action in actions {
-            if holds.hold(action) {
-                continue;
-            }
-            match state.repeats.pause(action, self.context.clock.now()) {
-                Some(pause) => {
-                    pass.again = Some(pass.again.map_or(pause, |again| again.min(pause)));
-                    holds.raced(action);
-                }
-                None => due.push(action),
-            }
-        }
-        due
-    }
-
-    /// An action was carried out, of which the caches or reads may not tell yet.
-    fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
-        match action {
-            Action::CreateGroup(group) => {
-                state.hook = Some((now, Some(group.hook)));
-                state.made.group(now);
-            }
-            Action::DeleteTemplate { .. } => state.made.template_is_gone(),
-            Action::AddFinalizer => state.held = true,
-            Action::BlockMove => state.move_blocked = true,
-            Action::UnblockMove => state.move_blocked = false,
-            _ => {}
-        }
-    }
-
-    /// What a creation answered is known from now on: a read may not show it for a while.
-    fn made(
-        action: &Action,
-        done: Done,
-        known: Option<LaunchTemplate>,
-        state: &mut PoolState,
-        now: Timestamp,
-    ) {
-        match (action, done) {
-            (
-                Action::CreateTemplate { name, hashes, tags, .. },
-                Done::TemplateMade(Made { made: (id, version), .. }),
-            ) => {
-                state.made.template((id, version), name, tags, hashes, now);
-                state.template = Some((now, state.made.completes(None, now)));
-            }
-            (
-                Action::CreateTemplateVersion { id, hashes, .. }
-                | Action::CopyTemplateVersion { id, hashes, .. },
-                Done::VersionMade(Made { made: version, .. }),
-            ) => {
-                state.made.version(id, version, hashes, now);
-                // Without the versions before it nobody knows the template: it is read.
-                state.template = known.map(|known| (now, state.made.completes(Some(known), now)));
-            }
-            _ => {}
-        }
-    }
-
-    /// Notes that a call of AWS may happen, before it is sent, and returns the memory as it was.
-    fn foresee(
-        actions: &[&Action],
-        desired: &Desired,
-        region: &CloudRegion,
-        state: &mut PoolState,
-        now: Timestamp,
-    ) -> Option<Memory> {
-        let before = state.memory.clone();
-        let mut foreseen = false;
-        for action in actions {
-            let completes = matches!(action, Action::CompleteHook { .. });
-            if !action.changes_group() && !action.changes_template() && !completes {
-                continue;
-            }
-            foreseen = true;
-            state.memory.note(action, Outcome::MayHaveHappened, now);
-            if action.changes_group() {
-                region.observer.look_after(&desired.identity.group, now);
-            }
-            if action.changes_template() {
-                state.template = None;
-            }
-        }
-        foreseen.then_some(before)
-    }
-}
-
-/// How an action went, for the planner's memory and for the metrics.
-fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
-    match done {
-        Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
-            (Outcome::Refused, ActionOutcome::Failed)
-        }
-        Ok(
-            Done::Carried
-            | Done::TemplateMade(_)
-            | Done::VersionMade(_)
-            | Done::Template(_)
-            | Done::Hook(_)
-            | Done::Cordoned(_),
-        ) => (Outcome::Done, ActionOutcome::Done),
-        Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
-        Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
-        Ok(Done::Overtaken(why)) => {
-            tracing::info!(?action, why, "not done");
-            (Outcome::Refused, ActionOutcome::Refused)
-        }
-        Err(failure) => (failure.outcome(), ActionOutcome::Failed),
-    }
-}
-
-/// When to try again what AWS refused only because something is young.
-fn excused(
-    action: &Action,
-    done: &Result<Done, Failure>,
-    state: &PoolState,
-    now: Timestamp,
-) -> Option<Duration> {
-    match done {
-        Err(Failure::Cloud(error)) => state.made.excuses(action, error, now),
-        Ok(_) | Err(Failure::Kubernetes(_)) => None,
-    }
 }
 
 /// Why the account we look at is not the one the pool was made in, or cannot be told.
@@ -715,40 +388,4 @@ pub(super) fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
 /// Whether the action brought about something the next plan needs and no watch will announce.
 fn brings_news(action: &Action) -> bool {
     matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. }) || action.changes_template()
-}
-
-/// How closely to look: a pool that fails is left alone until its next try.
-fn pace(pass: &Pass) -> foo_cloud::observer::Pace {
-    match (&pass.failure, pass.sight, pass.plan.report.next.pace) {
-        (None, Sight::Had | Sight::Awaited, Pace::Active) => foo_cloud::observer::Pace::Active,
-        (None, Sight::Had | Sight::Awaited, Pace::Patient) => foo_cloud::observer::Pace::Patient,
-        (None | Some(_), _, _) => foo_cloud::observer::Pace::Quiet,
-    }
-}
-
-/// What AWS refused in this pass.
-fn refused(pass: &Pass) -> Option<(Action, CloudError)> {
-    match &pass.failure {
-        Some((action, Failure::Cloud(error))) => Some((action.clone(), error.clone())),
-        Some((_, Failure::Kubernetes(_))) | None => None,
-    }
-}
-
-/// Whether nothing is unclear about what became of our calls: one without an answer may still have been carried out.
-fn is_clear(pass: &Pass) -> bool {
-    let ledger = &pass.plan.memory.ledger;
-    ledger.created.is_none() && ledger.desired.is_none() && ledger.leaving.is_empty()
-}
-
-/// Whether this pass, which had no fresh look to plan by, leaves what AWS refused before as it was. If so, the report
-/// says it again: a status that forgot it would be written twice for each try.
-fn refusal_stands(pass: &mut Pass, state: &PoolState, region: &str) -> bool {
-    let tries = pass.failure.is_some() || pass.plan.actions.iter().any(Action::changes_group);
-    match &state.refused {
-        Some((action, error)) if !tries => {
-            overlay::refusal(&mut pass.plan.report, action, error, region);
-            true
-        }
-        Some(_) | None => false,
-    }
 }

@@ -4,12 +4,12 @@
 //! read every [`PERIOD`] and used if they changed and fit together. If they do not, the ones before stay in use.
 
 use super::metrics::Metrics;
-use anyhow_lite::Context as _;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -36,20 +36,9 @@ pub struct TlsError {
     why: String,
 }
 
-/// A little of what `anyhow` does: a library has errors of its own.
-mod anyhow_lite {
-    use super::TlsError;
-    use std::fmt::Display;
-
-    pub(super) trait Context<T> {
-        fn context(self, what: impl Display) -> Result<T, TlsError>;
-    }
-
-    impl<T, E: Display> Context<T> for Result<T, E> {
-        fn context(self, what: impl Display) -> Result<T, TlsError> {
-            self.map_err(|error| TlsError { what: what.to_string(), why: error.to_string() })
-        }
-    }
+/// What went wrong, for `map_err`.
+fn failed<E: Display>(what: impl Display) -> impl FnOnce(E) -> TlsError {
+    move |error| TlsError { what: what.to_string(), why: error.to_string() }
 }
 
 /// The certificate that is in use.
@@ -104,17 +93,18 @@ impl Current {
 }
 
 fn read(files: &Files) -> Result<(Vec<u8>, Vec<u8>), TlsError> {
-    let file = |path: &PathBuf| std::fs::read(path).context(format_args!("reading {}", path.display()));
+    let file =
+        |path: &PathBuf| std::fs::read(path).map_err(failed(format_args!("reading {}", path.display())));
     Ok((file(&files.certificate)?, file(&files.key)?))
 }
 
 fn certified(certificate: &[u8], key: &[u8]) -> Result<CertifiedKey, TlsError> {
     let chain: Vec<_> = CertificateDer::pem_slice_iter(certificate)
         .collect::<Result<_, _>>()
-        .context("reading the certificate")?;
-    let key = PrivateKeyDer::from_pem_slice(key).context("reading the private key")?;
+        .map_err(failed("reading the certificate"))?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(failed("reading the private key"))?;
     // Also refuses a key that belongs to another certificate: files are swapped one after the other.
-    CertifiedKey::from_der(chain, key, &provider()).context("using certificate and key")
+    CertifiedKey::from_der(chain, key, &provider()).map_err(failed("using certificate and key"))
 }
 
 fn provider() -> rustls::crypto::CryptoProvider {
@@ -126,18 +116,18 @@ pub(super) fn config(current: Arc<Current>) -> Result<ServerConfig, TlsError> {
     let provider = Arc::new(provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .context("choosing versions of TLS")?;
+        .map_err(failed("choosing versions of TLS"))?;
     let builder = match &current.files.client_authorities {
         None => builder.with_no_client_auth(),
         Some(path) => {
             let mut roots = RootCertStore::empty();
             let what = format!("reading {}", path.display());
-            for certificate in CertificateDer::pem_file_iter(path).context(&what)? {
-                roots.add(certificate.context(&what)?).context(&what)?;
+            for certificate in CertificateDer::pem_file_iter(path).map_err(failed(&what))? {
+                roots.add(certificate.map_err(failed(&what))?).map_err(failed(&what))?;
             }
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
                 .build()
-                .context("checking clients' certificates")?;
+                .map_err(failed("checking clients' certificates"))?;
             builder.with_client_cert_verifier(verifier)
         }
     };
