@@ -5,11 +5,11 @@ use crate::numbers::count;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
-use foo_cloud::model::{ImageId, InstanceId, InstanceType};
 use foo_cloud::{
     CloudError, Described, ErrorKind, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Operation,
     Result,
 };
+use foo_model::{ImageId, InstanceId, InstanceType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids per DescribeInstances call.

@@ -28,12 +28,12 @@ pub use queue::AwsQueue;
 pub use sessions::AssumedRole;
 
 use async_trait::async_trait;
-use foo_cloud::model::{
-    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
-};
 use foo_cloud::{
     Compute, Described, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Result, SecurityGroupInfo,
     SubnetInfo, TemplateSummary, VersionCopy,
+};
+use foo_model::{
+    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use std::collections::BTreeMap;
 

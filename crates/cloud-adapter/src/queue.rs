@@ -6,9 +6,9 @@ use crate::connect::{self, ConnectError};
 use crate::error::{self, Gap};
 use async_trait::async_trait;
 use aws_sdk_sqs::types as aws;
-use foo_cloud::model::Timestamp;
 use foo_cloud::queue::BATCH;
 use foo_cloud::{Message, Operation, Queue, Receipt, Result};
+use foo_model::Timestamp;
 use std::time::Duration;
 
 /// One queue of one identity.

@@ -1,6 +1,6 @@
 //! The wall clock, as a parameter.
 
-use crate::model::Timestamp;
+use foo_model::Timestamp;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,15 +1,15 @@
 //! A shared cloud is a cloud.
 
-use crate::model::hook::HookTerms;
-use crate::model::{
-    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
-};
 use crate::{
     Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
     NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
+use foo_model::hook::HookConfig;
+use foo_model::{
+    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -56,10 +56,10 @@ impl<T: Groups + ?Sized> Groups for Arc<T> {
     ) -> Result<Ended> {
         T::terminate_instances(self, group, ids, decrement).await
     }
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
         T::drain_hook(self, name).await
     }
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
         T::put_drain_hook(self, name, terms).await
     }
     async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {

@@ -1,6 +1,6 @@
 //! What a cloud of instance groups must do, and what every implementation gets for free.
 //!
-//! * [`Groups`] and [`Compute`]: the two traits, in the planner's own nouns.
+//! * [`Groups`] and [`Compute`]: the two traits, in the nouns of `foo-model`.
 //! * [`queue`]: messages that somebody sends us.
 //! * [`error`]: what can go wrong, sorted by what to do about it.
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
@@ -25,7 +25,6 @@ pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{CloudError, ErrorKind};
-pub use foo_planner::model;
 pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
@@ -40,8 +39,8 @@ pub use requests::{
 pub use watchdog::Watchdog;
 
 use async_trait::async_trait;
-use model::hook::HookTerms;
-use model::{
+use foo_model::hook::HookConfig;
+use foo_model::{
     Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, Process, TemplateContent, TemplateVersion,
 };
@@ -87,9 +86,9 @@ pub trait Groups: Send + Sync {
         decrement: Decrement,
     ) -> Result<Ended>;
     /// The terms of our lifecycle hook, if the group has it.
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>>;
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>>;
     /// Makes our lifecycle hook or gives it other terms. Waits that have begun keep theirs.
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()>;
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()>;
     /// Keeps an instance alive that waits for our hook. `Invalid` if it does not.
     async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
     /// Lets an instance go that waits for our hook. `Invalid` if it does not.

@@ -6,9 +6,9 @@
 //! a pool with a misspelt subnet does not ask with every pass. Callers with the same question share one call.
 
 use crate::error::{CloudError, ErrorKind};
-use crate::model::{ImageId, InstanceType};
 use crate::operation::Operation;
 use crate::{Cloud, ImageInfo, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo};
+use foo_model::{ImageId, InstanceType};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;

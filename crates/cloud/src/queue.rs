@@ -1,8 +1,8 @@
 //! A queue of messages, as Amazon SQS has them: at least once, in no order.
 
 use crate::Result;
-use crate::model::Timestamp;
 use async_trait::async_trait;
+use foo_model::Timestamp;
 use std::fmt;
 use std::time::Duration;
 

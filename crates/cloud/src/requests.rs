@@ -1,8 +1,8 @@
-//! What calls take and return beyond the planner's nouns.
+//! What calls take and return beyond the nouns of `foo-model`.
 
 use crate::error::CloudError;
-use crate::model::hook::HookTerms;
-use crate::model::{
+use foo_model::hook::HookConfig;
+use foo_model::{
     Group, GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection,
     SecurityGroupId, SubnetId, TemplateVersion, UserData, Zone,
 };
@@ -40,7 +40,7 @@ pub struct GroupSpec {
     /// Whether new instances are protected from scale-in.
     pub new_instances: Protection,
     /// Our lifecycle hook, made with the group so that nothing of it ever ends without.
-    pub drain_hook: Option<HookTerms>,
+    pub drain_hook: Option<HookConfig>,
     /// Tags of the group, not propagated to instances (the template tags those).
     pub tags: BTreeMap<String, String>,
 }

@@ -2,7 +2,7 @@
 
 pub use foo_cloud::{Clock, SystemClock};
 
-use foo_planner::model::Timestamp;
+use foo_model::Timestamp;
 
 /// The time now, for conditions and Leases.
 pub fn kube_time(clock: &dyn Clock) -> jiff::Timestamp {

@@ -2,8 +2,8 @@
 //!
 //! Secrets never get out of here: bootstrap data in a plan is replaced by its length.
 
+use foo_model::Timestamp;
 use foo_planner::Plan;
-use foo_planner::model::Timestamp;
 use foo_planner::report::{ConditionKind, Status};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -2,19 +2,19 @@
 //!
 //! `cargo run --release -p foo-planner --example plan_1000`. The target is 5 ms per plan.
 
+use foo_model::group::{DeletionProtection, GroupStatus};
+use foo_model::{
+    Deletion, DeletionTimeouts, FooMachine, Group, GroupName, Health, ImageId, Instance, InstanceId,
+    InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MetadataOptions, NodeState,
+    Process, Protection, RemovalMark, Seconds, Sizes, SpecHash, SubnetId, TemplateChoice, TemplateContent,
+    TemplateRecord, TemplateVersion, Timestamp, Uid, UserData, Zone, machine_name,
+};
 use foo_planner::desired::{
     Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
     VictimPolicy, Wanted,
 };
-use foo_planner::model::group::{DeletionProtection, GroupStatus};
-use foo_planner::model::{
-    Deletion, DeletionTimeouts, FooMachine, Group, GroupName, Health, ImageId, Instance, InstanceId,
-    InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MetadataOptions, NodeState,
-    Process, Protection, RemovalMark, Seconds, Sizes, SpecHash, SubnetId, TemplateChoice, TemplateContent,
-    TemplateRecord, TemplateVersion, Timestamp, Uid, UserData, Zone,
-};
 use foo_planner::observed::Finalizer;
-use foo_planner::{Goal, Look, Memory, Observed, machine_name, plan, violations};
+use foo_planner::{Goal, Look, Memory, Observed, plan, violations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
@@ -139,13 +139,13 @@ fn observed(desired: &Desired) -> Observed {
                 spared: false,
                 timeouts: desired.timeouts,
                 drain_excluded: false,
-                stage: foo_planner::model::DeletionStage::Preparing,
+                stage: foo_model::DeletionStage::Preparing,
                 created: Timestamp(NOW.0 - i64::try_from(number * 7919 % 100_000).unwrap_or_default()),
             })
             .collect(),
         group: Look::At { at: NOW, seen: Some(group(desired, instances)) },
         template: Look::At { at: NOW, seen: Some(template(desired)) },
-        hook: Look::At { at: NOW, seen: Some(foo_planner::model::hook::HookTerms::OURS) },
+        hook: Look::At { at: NOW, seen: Some(foo_model::hook::HookConfig::OURS) },
         strays: BTreeMap::new(),
         signals: BTreeMap::new(),
         finalizer: Finalizer::Present,

@@ -1,11 +1,11 @@
 //! What can be done about a pool. Each action is complete: the one who carries it out has no choice left.
 
-use crate::model::hook::HookTerms;
-use crate::model::{
+use crate::observed::Quarantine;
+use foo_model::hook::HookConfig;
+use foo_model::{
     Decrement, DeletionTimeouts, GroupName, InstanceId, InstancesMix, LaunchTemplateId, MachineName, Process,
     SpecHash, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, Uid, UserData, Zone,
 };
-use crate::observed::Quarantine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -148,7 +148,7 @@ pub enum Action {
         /// Group.
         group: GroupName,
         /// Its terms.
-        terms: HookTerms,
+        terms: HookConfig,
     },
     /// Keep an instance alive that waits for our hook.
     BeatHook {
@@ -275,7 +275,7 @@ pub struct NewGroup {
     /// Subnets.
     pub subnets: BTreeSet<SubnetId>,
     /// Our lifecycle hook, there from the first moment.
-    pub hook: HookTerms,
+    pub hook: HookConfig,
     /// Tags, the ownership tags included.
     pub tags: BTreeMap<String, String>,
 }

@@ -7,8 +7,8 @@ use crate::Plan;
 use crate::action::{Action, OnlyIf};
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
-use crate::model::{InstanceId, MachineName};
 use crate::observed::{Finalizer, Moves, Observed};
+use foo_model::{InstanceId, MachineName};
 use std::collections::BTreeSet;
 
 mod announced;

@@ -1,7 +1,8 @@
 //! What is wanted of one pool, validated: whatever could be wrong was refused before a value of these types exists,
 //! or is a [`Blocked`] inside it.
 
-use crate::model::{
+use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
+use foo_model::{
     DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
@@ -274,14 +275,6 @@ pub enum Rebalance {
     /// The instance is replaced within the budgets of roll-outs, and not more often than the cool-down allows.
     Replace,
 }
-
-/// Tag on everything we own: `<namespace>/<cluster>`.
-pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
-/// Tag on everything we own: `<pool>`.
-pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
-/// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags stay as they were
-/// made, nor on instances: a move would have to change theirs, and a template version for the next ones.
-pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
 
 /// What to do about a name that somebody else has: it is immutable.
 pub const ANOTHER_NAME: &str = "delete this pool and create it again with a spec.groupName of its own";

@@ -2,8 +2,8 @@
 
 use crate::action::{Action, GroupSettings};
 use crate::memory::{Memory, RAISE_WAITS};
-use crate::model::{GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use crate::report::{About, Event, Severity};
+use foo_model::{GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use std::collections::BTreeSet;
 
 /// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes

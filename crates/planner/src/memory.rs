@@ -4,11 +4,11 @@
 //! when a newer observation shows the effect or when its deadline has passed.
 
 use crate::action::Action;
-use crate::model::hook::Hold;
-use crate::model::signal::ADVICE_HOLDS;
-use crate::model::{Decrement, Group, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use crate::observed::{Look, Observed};
 use crate::wishes::Wishes;
+use foo_model::hook::Hold;
+use foo_model::signal::ADVICE_HOLDS;
+use foo_model::{Decrement, Group, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What is known of one pool, how old it is, and what is not known.
 
-use crate::model::hook::HookTerms;
-use crate::model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Signal, SpecHash, Timestamp};
+use foo_model::hook::HookConfig;
+use foo_model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Signal, SpecHash, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Observed {
     /// The launch template. `Unknown` asks for a look only when a decision needs it.
     pub template: Look<Option<LaunchTemplate>>,
     /// The terms of our terminating hook; `None` where there is none.
-    pub hook: Look<Option<HookTerms>>,
+    pub hook: Look<Option<HookConfig>>,
     /// EC2's own word on instances for which a FooMachine stands, and that are not in the group or wait in it for their end.
     pub strays: BTreeMap<InstanceId, Stray>,
     /// What AWS announced about instances of the group and has not taken back. It may be lost, late or wrong: whatever it

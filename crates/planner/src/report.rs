@@ -2,8 +2,8 @@
 //! from here, so that status, logs and the plugin say the same.
 
 use crate::action::Action;
-use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
 use crate::observed::Stray;
+use foo_model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -16,11 +16,11 @@ pub(crate) use replacing::rollout;
 use crate::desired::Wanted;
 use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
-use crate::model::group::TemplateChoice;
-use crate::model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use crate::observed::{Moves, Stray};
 use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport};
 use crate::situation::{Generation, Member, Situation, Standing, View};
+use foo_model::group::TemplateChoice;
+use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use std::collections::BTreeSet;
 
 /// Whether the pool's infrastructure is there: the group is, and if any instance is wanted, one is in service. An instance

@@ -4,7 +4,7 @@
 //! asked for when AWS has no capacity. So what is remembered is no history, but for each size since when the wish has
 //! not been higher. It begins anew when it is lost: then the wish has been as low as it is for no time at all.
 
-use crate::model::Timestamp;
+use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;

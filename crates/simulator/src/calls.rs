@@ -2,7 +2,7 @@
 
 use crate::faults::CallHead;
 use crate::service::Service;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,6 +1,6 @@
 //! The virtual clock: real time times a factor, or moved by hand.
 
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 

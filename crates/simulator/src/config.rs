@@ -4,7 +4,7 @@ use crate::clock::{Pace, STEPPED_START};
 use crate::core::Settings;
 use crate::iam::AccessKey;
 use crate::throttle::Throttling;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -48,7 +48,7 @@ use crate::page;
 use crate::simulator::{RegionHandle, Simulator};
 use crate::throttle::Throttling;
 use crate::wire;
-use foo_cloud::model::InstanceId;
+use foo_model::InstanceId;
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -6,7 +6,7 @@ use crate::simulator::Simulator;
 use crate::wire::sigv4::SignedRequest;
 use crate::wire::{self, WireAnswer};
 use bytes::Bytes;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};

@@ -4,7 +4,7 @@
 //! bucket for all actions whose size is not **(A)**.
 
 use crate::service::Service;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -24,7 +24,8 @@ const MACHINE_PATHS: [&str; 4] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
 /// Crates in which no two files may need each other.
-const WITHOUT_CIRCLES: [&str; 3] = ["crates/planner/src", "crates/cloud/src", "crates/cloud-adapter/src"];
+const WITHOUT_CIRCLES: [&str; 4] =
+    ["crates/model/src", "crates/planner/src", "crates/cloud/src", "crates/cloud-adapter/src"];
 
 struct File {
     path: String,
@@ -42,6 +43,7 @@ pub fn check(root: &Path) -> Result<()> {
         findings.extend(links(file, &|path| root.join(path).exists()));
         findings.extend(lints(file));
         findings.extend(steps(file));
+        findings.extend(deciders(file));
         if let Some(warning) = long(file) {
             println!("warning: {warning}");
         }
@@ -243,6 +245,16 @@ fn lints(file: &File) -> Vec<String> {
     }
 }
 
+/// Only the manager depends on the planner: for nouns there is the crate `model`.
+fn deciders(file: &File) -> Option<String> {
+    let others = file.ends_with(&["toml"]) && file.path.contains('/');
+    let decides =
+        ["crates/planner/", "crates/controller/"].iter().any(|folder| file.path.starts_with(folder));
+    let depends = file.text.lines().any(|line| line.starts_with("foo-planner"));
+    (others && !decides && depends)
+        .then(|| format!("{}: depends on foo-planner; nouns are in foo-model", file.path))
+}
+
 /// In the planner only the order of the questions asks the steps: what is the case does not depend on what is done about it.
 fn steps(file: &File) -> Vec<String> {
     let planner = file.path.strip_prefix("crates/planner/src/").filter(|path| crate::is_rust(path));
@@ -336,6 +348,14 @@ mod tests {
         let found = |path: &str| steps(&file(path, asks)).len();
         assert_eq!(found("crates/planner/src/situation/rollout.rs"), 1);
         assert_eq!(found("crates/planner/src/plan.rs") + found("crates/planner/src/steps/size.rs"), 0);
+    }
+
+    #[test]
+    fn only_the_manager_depends_on_the_planner() {
+        let depends =
+            |path: &str| deciders(&file(path, "[dependencies]\nfoo-planner.workspace = true\n")).is_some();
+        assert!(depends("crates/simulator/Cargo.toml"));
+        assert!(!depends("crates/controller/Cargo.toml") && !depends("Cargo.toml"));
     }
 
     #[test]

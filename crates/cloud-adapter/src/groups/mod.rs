@@ -6,9 +6,9 @@ use crate::numbers::signed;
 use crate::{AwsCloud, error};
 use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
-use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
-use foo_cloud::model::{Activity, Decrement, Group, GroupName, InstanceId, Process};
 use foo_cloud::{CloudError, Ended, ErrorKind, GroupChange, GroupSpec, Groups, Looked, Operation, Result};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
+use foo_model::{Activity, Decrement, Group, GroupName, InstanceId, Process};
 use shapes::{Launch, Purpose};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -178,7 +178,7 @@ impl Groups for AwsCloud {
         Ok(if ended > 0 && ended < ids.len() { Ended::NotAll } else { Ended::All })
     }
 
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
         const OPERATION: Operation = Operation::DescribeLifecycleHooks;
         let call = self.autoscaling.repeating.describe_lifecycle_hooks();
         let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_names(DRAIN_HOOK);
@@ -187,7 +187,7 @@ impl Groups for AwsCloud {
         ours.map(|hook| shapes::terms(hook).map_err(|gap| gap.during(OPERATION))).transpose()
     }
 
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
         let call = self.autoscaling.once.put_lifecycle_hook().auto_scaling_group_name(name.as_str());
         let call = call
             .lifecycle_hook_name(DRAIN_HOOK)

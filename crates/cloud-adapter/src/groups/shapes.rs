@@ -3,11 +3,12 @@
 use crate::error::Gap;
 use crate::numbers::{count, signed};
 use aws_sdk_autoscaling::types as aws;
-use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
-use foo_cloud::model::{
+use foo_model::group::TemplateChoice;
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
+use foo_model::{
     Activity, ActivityStatus, DeletionProtection, Group, GroupStatus, Health, Instance, InstancesMix,
     LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds, Sizes, SpotStrategy,
-    SubnetId, TemplateVersion, Timestamp, group::TemplateChoice,
+    SubnetId, TemplateVersion, Timestamp,
 };
 use std::collections::BTreeSet;
 
@@ -211,7 +212,7 @@ pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
 const TERMINATING: &str = "autoscaling:EC2_INSTANCE_TERMINATING";
 const LAUNCHING: &str = "autoscaling:EC2_INSTANCE_LAUNCHING";
 
-pub(super) fn transition(terms: HookTerms) -> &'static str {
+pub(super) fn transition(terms: HookConfig) -> &'static str {
     if terms.terminating { TERMINATING } else { LAUNCHING }
 }
 
@@ -223,7 +224,7 @@ pub(super) fn result(result: HookResult) -> &'static str {
 }
 
 /// Our hook, for a group that is being made. The SDK asks for its name and transition; both are given.
-pub(super) fn hook(terms: HookTerms) -> aws::LifecycleHookSpecification {
+pub(super) fn hook(terms: HookConfig) -> aws::LifecycleHookSpecification {
     aws::LifecycleHookSpecification::builder()
         .lifecycle_hook_name(DRAIN_HOOK)
         .lifecycle_transition(transition(terms))
@@ -232,8 +233,8 @@ pub(super) fn hook(terms: HookTerms) -> aws::LifecycleHookSpecification {
         .build()
 }
 
-pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookTerms, Gap> {
-    Ok(HookTerms {
+pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookConfig, Gap> {
+    Ok(HookConfig {
         terminating: hook.lifecycle_transition().ok_or(Gap("LifecycleTransition"))? == TERMINATING,
         heartbeat: Seconds(count(hook.heartbeat_timeout(), "HeartbeatTimeout")?),
         // What is neither is not ours, and is put right.

@@ -9,8 +9,8 @@ use aws_sdk_ec2::types::{
     RequestLaunchTemplateData, ResourceType, TagSpecification, ValidationError, ValidationWarning,
 };
 use foo_cloud::error::stable_text;
-use foo_cloud::model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateRecord, TemplateVersion};
 use foo_cloud::{CloudError, ErrorKind, Made, Operation, Result, TemplateSummary, VersionCopy};
+use foo_model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateRecord, TemplateVersion};
 use std::collections::BTreeMap;
 
 /// Templates and versions per page (DescribeLaunchTemplates, DescribeLaunchTemplateVersions: MaxResults).

@@ -5,11 +5,11 @@ use crate::numbers::signed;
 use aws_sdk_ec2::types as aws;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use foo_cloud::model::{
+use foo_cloud::{TemplateSummary, VersionCopy};
+use foo_model::{
     LaunchTemplateId, MetadataOptions, SecurityGroupId, SpotOptions, TemplateContent, TemplateHashes,
     TemplateRecord, TemplateVersion, Timestamp, UserData, Volume,
 };
-use foo_cloud::{TemplateSummary, VersionCopy};
 use std::collections::BTreeMap;
 
 /// What instances are made of.

@@ -4,9 +4,9 @@ use crate::canned::{
     Canned, Form, Reply, autoscaling_answer, autoscaling_error, cloud, ec2_answer, ec2_error, settings,
 };
 use crate::shapes::content;
-use foo_cloud::model::{Decrement, GroupName, InstanceId, TemplateVersion};
 use foo_cloud::{CloudError, Compute, Described, ErrorKind, Groups, Looked};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings};
+use foo_model::{Decrement, GroupName, InstanceId, TemplateVersion};
 use std::collections::BTreeMap;
 use tokio::net::TcpListener;
 

@@ -1,12 +1,12 @@
 //! What goes over the wire, field by field.
 
 use crate::canned::{Canned, Form, autoscaling_answer, ec2_answer};
-use foo_cloud::model::hook::HookTerms;
-use foo_cloud::model::{
+use foo_cloud::{Compute, GroupChange, GroupSpec, Groups, Made};
+use foo_model::hook::HookConfig;
+use foo_model::{
     InstancesMix, MetadataOptions, MixOverride, Protection, SpotOptions, SpotStrategy, TemplateContent,
     TemplateVersion, UserData, Volume, VolumeType,
 };
-use foo_cloud::{Compute, GroupChange, GroupSpec, Groups, Made};
 use std::collections::BTreeMap;
 
 /// A template with everything in it.
@@ -147,7 +147,7 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         mix: Some(mix.clone()),
         subnets: ["subnet-b".into(), "subnet-a".into()].into(),
         new_instances: Protection::Protected,
-        drain_hook: Some(HookTerms::OURS),
+        drain_hook: Some(HookConfig::OURS),
         tags: tags(&[("k", "v")]),
     };
     cloud.create_group(&spec).await.unwrap();

@@ -3,16 +3,16 @@
 
 use crate::canned::settings;
 use crate::shapes::{content, tags};
-use foo_cloud::model::{
-    ActivityStatus, Decrement, Group, GroupName, InstanceId, InstancesMix, LifecycleState, MixOverride,
-    Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateVersion,
-    group::TemplateChoice,
-    hook::{HookResult, HookTerms},
-};
 use foo_cloud::{
     Compute, Described, Ended, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, Looked, NetworkQuery,
 };
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
+use foo_model::group::TemplateChoice;
+use foo_model::hook::{HookConfig, HookResult};
+use foo_model::{
+    ActivityStatus, Decrement, Group, GroupName, InstanceId, InstancesMix, LifecycleState, MixOverride,
+    Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateVersion,
+};
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 use foo_simulator::core::settings::Batches;
@@ -248,8 +248,8 @@ async fn instances_end_together_and_a_refusal_says_nothing_of_the_others() {
 async fn our_hook_is_made_read_kept_alive_and_completed() {
     let world = World::with_group(1).await;
     assert_eq!(world.wire.drain_hook(&pool()).await, Ok(None));
-    let others = HookTerms { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookTerms::OURS };
-    for terms in [others, HookTerms::OURS] {
+    let others = HookConfig { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookConfig::OURS };
+    for terms in [others, HookConfig::OURS] {
         world.wire.put_drain_hook(&pool(), terms).await.unwrap();
         assert_eq!(world.wire.drain_hook(&pool()).await, Ok(Some(terms)));
         assert_eq!(world.direct.drain_hook(&pool()).await, Ok(Some(terms)));

@@ -14,11 +14,6 @@ pub use bucket::Rate;
 
 use crate::error::{CloudError, ErrorKind};
 use crate::metrics::{Code, Metrics};
-use crate::model::hook::HookTerms;
-use crate::model::{
-    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
-};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
@@ -26,6 +21,11 @@ use crate::{
     NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
+use foo_model::hook::HookConfig;
+use foo_model::{
+    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -194,10 +194,10 @@ impl<C: Groups> Groups for Metered<C> {
         let call = self.inner.terminate_instances(group, ids, decrement);
         self.around(Operation::TerminateInstanceInAutoScalingGroup, call).await
     }
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
         self.around(Operation::DescribeLifecycleHooks, self.inner.drain_hook(name)).await
     }
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
         self.around(Operation::PutLifecycleHook, self.inner.put_drain_hook(name, terms)).await
     }
     async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {

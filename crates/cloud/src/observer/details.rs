@@ -1,8 +1,8 @@
 //! What EC2 said of instances, and what it is still to be asked. Plain data; time is a parameter.
 
 use crate::error::CloudError;
-use crate::model::{GroupName, InstanceId, Timestamp};
 use crate::{Described, InstanceDetails};
+use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use super::members::Members;
 use super::views::{Observation, Pace, Seen, Settings};
 use crate::Looked;
 use crate::error::{CloudError, ErrorKind};
-use crate::model::{Group, GroupName, InstanceId, Timestamp};
+use foo_model::{Group, GroupName, InstanceId, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;

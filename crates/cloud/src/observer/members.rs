@@ -2,7 +2,7 @@
 //!
 //! What AWS tells of an instance comes after it left its group, too: so those that left stay known for a while.
 
-use crate::model::{GroupName, InstanceId};
+use foo_model::{GroupName, InstanceId};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;

@@ -2,7 +2,7 @@
 
 use crate::TemplateSummary;
 use crate::error::CloudError;
-use crate::model::{GroupName, Timestamp};
+use foo_model::{GroupName, Timestamp};
 use std::collections::HashMap;
 
 /// All templates with our tag. A template has its group's name.

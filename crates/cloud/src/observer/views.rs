@@ -1,6 +1,6 @@
 //! What a look finds, and how often there is one.
 
-use crate::model::{Group, Timestamp};
+use foo_model::{Group, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 

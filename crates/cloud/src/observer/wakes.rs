@@ -1,6 +1,6 @@
 //! The stream of groups for which something is new.
 
-use crate::model::GroupName;
+use foo_model::GroupName;
 use futures::Stream;
 use std::collections::{HashSet, VecDeque};
 use std::pin::Pin;

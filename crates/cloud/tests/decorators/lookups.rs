@@ -1,8 +1,8 @@
 //! The cache of facts: a settled pool asks nothing, a failing one not with every pass.
 
 use crate::support::Scripted;
-use foo_cloud::model::ImageId;
 use foo_cloud::{Asking, ErrorKind, ImageInfo, Lookups};
+use foo_model::ImageId;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;

@@ -1,12 +1,12 @@
 //! The observer against a scripted cloud, in paused time: what it costs, what it sees, whom it wakes.
 
 use crate::support::{Scripted, Wall, details, group};
-use foo_cloud::model::{GroupName, InstanceId, TemplateVersion, Timestamp};
 use foo_cloud::observer::{Settings, Wakes};
 use foo_cloud::watchdog::WeakWatchdog;
 use foo_cloud::{
     Clock, ErrorKind, InstanceDetails, InstanceState, Observer, Pace, Seen, TemplateSummary, Word,
 };
+use foo_model::{GroupName, InstanceId, TemplateVersion, Timestamp};
 use futures::{FutureExt, StreamExt};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
 //! A cloud that plays a script and counts its calls, and the wall clock of paused tokio time.
 
 use async_trait::async_trait;
-use foo_cloud::model::hook::HookTerms;
-use foo_cloud::model::*;
 use foo_cloud::*;
+use foo_model::hook::HookConfig;
+use foo_model::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -168,10 +168,10 @@ impl Groups for Scripted {
     async fn terminate_instances(&self, _: &GroupName, _: &[InstanceId], _: Decrement) -> Result<Ended> {
         unreachable!()
     }
-    async fn drain_hook(&self, _: &GroupName) -> Result<Option<HookTerms>> {
+    async fn drain_hook(&self, _: &GroupName) -> Result<Option<HookConfig>> {
         unreachable!()
     }
-    async fn put_drain_hook(&self, _: &GroupName, _: HookTerms) -> Result<()> {
+    async fn put_drain_hook(&self, _: &GroupName, _: HookConfig) -> Result<()> {
         unreachable!()
     }
     async fn beat_drain_hook(&self, _: &GroupName, _: &InstanceId) -> Result<()> {

@@ -4,8 +4,8 @@
 use super::envelope::EventKind;
 use crate::clouds::Place;
 use foo_cloud::Receipt;
-use foo_cloud::model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_cloud::queue::LONGEST_HIDDEN;
+use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_planner::report::Heed;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! What cannot be read is an error with a reason; what can be and means nothing to us is [`Parsed::Irrelevant`]. Nothing
 //! is decided here.
 
-use foo_cloud::model::{GroupName, InstanceId, SignalKind, Timestamp};
+use foo_model::{GroupName, InstanceId, SignalKind, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use strum::{EnumIter, IntoStaticStr};

@@ -25,7 +25,7 @@ pub use envelope::EventKind;
 pub use reader::run;
 
 use desk::Desk;
-use foo_cloud::model::{InstanceId, Signal, SignalKind, Timestamp};
+use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_planner::report::Heed;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Messages as AWS sends them, and what is not one.
 
 use super::envelope::{Event, EventKind, Parsed, parse};
-use foo_cloud::model::{GroupName, InstanceId, SignalKind};
+use foo_model::{GroupName, InstanceId, SignalKind};
 use serde_json::{Value, json};
 
 fn envelope(source: &str, detail_type: &str, detail: &Value) -> String {

@@ -10,7 +10,7 @@ use super::{cordon, overlay, together};
 use crate::clouds::CloudRegion;
 use crate::metrics::ActionOutcome;
 use foo_cloud::Made;
-use foo_cloud::model::{LaunchTemplate, Timestamp};
+use foo_model::{LaunchTemplate, Timestamp};
 use foo_planner::desired::Desired;
 use foo_planner::memory::Outcome;
 use foo_planner::report::About;

@@ -8,8 +8,8 @@ use super::gather::Gathered;
 use super::state::PoolState;
 use crate::clouds::CloudRegion;
 use foo_cloud::error::stable_text;
-use foo_cloud::model::{Activity, GroupName, InstanceId, LifecycleState};
 use foo_cloud::observer::Seen;
+use foo_model::{Activity, GroupName, InstanceId, LifecycleState};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// AWS returns no more in one call (DescribeScalingActivities, MaxRecords).
@@ -89,7 +89,7 @@ fn cause(activities: &[Activity], id: &InstanceId) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foo_cloud::model::{ActivityStatus, Timestamp};
+    use foo_model::{ActivityStatus, Timestamp};
 
     fn activity(description: &str, cause: &str) -> Activity {
         Activity {

@@ -5,7 +5,7 @@
 
 use super::names::hex;
 use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
-use foo_cloud::model::{
+use foo_model::{
     ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, SecurityGroupId, SpecHash,
     SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
 };

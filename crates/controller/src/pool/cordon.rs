@@ -3,7 +3,7 @@
 use crate::kubeconfig::{self, PATIENCE};
 use crate::metrics::Metrics;
 use foo_api::names::managers;
-use foo_cloud::model::{InstanceId, MachineName};
+use foo_model::{InstanceId, MachineName};
 use foo_planner::report::{About, Event, Severity, some_names};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::{Node, Secret};

@@ -4,8 +4,8 @@
 //! EC2 may not know an instance that is in service already. That is no word of its end, and it is asked again.
 
 use super::gather::Gathered;
-use foo_cloud::model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_cloud::observer::{Observer, Word};
+use foo_model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_planner::report::Report;
 use std::time::Duration;
 

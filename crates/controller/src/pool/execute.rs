@@ -9,19 +9,18 @@ use super::{look, upkeep};
 use crate::metrics::Metrics;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
-use foo_cloud::model::hook::HookTerms;
-use foo_cloud::model::{
-    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Protection, SpecHash,
-    TemplateVersion, Timestamp, Uid, Zone,
-};
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, Made, VersionCopy};
+use foo_model::hook::HookConfig;
+use foo_model::names::{ADOPT_FROM_ANNOTATION, QUARANTINE_ANNOTATION};
+use foo_model::{
+    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process, Protection,
+    SpecHash, TemplateVersion, Timestamp, Uid, Zone,
+};
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
-use foo_planner::model::Process;
-use foo_planner::names::ADOPT_FROM_ANNOTATION;
 use foo_planner::report::{About, Event, Severity};
-use foo_planner::{Action, NewGroup, OnlyIf, QUARANTINE_ANNOTATION};
+use foo_planner::{Action, NewGroup, OnlyIf};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
@@ -69,7 +68,7 @@ pub(super) enum Done {
     /// The launch template was read.
     Template(Option<LaunchTemplate>),
     /// The lifecycle hook was read or made.
-    Hook(Option<HookTerms>),
+    Hook(Option<HookConfig>),
     /// What the action requires does not hold any more; nothing was done.
     Overtaken(&'static str),
     /// Some Nodes were cordoned, and perhaps others not.
@@ -342,7 +341,7 @@ impl Hands<'_> {
 
     /// Whether the instance has a Machine that is not being deleted, read live: a cache may have lost it.
     pub(super) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
-        let name = foo_planner::names::machine_name(&self.identity.pool, id);
+        let name = foo_model::names::machine_name(&self.identity.pool, id);
         Ok(self
             .live_machine(&name)
             .await?

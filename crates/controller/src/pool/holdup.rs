@@ -4,7 +4,7 @@
 
 use super::execute::Failure;
 use foo_cloud::ErrorKind;
-use foo_cloud::model::{Decrement, MachineName};
+use foo_model::{Decrement, MachineName};
 use foo_planner::Action;
 use foo_planner::memory::Outcome;
 use std::collections::HashSet;

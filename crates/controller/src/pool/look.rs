@@ -6,13 +6,13 @@ use super::gather::Gathered;
 use super::upkeep;
 use crate::clock::to_kube;
 use foo_api::{capi, names};
-use foo_cloud::model::{
+use foo_cloud::observer::{Observer, Seen, Word};
+use foo_cloud::{CloudError, ErrorKind};
+use foo_model::names::QUARANTINE_ANNOTATION;
+use foo_model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
     LifecycleState, Machine, MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
-use foo_cloud::observer::{Observer, Seen, Word};
-use foo_cloud::{CloudError, ErrorKind};
-use foo_planner::QUARANTINE_ANNOTATION;
 use foo_planner::desired::{Blocked, Identity};
 use foo_planner::observed::{Finalizer, Look, Moves, Quarantine, Stray, Verdict};
 use foo_planner::report::{MachineReport, Report};

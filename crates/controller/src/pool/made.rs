@@ -2,10 +2,10 @@
 //! on those tags are refused, and Auto Scaling may not find a launch template or its version yet. What the answer of a creation
 //! said is believed for a minute, whatever a read says.
 
-use foo_cloud::model::{
+use foo_cloud::{CloudError, ErrorKind};
+use foo_model::{
     LaunchTemplate, LaunchTemplateId, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
 };
-use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::Action;
 use foo_planner::memory::EFFECT_DEADLINE;
 use std::collections::BTreeMap;
@@ -150,8 +150,8 @@ pub(super) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
 mod tests {
     use super::*;
     use foo_cloud::Operation;
+    use foo_model::names::TAG_POOL;
     use foo_planner::GroupSettings;
-    use foo_planner::desired::TAG_POOL;
 
     fn at(second: u64) -> Timestamp {
         Timestamp(1_000_000).plus(Duration::from_secs(second))

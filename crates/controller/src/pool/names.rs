@@ -2,7 +2,7 @@
 
 use foo_api::FooMachinePool;
 use foo_api::names::{GROUP_NAME_ANNOTATION, POOL_FINALIZER};
-use foo_cloud::model::GroupName;
+use foo_model::GroupName;
 use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 

@@ -7,7 +7,7 @@ use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, Nod
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
-use foo_cloud::model::{LifecycleState, Timestamp};
+use foo_model::{LifecycleState, Timestamp};
 use foo_planner::Report;
 use foo_planner::observed::Stray;
 use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport, Status};

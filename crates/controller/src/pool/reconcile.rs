@@ -24,7 +24,7 @@ use crate::passes;
 use crate::queue::Action as Requeue;
 use foo_api::names::managers;
 use foo_api::{FooCluster, FooMachine, FooMachinePool};
-use foo_cloud::model::{InstanceId, Timestamp};
+use foo_model::{InstanceId, Timestamp};
 use foo_planner::Action;
 use foo_planner::desired::Blocked;
 use foo_planner::observed::{Finalizer, Look};

@@ -1,7 +1,7 @@
 //! What is done again and again without effect is done ever more seldom: an action that is planned again on the very same view as
 //! before has changed nothing that can be seen, and costs a call each time. The view is [`super::rest::digest`]'s.
 
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use foo_planner::Action;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -3,8 +3,8 @@
 use super::content::unsigned;
 use super::gather::Gathered;
 use foo_api::pool as api;
-use foo_cloud::model::{Seconds, SpecHash, Timestamp};
-use foo_planner::ROLLOUT_PAUSED_ANNOTATION;
+use foo_model::names::ROLLOUT_PAUSED_ANNOTATION;
+use foo_model::{Seconds, SpecHash, Timestamp};
 use foo_planner::desired::{Interruption, OnFailure, Rebalance, Remediation, Rollout, Share, Strategy};
 use foo_planner::memory::Trial;
 use foo_planner::report::RolloutPhase;

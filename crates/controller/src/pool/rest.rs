@@ -6,9 +6,9 @@
 //!
 //! It sees the actions of plans and the status of pools, not what the FooMachines' status costs.
 
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
+use foo_model::hook::Hold;
 use foo_planner::memory::{Cordon, Ledger, Purchase, Trial};
-use foo_planner::model::hook::Hold;
 use foo_planner::{Desired, Look, Memory, Observed};
 use std::fmt::{self, Debug, Write as _};
 use std::hash::{DefaultHasher, Hasher as _};
@@ -164,7 +164,7 @@ impl fmt::Write for Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foo_cloud::model::InstanceId;
+    use foo_model::InstanceId;
 
     fn at(second: u64) -> Timestamp {
         Timestamp::default().plus(Duration::from_secs(second))

@@ -14,10 +14,9 @@ use crate::backoff::jittered;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::lookups::Asking;
-use foo_cloud::model::GroupName;
 use foo_cloud::observer::Seen;
+use foo_model::{DeletionTimeouts, GroupName, Seconds};
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
-use foo_planner::model::{DeletionTimeouts, Seconds};
 use foo_planner::observed::{Finalizer, Look, Moves};
 use foo_planner::{Action, Observed};
 use kube::Api;
@@ -267,7 +266,7 @@ impl Pools {
     pub(super) async fn without_cloud(
         &self,
         gathered: &Gathered,
-        group: Look<Option<foo_cloud::model::Group>>,
+        group: Look<Option<foo_model::Group>>,
         because: Option<&Blocked>,
         state: &mut PoolState,
     ) -> Pass {

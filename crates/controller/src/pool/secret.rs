@@ -9,7 +9,7 @@ use super::wish::BootstrapData;
 use crate::kubeconfig::{self, KUBECONFIG_SUFFIX};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::patterns::is_object_name;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use foo_planner::desired::Blocked;
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;

@@ -3,7 +3,7 @@
 use super::state::PoolState;
 use crate::clouds::CloudRegion;
 use foo_cloud::error::stable_text;
-use foo_cloud::model::{Activity, ActivityStatus, GroupName, Timestamp};
+use foo_model::{Activity, ActivityStatus, GroupName, Timestamp};
 use std::time::Duration;
 
 /// A launch takes a minute or two; before that there is nothing to ask about.

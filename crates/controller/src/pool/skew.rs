@@ -8,7 +8,7 @@ use super::gather::Gathered;
 use super::state::PoolState;
 use foo_api::FooControlPlane;
 use foo_api::names::CONTROL_PLANE_GROUP;
-use foo_cloud::model::LaunchTemplate;
+use foo_model::LaunchTemplate;
 use foo_planner::desired::{Blocked, Desired, Wanted};
 use kube::core::{ApiResource, DynamicObject};
 use kube::{Api, Client, Resource};

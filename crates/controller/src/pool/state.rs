@@ -8,8 +8,8 @@ use super::together::Alone;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
-use foo_cloud::model::hook::HookTerms;
-use foo_cloud::model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
+use foo_model::hook::HookConfig;
+use foo_model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::desired::{Blocked, Identity};
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -34,7 +34,7 @@ pub(super) struct PoolState {
     /// What we made in the last minute and reads may not show yet.
     pub(super) made: Made,
     /// The terms of the group's lifecycle hook as last read or made.
-    pub(super) hook: Option<(Timestamp, Option<HookTerms>)>,
+    pub(super) hook: Option<(Timestamp, Option<HookConfig>)>,
     /// The bootstrap Secret as last read.
     pub(super) secret: Option<ReadSecret>,
     /// Content is held back because the control plane is older than it.

@@ -5,8 +5,8 @@
 //! the group is looked at, and what is still to be ended is ended one by one for a while.
 
 use super::execute::{Done, Failure, Hands};
-use foo_cloud::model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_cloud::{CloudError, Ended, ErrorKind};
+use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::Action;
 use futures::future::join_all;
 use std::collections::HashMap;

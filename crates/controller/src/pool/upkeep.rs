@@ -7,7 +7,7 @@ use super::gather::Gathered;
 use crate::owners::group;
 use foo_api::capi::Cluster;
 use foo_api::{FooMachine, FooMachinePool, labels, names};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use foo_planner::report::MachineReport;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{Patch, PatchParams};

@@ -13,11 +13,11 @@ use crate::lookup;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_cloud::model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
+use foo_model::names::ADOPT_FROM_ANNOTATION;
+use foo_model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
     Blocked, Desired, Goal, GroupWish, Identity, PausedBy, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
-use foo_planner::names::ADOPT_FROM_ANNOTATION;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};

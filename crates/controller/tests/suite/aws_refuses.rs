@@ -1,8 +1,8 @@
 //! AWS says no, does not answer, or was changed behind our back.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
-use foo_cloud::model::{GroupName, LaunchTemplateId, Protection, TemplateVersion};
 use foo_cloud::{Compute as _, GroupSpec, Groups as _};
+use foo_model::{GroupName, LaunchTemplateId, Protection, TemplateVersion};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::group::operations::Deletion;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
@@ -331,16 +331,16 @@ fn somebody(world: &World) -> SimCloud {
 
 /// Somebody makes a launch template of that name.
 async fn makes_a_template(world: &World, name: &str) -> (LaunchTemplateId, TemplateVersion) {
-    let content = foo_cloud::model::TemplateContent {
+    let content = foo_model::TemplateContent {
         image: IMAGE_X86_64.into(),
         instance_type: "m7i.large".into(),
         security_groups: vec![SECURITY_GROUP.into()],
         instance_profile: None,
         key_name: None,
         volumes: vec![],
-        metadata: foo_cloud::model::MetadataOptions { tokens_required: true, hop_limit: 1 },
+        metadata: foo_model::MetadataOptions { tokens_required: true, hop_limit: 1 },
         spot: None,
-        user_data: foo_cloud::model::UserData(b"theirs".to_vec()),
+        user_data: foo_model::UserData(b"theirs".to_vec()),
         tags: BTreeMap::new(),
     };
     somebody(world).create_template(name, &content, "theirs", &BTreeMap::new(), "t").await.unwrap().made

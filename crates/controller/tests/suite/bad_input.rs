@@ -2,7 +2,7 @@
 
 use crate::support::{NS, World, objects};
 use foo_api::shared::NetworkReference;
-use foo_cloud::model::SecurityGroupId;
+use foo_model::SecurityGroupId;
 use foo_simulator::core::network::{PUBLIC_SUBNETS, SECURITY_GROUP, SecurityGroup, Vpc};
 use k8s_openapi::api::core::v1::Secret;
 use std::collections::BTreeMap;

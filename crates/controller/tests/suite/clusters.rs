@@ -3,7 +3,7 @@
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::FooCluster;
 use foo_api::names::MANAGED_BY_ANNOTATION;
-use foo_cloud::model::SubnetId;
+use foo_model::SubnetId;
 use foo_simulator::core::network::PRIVATE_SUBNETS;
 use foo_simulator::{Fault, FaultRule};
 use kube::ResourceExt;

@@ -3,7 +3,7 @@
 
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
-use foo_cloud::model::{InstanceId, Process};
+use foo_model::{InstanceId, Process};
 use foo_simulator::core::mishaps::ZoneState;
 use foo_simulator::core::settings::{ActivityPages, MetadataTags, ReadOrder};
 use foo_simulator::{Fault, FaultRule};

@@ -3,8 +3,7 @@
 use crate::support::{INSTALLATION, MANAGER, NS, Pool, World, objects};
 use foo_api::FooMachinePool;
 use foo_apiserver_fake::{Fault, Verb};
-use foo_planner::desired::TAG_INSTALLATION;
-use foo_planner::names::ADOPT_FROM_ANNOTATION;
+use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
 use kube::ResourceExt;
 use std::time::Duration;
 

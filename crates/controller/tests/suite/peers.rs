@@ -5,7 +5,7 @@
 use crate::support::{NS, Pool, World};
 use foo_api::capi::Machine;
 use foo_api::names::DELETE_MACHINE_ANNOTATION;
-use foo_cloud::model::{InstanceId, LifecycleState};
+use foo_model::{InstanceId, LifecycleState};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
 use foo_simulator::core::mishaps::{LaunchMishap, Mishap};
 use kube::ResourceExt;
@@ -241,7 +241,7 @@ async fn lifecycle_manager_282_an_instance_that_ends_before_it_is_known_is_not_f
         let newcomer = pool.group().unwrap().members.into_keys().find(|id| !known.contains(id));
         if let Some(newcomer) = newcomer {
             let end = |region: &mut foo_simulator::core::Region| {
-                region.terminate_member(&newcomer, foo_cloud::model::Decrement::Replace)
+                region.terminate_member(&newcomer, foo_model::Decrement::Replace)
             };
             drop(world.region.with(end).unwrap());
         }

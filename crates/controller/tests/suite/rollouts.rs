@@ -7,7 +7,7 @@ use foo_api::pool::{
     DataVolume, MixedInstances, MixedInstancesOverride, RolloutFailurePolicy, RolloutStrategy, Spot, Volume,
 };
 use foo_api::{FooControlPlane, FooMachinePoolSpec};
-use foo_planner::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
+use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64, IMAGE_X86_64_NEWER};
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator::core::settings::ProtectionAgainst;

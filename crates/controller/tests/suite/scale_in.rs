@@ -3,7 +3,7 @@
 
 use crate::support::{Pool, World};
 use foo_apiserver_fake::DrainTime;
-use foo_cloud::model::{Decrement, InstanceId, LifecycleState};
+use foo_model::{Decrement, InstanceId, LifecycleState};
 use foo_simulator::core::settings::{Batches, RepeatedTermination};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
 use foo_api::capi::Machine;
-use foo_cloud::model::{InstanceId, LifecycleState, Protection};
+use foo_model::{InstanceId, LifecycleState, Protection};
 use foo_simulator::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use foo_simulator::core::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
 use foo_simulator::{Fault, FaultRule, Probability};
@@ -161,7 +161,7 @@ async fn peers_capa_2574_a_scale_in_by_hand_with_protection_removed_drains() {
     let by_hand = |region: &mut foo_simulator::core::Region| {
         region.set_protection(&name, &ids, Protection::Unprotected)?;
         for id in &ids[..2] {
-            region.terminate_member(id, foo_cloud::model::Decrement::Shrink)?;
+            region.terminate_member(id, foo_model::Decrement::Shrink)?;
         }
         Ok::<_, foo_simulator::core::AwsError>(())
     };

@@ -2,8 +2,8 @@
 
 use super::facts::Facts;
 use crate::desired::{Goal, Rebalance};
-use crate::model::signal::{ADVICE_HOLDS, COOL_DOWN};
-use crate::model::{MachineName, Signal, SignalKind, count};
+use foo_model::signal::{ADVICE_HOLDS, COOL_DOWN};
+use foo_model::{MachineName, Signal, SignalKind, count};
 
 /// What is announced about its instance, while that matters.
 fn announced(facts: &Facts<'_>, name: &MachineName, kind: SignalKind) -> Option<Signal> {

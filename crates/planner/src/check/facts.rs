@@ -1,15 +1,16 @@
 //! What the checker knows, in its own words.
 
+use crate::Plan;
 use crate::action::Action;
-use crate::desired::{Desired, Goal, TAG_INSTALLATION};
+use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
-use crate::model::hook::{LAST_MOMENTS, LONGEST_WAIT};
-use crate::model::{
+use crate::observed::{Finalizer, Observed, Stray};
+use foo_model::hook::{LAST_MOMENTS, LONGEST_WAIT};
+use foo_model::names::{self, TAG_INSTALLATION};
+use foo_model::{
     Decrement, FooMachine, Group, GroupName, Instance, InstanceId, LifecycleState, Machine, MachineName,
     RemovalMark,
 };
-use crate::observed::{Finalizer, Observed, Stray};
-use crate::{Plan, names};
 use std::collections::BTreeMap;
 
 /// Inputs and outputs, indexed.

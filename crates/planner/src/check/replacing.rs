@@ -6,10 +6,10 @@ use super::rule::{Found, Rule};
 use super::sizes::{staying_instances, wish};
 use crate::action::{Action, OnlyIf};
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
-use crate::model::{
+use crate::observed::Verdict;
+use foo_model::{
     Instance, LaunchTemplateId, LifecycleState, MachineName, NodeState, SpecHash, TemplateVersion, count,
 };
-use crate::observed::Verdict;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use super::rule::{Found, Rule, kind};
 use crate::action::{Action, OnlyIf};
 use crate::desired::{Goal, Size};
 use crate::memory::EFFECT_DEADLINE;
-use crate::model::{Group, Instance, InstanceId, count};
+use foo_model::{Group, Instance, InstanceId, count};
 use std::collections::BTreeMap;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {

@@ -5,9 +5,9 @@ use super::member::{Member, Standing};
 use super::rollout::{Course, Standpoint, room};
 use crate::desired::{Goal, Rebalance};
 use crate::memory::Round;
-use crate::model::signal::{ADVICE_HOLDS, COOL_DOWN};
-use crate::model::{InstanceId, Signal, SignalKind, Timestamp, count};
 use crate::report::Heed;
+use foo_model::signal::{ADVICE_HOLDS, COOL_DOWN};
+use foo_model::{InstanceId, Signal, SignalKind, Timestamp, count};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far each announcement is.

@@ -2,9 +2,9 @@
 
 use super::view::View;
 use crate::desired::{Desired, OnFailure, Wanted};
-use crate::model::group::TemplateChoice;
-use crate::model::{FooMachine, Instance, LaunchTemplateId, SpecHash, TemplateVersion};
 use crate::observed::{Observed, Quarantine, Verdict};
+use foo_model::group::TemplateChoice;
+use foo_model::{FooMachine, Instance, LaunchTemplateId, SpecHash, TemplateVersion};
 use std::collections::BTreeMap;
 
 /// Whether an instance was launched from the wanted content.

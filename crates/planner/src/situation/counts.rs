@@ -1,7 +1,7 @@
 //! How many members stand where.
 
 use super::member::{Member, Standing};
-use crate::model::{LifecycleState, Protection, SignalKind};
+use foo_model::{LifecycleState, Protection, SignalKind};
 
 /// Counts of members.
 #[derive(Clone, Copy, Debug, Default)]

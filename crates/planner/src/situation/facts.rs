@@ -7,9 +7,9 @@ use super::size::{Capacity, Wish};
 use super::view::View;
 use crate::desired::{Desired, Size};
 use crate::memory::Memory;
-use crate::model::Group;
-use crate::model::group::GroupStatus;
 use crate::observed::Observed;
+use foo_model::Group;
+use foo_model::group::GroupStatus;
 
 /// All that can be said of a pool without asking what is being replaced.
 pub(crate) struct Facts<'a> {

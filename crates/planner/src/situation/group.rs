@@ -5,10 +5,10 @@ use super::facts::Facts;
 use super::size::Decider;
 use super::template::{Stand, stand};
 use super::view::View;
-use crate::desired::{Blocked, Identity, TAG_INSTALLATION, Wanted};
-use crate::model::group::{GroupStatus, TemplateChoice};
-use crate::model::{Group, InstancesMix, Process, Protection};
-use crate::names::ADOPT_FROM_ANNOTATION;
+use crate::desired::{Blocked, Identity, Wanted};
+use foo_model::group::{GroupStatus, TemplateChoice};
+use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
+use foo_model::{Group, InstancesMix, Process, Protection};
 use std::collections::BTreeMap;
 
 /// A setting of the group that is not as it should be.

@@ -4,11 +4,11 @@ use super::content::{Content, Generation};
 use super::view::View;
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
-use crate::model::{
+use crate::observed::{Observed, Stray};
+use foo_model::names::machine_name;
+use foo_model::{
     FooMachine, Instance, InstanceId, LifecycleState, Machine, MachineName, Signal, SignalKind, Zone,
 };
-use crate::names::machine_name;
-use crate::observed::{Observed, Stray};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One instance of the group with what Kubernetes knows of it.

@@ -7,8 +7,8 @@ use super::member::{Member, Standing};
 use super::size::Decider;
 use super::view::View;
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
-use crate::model::{LifecycleState, NodeState, Timestamp, count};
 use crate::observed::Verdict;
+use foo_model::{LifecycleState, NodeState, Timestamp, count};
 
 /// Where it stands, in numbers.
 #[derive(Clone, Copy, Debug, Default)]

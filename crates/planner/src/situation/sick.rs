@@ -1,7 +1,7 @@
 //! Which Machines are sick? What is done about it is in `steps/remediate.rs`.
 
 use super::{Course, Generation, Member, Situation, Standing};
-use crate::model::{Deletion, LifecycleState, Machine, NodeState, Timestamp, count};
+use foo_model::{Deletion, LifecycleState, Machine, NodeState, Timestamp, count};
 
 /// What is sick in a pool.
 pub(crate) struct Sick<'s, 'a> {

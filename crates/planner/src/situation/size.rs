@@ -2,7 +2,7 @@
 
 use crate::desired::Size;
 use crate::memory::Memory;
-use crate::model::{Decrement, Group};
+use foo_model::{Decrement, Group};
 
 /// Desired capacity between the two values that it may have while an effect of ours is unseen. Equal otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

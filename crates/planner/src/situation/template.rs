@@ -2,8 +2,8 @@
 
 use super::facts::Facts;
 use crate::desired::{Blocked, Template, Wanted};
-use crate::model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 use crate::observed::Look;
+use foo_model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 
 /// Where the template stands.
 pub(crate) enum Stand<'a> {

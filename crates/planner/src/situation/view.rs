@@ -1,8 +1,8 @@
 //! What is known of the group, and whose it is.
 
 use crate::desired::Desired;
-use crate::model::Group;
 use crate::observed::{Look, Observed};
+use foo_model::Group;
 
 /// What is known of the group.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The limits that several steps share.
 
 use crate::draft::Draft;
-use crate::model::count;
 use crate::situation::{Situation, Standing};
+use foo_model::count;
 
 /// How many more Machines may begin to drain: all reasons share one limit, those of AWS included.
 pub(crate) fn room_to_drain(situation: &Situation<'_>, draft: &Draft) -> u32 {

@@ -2,8 +2,8 @@
 
 use crate::action::{Action, OnlyIf};
 use crate::draft::{Draft, Stage};
-use crate::model::Machine;
 use crate::situation::Situation;
+use foo_model::Machine;
 
 /// Deletes a Machine unless that is under way already.
 pub(crate) fn delete_machine(

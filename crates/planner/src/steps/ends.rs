@@ -3,9 +3,9 @@
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
 use crate::memory::BUSY_FOR;
-use crate::model::{Decrement, Group, LifecycleState, Timestamp};
 use crate::report::{About, Severity};
 use crate::situation::{Capacity, Member, Situation, Standing, claim};
+use foo_model::{Decrement, Group, LifecycleState, Timestamp};
 use std::time::Duration;
 
 /// Most instances that one plan ends: as many as one call takes (Auto Scaling API Reference,

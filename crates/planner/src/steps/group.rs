@@ -5,14 +5,14 @@
 use crate::action::{Action, NewGroup};
 use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
-use crate::model::hook::HookTerms;
-use crate::model::{Group, InstanceId, LifecycleState, Process, Protection};
 use crate::report::{About, Severity};
 use crate::situation::{
     Decider, Difference, Situation, Stand, View, differences, given_up_by_aws, lacking_tags, mix, stand,
     wanted_min, wanted_tags, was_lost,
 };
 use crate::steps::own::may_create;
+use foo_model::hook::HookConfig;
+use foo_model::{Group, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeSet;
 
 /// Most instances in one SetInstanceProtection call.
@@ -55,7 +55,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         template: (template.id.clone(), version),
         mix: situation.desired.group.mix.clone(),
         subnets: subnets.clone(),
-        hook: HookTerms::OURS,
+        hook: HookConfig::OURS,
         tags: wanted_tags(situation),
     };
     if was_lost(situation) {

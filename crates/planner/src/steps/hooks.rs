@@ -7,11 +7,11 @@
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
-use crate::model::hook::{BEAT, Hold, HookTerms, LAST_MOMENTS, LOOK_AGAIN};
-use crate::model::{Group, LifecycleState, Timestamp};
 use crate::observed::Look;
 use crate::report::{About, Severity};
 use crate::situation::{Member, Situation, Standing, View, claim};
+use foo_model::hook::{BEAT, Hold, HookConfig, LAST_MOMENTS, LOOK_AGAIN};
+use foo_model::{Group, LifecycleState, Timestamp};
 
 /// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
 /// pass goes on with the rest.
@@ -26,13 +26,13 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Look::At { at, .. } if is_outdated(situation, *at) => {
             draft.act(Stage::Look, Action::LookAtHook { group: name });
         }
-        Look::At { seen: Some(terms), .. } if *terms == HookTerms::OURS => {}
+        Look::At { seen: Some(terms), .. } if *terms == HookConfig::OURS => {}
         Look::At { seen, .. } => {
             if seen.is_some() {
                 let message = "the hook foo-drain was changed by somebody else; it is put right";
                 draft.tell(Severity::Warning, About::Nothing, "DrainHookRepaired", message);
             }
-            draft.act(Stage::Decorate, Action::PutHook { group: name, terms: HookTerms::OURS });
+            draft.act(Stage::Decorate, Action::PutHook { group: name, terms: HookConfig::OURS });
         }
         Look::Failed { .. } => {}
     }

@@ -8,7 +8,6 @@
 use crate::action::Action;
 use crate::desired::Rebalance;
 use crate::draft::{Draft, Stage};
-use crate::model::{InstanceId, MachineName, NodeState, SignalKind, Timestamp, count};
 use crate::report::{About, Severity};
 use crate::situation::{
     Member, Situation, Standing, at_risk, cool_from, is_advised, is_available, is_recommended, room, round,
@@ -16,6 +15,7 @@ use crate::situation::{
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
+use foo_model::{InstanceId, MachineName, NodeState, SignalKind, Timestamp, count};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

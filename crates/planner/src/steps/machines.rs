@@ -5,13 +5,13 @@
 use crate::action::Action;
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
-use crate::model::group::GroupStatus;
-use crate::model::{DeletionTimeouts, InstanceId, LifecycleState, Machine};
 use crate::observed::Stray;
 use crate::report::{About, Severity};
 use crate::situation::{Absentee, Member, Situation, Standing, View};
 use crate::steps::delete::delete_machine;
 use crate::steps::interrupt;
+use foo_model::group::GroupStatus;
+use foo_model::{DeletionTimeouts, InstanceId, LifecycleState, Machine};
 use std::time::Duration;
 
 /// How long EC2's word that a stray is alive stays good: such an instance was detached by somebody or is about to

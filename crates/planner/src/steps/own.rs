@@ -1,11 +1,12 @@
 //! May we act on this pool, and how do we let go of it?
 
 use crate::action::Action;
-use crate::desired::{Goal, TAG_INSTALLATION};
+use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, Moves};
 use crate::report::{About, Severity};
 use crate::situation::{Situation, View};
+use foo_model::names::TAG_INSTALLATION;
 
 /// Our finalizer, together with the first thing that is done, before it. A pool of which there is nothing yet is not held:
 /// if its region is misspelt or its credentials are refused, AWS could not even be asked whether it may go.

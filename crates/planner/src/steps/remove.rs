@@ -5,14 +5,14 @@
 
 use crate::action::Action;
 use crate::draft::{Draft, Stage};
-use crate::model::group::GroupStatus;
-use crate::model::{DeletionProtection, FooMachine, Group, LifecycleState, MachineName};
 use crate::observed::{Finalizer, Look};
 use crate::situation::{Member, Situation, Standing, View, claim, group_is_gone};
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
 use crate::steps::group::protect;
 use crate::steps::machines;
+use foo_model::group::GroupStatus;
+use foo_model::{DeletionProtection, FooMachine, Group, LifecycleState, MachineName};
 use std::collections::BTreeSet;
 
 /// Takes the next steps of a removal.

@@ -9,7 +9,6 @@ use crate::action::Action;
 use crate::desired::{Goal, OnFailure, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::Trial;
-use crate::model::{Machine, MachineName, NodeState, SpecHash, Timestamp, count};
 use crate::observed::{Quarantine, Verdict};
 use crate::report::{About, Severity};
 use crate::situation::{
@@ -17,6 +16,7 @@ use crate::situation::{
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
+use foo_model::{Machine, MachineName, NodeState, SpecHash, Timestamp, count};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -6,13 +6,13 @@
 use crate::action::Action;
 use crate::desired::Size;
 use crate::draft::{Draft, Stage};
-use crate::model::{Group, Timestamp};
 use crate::report::{About, Severity};
 use crate::situation::{Decider, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::holds_raise;
 use crate::steps::victims::left_to_aws;
 use crate::wishes::Wishes;
+use foo_model::{Group, Timestamp};
 use std::time::Duration;
 
 /// Brings desired capacity and its bounds to where the wish wants them.

@@ -6,11 +6,11 @@ use crate::action::Action;
 use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
-use crate::model::group::TemplateChoice;
-use crate::model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 use crate::report::{About, Severity};
 use crate::situation::{Situation, Stand, View, stand};
 use crate::steps::own::may_create;
+use foo_model::group::TemplateChoice;
+use foo_model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

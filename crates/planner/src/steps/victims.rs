@@ -6,10 +6,10 @@
 use crate::action::{Action, OnlyIf};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Held, Stage, Until};
-use crate::model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use crate::report::{About, Severity};
 use crate::situation::{Generation, Member, Situation, Standing, is_available};
 use crate::steps::budget::room_to_drain;
+use foo_model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;

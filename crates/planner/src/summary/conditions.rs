@@ -4,15 +4,14 @@ use super::parts::{AUTOSCALER_PREFIX, condition, cut, departures, kept, many, sa
 use super::{ready, replacing};
 use crate::desired::{Blocked, Goal, PausedBy};
 use crate::draft::Draft;
-use crate::model::DeletionProtection;
-use crate::model::Process;
-use crate::model::group::GroupStatus;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
     Difference, Situation, Stand, View, differences, given_up_by_aws, group_is_gone, obstacle,
     of_another_installation, stand, was_lost,
 };
+use foo_model::group::GroupStatus;
+use foo_model::{DeletionProtection, Process};
 
 /// The reason of a pool whose group is another pool's: AWS is not asked anything for it.
 const NAME_TAKEN: &str = "GroupNameTaken";

@@ -1,9 +1,9 @@
 //! What several conditions have in common.
 
 use crate::draft::{Held, Until};
-use crate::model::Process;
 use crate::report::{Condition, ConditionKind, Status, some_names};
 use crate::situation::{Situation, Standing};
+use foo_model::Process;
 
 /// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
 pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";

@@ -41,7 +41,7 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
                 .to_owned()
         }
         RolloutPhase::Paused => {
-            format!("stopped by the annotation {}", crate::names::ROLLOUT_PAUSED_ANNOTATION)
+            format!("stopped by the annotation {}", foo_model::names::ROLLOUT_PAUSED_ANNOTATION)
         }
         RolloutPhase::Waiting => match &situation.desired.template {
             Wanted::Blocked(blocked) => blocked.message.clone(),

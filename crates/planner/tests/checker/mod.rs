@@ -1,9 +1,10 @@
 //! The checker finds what is wrong with plans that the planner would not make.
 
 use crate::world::{World, pool};
+use foo_model::names::TAG_INSTALLATION;
+use foo_model::{Decrement, GroupName, InstanceId, SignalKind};
 use foo_planner::check::Rule;
-use foo_planner::desired::{PausedBy, Rebalance, TAG_INSTALLATION};
-use foo_planner::model::{Decrement, GroupName, InstanceId, SignalKind};
+use foo_planner::desired::{PausedBy, Rebalance};
 use foo_planner::{Action, GroupSettings, OnlyIf, Plan, violations};
 
 /// The rules that a plan of only this action breaks.
@@ -143,7 +144,7 @@ fn deciding_on_sizes_before_things_settled() {
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::SettledFirst]);
     world.wait(20);
     assert_eq!(broken_by(&mut world, set(desired(4))), []);
-    world.managers[0].memory.ledger.changed_at = Some(foo_planner::model::Timestamp(world.now.0 + 5000));
+    world.managers[0].memory.ledger.changed_at = Some(foo_model::Timestamp(world.now.0 + 5000));
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::SettledFirst]);
 }
 

@@ -2,9 +2,9 @@
 
 use super::scenario::Scenario;
 use super::state::{Ages, Foo, Group, Life, Mach, Mind, NOW, POOL, State, TICK, Unit, Wrong};
-use foo_planner::model::hook::HookTerms;
-use foo_planner::model::{
-    self, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, Health, Instance, InstanceId,
+use foo_model::hook::HookConfig;
+use foo_model::{
+    Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, Health, Instance, InstanceId,
     InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName, NodeState, Process,
     Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
 };
@@ -177,7 +177,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         template: manager
             .versions
             .map_or(Look::Unknown, |versions| Look::At { at: SEEN_AFTER, seen: Some(template(versions)) }),
-        hook: Look::At { at: SEEN_AFTER, seen: Some(HookTerms::OURS) },
+        hook: Look::At { at: SEEN_AFTER, seen: Some(HookConfig::OURS) },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
         strays: manager.words.iter().map(word).collect(),
@@ -201,9 +201,9 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
     }
 }
 
-fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> model::Group {
+fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model::Group {
     let Group { desired, max, version } = group;
-    model::Group {
+    foo_model::Group {
         name: Scenario::name(),
         arn: "arn".to_owned(),
         sizes: Sizes { min: 0, max: max.into(), desired: desired.into() },
@@ -213,8 +213,8 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> model::Gr
         new_instances: Protection::Protected,
         suspended: BTreeMap::from([(Process::AZRebalance, String::new())]),
         tags: scenario.tags(),
-        status: model::GroupStatus::Active,
-        deletion_protection: model::DeletionProtection::None,
+        status: foo_model::GroupStatus::Active,
+        deletion_protection: foo_model::DeletionProtection::None,
         instances: members.iter().filter_map(instance).collect(),
     }
 }

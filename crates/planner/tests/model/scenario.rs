@@ -3,13 +3,14 @@
 use super::manager::{Fate, Manager, Sight, act, begin, mishaps};
 use super::rules;
 use super::state::{Ages, Budget, Foo, Group, Life, Mach, State, TICK, Tale, Unit, Wrong};
-use foo_planner::desired::{
-    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy,
-    TAG_INSTALLATION, Template, VictimPolicy, Wanted,
-};
-use foo_planner::model::{
+use foo_model::names::TAG_INSTALLATION;
+use foo_model::{
     DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
     TemplateContent, UserData,
+};
+use foo_planner::desired::{
+    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
+    VictimPolicy, Wanted,
 };
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};

@@ -5,12 +5,12 @@
 //! but their history become one state. What is older than any deadline that the scenario reaches stays as old as it is.
 
 use super::manager::Manager;
+use foo_model::hook::Hold;
+use foo_model::{InstanceId, MachineName, Timestamp, machine_name};
+use foo_planner::Memory;
 use foo_planner::check::Rule;
 use foo_planner::memory::{Cordon, Ledger, Trial};
-use foo_planner::model::hook::Hold;
-use foo_planner::model::{InstanceId, MachineName, Timestamp};
 use foo_planner::observed::Verdict;
-use foo_planner::{Memory, machine_name};
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 

@@ -3,12 +3,13 @@
 
 use super::cases;
 use crate::world::{World, content, pool};
-use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, TAG_INSTALLATION, Wanted};
-use foo_planner::model::group::GroupStatus;
-use foo_planner::model::{
+use foo_model::group::GroupStatus;
+use foo_model::names::TAG_INSTALLATION;
+use foo_model::{
     Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, RemovalMark,
     Signal, SignalKind, Sizes, Timestamp,
 };
+use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
 use foo_planner::observed::{Finalizer, NOT_FOUND_FOR, Stray};
 use foo_planner::{Action, Goal, Look, Memory, Observed, plan, violations};
 use proptest::prelude::*;

@@ -3,8 +3,8 @@
 
 use super::{Step, comes_to_rest, happen, picked, undisturbed};
 use crate::world::pool;
+use foo_model::SignalKind;
 use foo_planner::desired::Rebalance;
-use foo_planner::model::SignalKind;
 use proptest::prelude::*;
 
 fn step() -> impl Strategy<Value = Step> {

@@ -3,8 +3,8 @@
 
 use super::{Step, comes_to_rest, happen, undisturbed};
 use crate::world::{World, pool};
+use foo_model::{LifecycleState, NodeState, Seconds};
 use foo_planner::desired::Share;
-use foo_planner::model::{LifecycleState, NodeState, Seconds};
 use proptest::prelude::*;
 
 fn step() -> impl Strategy<Value = Step> {

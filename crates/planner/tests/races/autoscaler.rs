@@ -2,7 +2,7 @@
 
 use super::{deletions, words};
 use crate::world::{Fault, Launches, pool};
-use foo_planner::model::NodeState;
+use foo_model::NodeState;
 
 #[test]
 fn r1_the_autoscaler_marks_and_dies_before_it_lowers_replicas_and_nothing_happens() {

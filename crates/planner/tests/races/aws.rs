@@ -2,7 +2,7 @@
 
 use super::{deletions, ends, words};
 use crate::world::{Fault, Launches, pool, somebody_elses};
-use foo_planner::model::Decrement;
+use foo_model::Decrement;
 use foo_planner::report::{ConditionKind, Status};
 
 #[test]
@@ -140,7 +140,7 @@ fn r20_a_pool_made_again_while_its_old_group_is_still_going_waits_for_it() {
         .cloud
         .group
         .as_ref()
-        .is_some_and(|group| group.status == foo_planner::model::group::GroupStatus::Active)
+        .is_some_and(|group| group.status == foo_model::group::GroupStatus::Active)
     {
         world.look_and_pass();
     }

@@ -9,7 +9,7 @@ mod rollouts;
 mod taken;
 
 use crate::world::short;
-use foo_planner::model::Decrement;
+use foo_model::Decrement;
 use foo_planner::{Action, Plan};
 
 /// The plan's actions in few words.

@@ -2,7 +2,7 @@
 
 use super::{deletions, ends, words};
 use crate::world::pool;
-use foo_planner::model::{Decrement, Deletion};
+use foo_model::{Decrement, Deletion};
 
 #[test]
 fn r4_a_wish_raised_while_victims_drain_gets_replacements() {

@@ -2,10 +2,8 @@
 
 use super::words;
 use crate::world::{Launches, World, content, pool};
+use foo_model::{LaunchTemplateId, MachineName, NodeState, Seconds, SpecHash, TemplateVersion, Timestamp};
 use foo_planner::desired::{Blocked, OnFailure, PausedBy, Share, Wanted};
-use foo_planner::model::{
-    LaunchTemplateId, MachineName, NodeState, Seconds, SpecHash, TemplateVersion, Timestamp,
-};
 use foo_planner::observed::Verdict;
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Look, Plan};
@@ -504,7 +502,7 @@ fn an_old_look_at_an_instance_whose_node_is_ready_is_no_failure() {
     set_node(&mut world, &name(3), NodeState::Ready);
     if let Some(group) = &mut world.cloud.group {
         let newest = group.instances.iter_mut().find(|it| it.id.as_str() == "i-00000003").unwrap();
-        newest.lifecycle = foo_planner::model::LifecycleState::Pending;
+        newest.lifecycle = foo_model::LifecycleState::Pending;
     }
     world.cloud.record(world.now);
     world.look();

@@ -2,8 +2,8 @@
 
 use super::words;
 use crate::world::{World, pool};
-use foo_planner::model::hook::{HookResult, HookTerms, LAST_MOMENTS, LONGEST_WAIT};
-use foo_planner::model::{InstanceId, LifecycleState, Seconds};
+use foo_model::hook::{HookConfig, HookResult, LAST_MOMENTS, LONGEST_WAIT};
+use foo_model::{InstanceId, LifecycleState, Seconds};
 use foo_planner::report::Severity;
 
 fn first() -> InstanceId {
@@ -133,7 +133,7 @@ fn r14_protection_removed_and_desired_lowered_by_hand_drains_all_the_same() {
     world.settle();
     let group = world.cloud.group.as_mut().expect("a group");
     group.sizes.desired = 2;
-    group.instances[0].protection = foo_planner::model::Protection::Unprotected;
+    group.instances[0].protection = foo_model::Protection::Unprotected;
     world.cloud.scale_in(world.now);
     world.cloud.scaled_in.clear();
     assert!(waits(&world), "AWS's scale-in waits for our hook");
@@ -151,10 +151,10 @@ fn a_hook_that_was_changed_or_taken_away_is_put_right() {
     let mut world = pool().of(2).running();
     world.settle();
     world.cloud.hook =
-        Some(HookTerms { terminating: true, heartbeat: Seconds(30), result: HookResult::Abandon });
+        Some(HookConfig { terminating: true, heartbeat: Seconds(30), result: HookResult::Abandon });
     world.restart(0);
     world.settle();
-    assert_eq!(world.cloud.hook, Some(HookTerms::OURS));
+    assert_eq!(world.cloud.hook, Some(HookConfig::OURS));
     world.cloud.hook = None;
     let writes = world.cloud.writes;
     world.settle();
@@ -163,7 +163,7 @@ fn a_hook_that_was_changed_or_taken_away_is_put_right() {
     world.cloud.take(&first(), world.now);
     assert!(words(&world.look_and_pass()).contains(&"look at hook".to_owned()));
     world.settle();
-    assert_eq!(world.cloud.hook, Some(HookTerms::OURS));
+    assert_eq!(world.cloud.hook, Some(HookConfig::OURS));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The commands.
 
 use crate::world::{Fault, Launches, World, content, pool, short, somebody_elses};
-use foo_planner::desired::{Blocked, PausedBy, TAG_INSTALLATION, Wanted};
-use foo_planner::model::{Health, InstanceId, LifecycleState, MachineName, SignalKind};
+use foo_model::names::TAG_INSTALLATION;
+use foo_model::{Health, InstanceId, LifecycleState, MachineName, SignalKind};
+use foo_planner::desired::{Blocked, PausedBy, Wanted};
 use foo_planner::observed::Finalizer;
 use foo_planner::report::{Pace, Report};
 use foo_planner::{Goal, Look, Plan};

@@ -1,8 +1,8 @@
 use super::NOTHING;
 use crate::world::pool;
+use foo_model::group::GroupStatus;
+use foo_model::{LifecycleState, Process, Protection, SubnetId};
 use foo_planner::desired::{Blocked, Wanted};
-use foo_planner::model::group::GroupStatus;
-use foo_planner::model::{LifecycleState, Process, Protection, SubnetId};
 use std::collections::BTreeSet;
 
 #[test]

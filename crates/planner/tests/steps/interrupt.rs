@@ -1,8 +1,8 @@
 //! What follows from what AWS announces.
 
 use crate::world::{Launches, World, pool};
+use foo_model::{InstanceId, MachineName, NodeState, SignalKind};
 use foo_planner::desired::{PausedBy, Rebalance};
-use foo_planner::model::{InstanceId, MachineName, NodeState, SignalKind};
 use foo_planner::report::Heed;
 use foo_planner::{Goal, Plan};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 use super::NOTHING;
 use crate::world::{Fault, pool};
-use foo_planner::model::{DeletionTimeouts, LifecycleState, Seconds};
+use foo_model::{DeletionTimeouts, LifecycleState, Seconds};
 
 #[test]
 fn every_instance_on_its_way_up_gets_a_foo_machine_and_no_other() {

@@ -1,5 +1,5 @@
 use crate::world::pool;
-use foo_planner::model::{Decrement, GroupName, InstanceId, Timestamp};
+use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::{Action, GroupSettings, Memory, Outcome};
 
 fn end(id: &str) -> Action {

@@ -12,7 +12,7 @@ mod template;
 mod victims;
 
 use crate::world::{World, short};
-use foo_planner::model::LifecycleState;
+use foo_model::LifecycleState;
 
 impl World {
     /// A second later, a look and a plan that is not carried out: its actions in few words.

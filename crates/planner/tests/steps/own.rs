@@ -1,7 +1,8 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
+use foo_model::names::TAG_INSTALLATION;
 use foo_planner::Goal;
-use foo_planner::desired::{Blocked, PausedBy, TAG_INSTALLATION, Wanted};
+use foo_planner::desired::{Blocked, PausedBy, Wanted};
 use foo_planner::observed::{Finalizer, Look, Moves};
 use foo_planner::report::Status;
 

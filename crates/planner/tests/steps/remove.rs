@@ -1,7 +1,7 @@
 use super::NOTHING;
 use crate::world::pool;
+use foo_model::LifecycleState;
 use foo_planner::Look;
-use foo_planner::model::LifecycleState;
 use foo_planner::observed::Finalizer;
 
 #[test]

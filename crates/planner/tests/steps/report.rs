@@ -1,6 +1,6 @@
 use crate::world::pool;
+use foo_model::LifecycleState;
 use foo_planner::desired::Blocked;
-use foo_planner::model::LifecycleState;
 use foo_planner::report::{ConditionKind, Pace, Status};
 
 #[test]

@@ -1,7 +1,7 @@
 use super::NOTHING;
 use crate::world::{Fault, Launches, content, pool};
+use foo_model::LifecycleState;
 use foo_planner::desired::{Size, Wanted};
-use foo_planner::model::LifecycleState;
 
 #[test]
 fn the_maximum_comes_down_only_when_all_is_at_rest() {

@@ -1,7 +1,7 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
+use foo_model::{SpecHash, TemplateRecord, TemplateVersion};
 use foo_planner::desired::Wanted;
-use foo_planner::model::{SpecHash, TemplateRecord, TemplateVersion};
 use foo_planner::report::ConditionKind;
 use foo_planner::{Look, Plan};
 
@@ -50,7 +50,7 @@ fn a_group_that_launches_from_latest_is_pinned_to_a_version() {
     let mut world = pool().of(1).running();
     let group = world.cloud.group.as_mut().unwrap();
     let id = group.template.clone().unwrap().0;
-    group.template = Some((id, foo_planner::model::TemplateChoice::Floating("$Latest".to_owned())));
+    group.template = Some((id, foo_model::TemplateChoice::Floating("$Latest".to_owned())));
     assert_eq!(world.wants(), ["update group version=1"]);
 }
 

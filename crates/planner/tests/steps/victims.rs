@@ -1,8 +1,8 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
+use foo_model::{Health, InstanceId, InstancesMix, MachineName, NodeState, SpotStrategy};
 use foo_planner::Action;
 use foo_planner::desired::Wanted;
-use foo_planner::model::{Health, InstanceId, InstancesMix, MachineName, NodeState, SpotStrategy};
 
 /// The order in which Machines would go if the wish were zero.
 fn order(world: &mut World) -> Vec<String> {
@@ -37,7 +37,7 @@ fn the_order_is_mark_health_no_node_outdated_zone_policy_name() {
     world.settle();
     let outdated = world.instances()[2].clone();
     for id in world.instances().into_iter().filter(|id| *id != outdated) {
-        let version = foo_planner::model::TemplateVersion(2);
+        let version = foo_model::TemplateVersion(2);
         world.cloud.instance_mut(&id).unwrap().template.as_mut().unwrap().1 = version;
     }
     world.cloud.record(world.now);

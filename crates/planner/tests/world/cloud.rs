@@ -1,14 +1,14 @@
 //! The group, its instances and the template, as AWS has them and as it shows them.
 
-use foo_planner::action::{GroupSettings, NewGroup};
-use foo_planner::desired::{TAG_CLUSTER, TAG_POOL};
-use foo_planner::model::group::GroupStatus;
-use foo_planner::model::hook::HookTerms;
-use foo_planner::model::{
+use foo_model::group::GroupStatus;
+use foo_model::hook::HookConfig;
+use foo_model::names::{TAG_CLUSTER, TAG_POOL};
+use foo_model::{
     Decrement, DeletionProtection, Group, GroupName, Health, Instance, InstanceId, InstanceType,
     LaunchTemplate, LaunchTemplateId, LifecycleState, Process, Protection, Sizes, TemplateChoice,
     TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
+use foo_planner::action::{GroupSettings, NewGroup};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of the group.
@@ -29,7 +29,7 @@ pub(crate) struct Cloud {
     pub(crate) template: Option<LaunchTemplate>,
     pub(crate) launches: Launches,
     /// Our terminating hook.
-    pub(crate) hook: Option<HookTerms>,
+    pub(crate) hook: Option<HookConfig>,
     /// Instances outside the group that live: detached.
     pub(crate) detached: BTreeSet<InstanceId>,
     /// Members that are dead in EC2: the group holds them for their hook all the same.
@@ -420,7 +420,7 @@ pub(crate) fn somebody_elses(now: Timestamp, cloud: &mut Cloud, namespace: &str)
 }
 
 /// Where an instance goes that is ended.
-fn leaving(hook: Option<HookTerms>) -> LifecycleState {
+fn leaving(hook: Option<HookConfig>) -> LifecycleState {
     if hook.is_some() { LifecycleState::TerminatingWait } else { LifecycleState::Terminating }
 }
 

@@ -1,7 +1,7 @@
 //! The objects in the management cluster, and Cluster API core at work on them.
 
 use super::cloud::Cloud;
-use foo_planner::model::{
+use foo_model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState,
     RemovalMark, SpecHash, Timestamp, Uid, Zone,
 };
@@ -141,7 +141,7 @@ impl Kube {
             .filter(|foo_machine| {
                 let works = foo_machine.spec_hash.as_ref().is_none_or(|hash| !self.broken.contains(hash));
                 let lifecycle = cloud.lifecycle(&foo_machine.instance);
-                works && lifecycle == Some(foo_planner::model::LifecycleState::InService)
+                works && lifecycle == Some(foo_model::LifecycleState::InService)
             })
             .map(|foo_machine| foo_machine.name.clone())
             .collect();

@@ -1,12 +1,12 @@
 //! The manager: what it remembers, how it observes, and how it carries out a plan, with answers lost and crashes.
 
 use super::{SETTLE, World};
-use foo_planner::action::OnlyIf;
-use foo_planner::desired::Size;
-use foo_planner::model::hook::HookTerms;
-use foo_planner::model::{
+use foo_model::hook::HookConfig;
+use foo_model::{
     FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Signal, SignalKind, Timestamp,
 };
+use foo_planner::action::OnlyIf;
+use foo_planner::desired::Size;
 use foo_planner::observed::{Finalizer, Moves, Quarantine, Stray, Verdict};
 use foo_planner::report::Heed;
 use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
@@ -19,7 +19,7 @@ pub(crate) struct Manager {
     pub(crate) memory: Memory,
     pub(crate) view: Look<Option<Group>>,
     pub(crate) template: Look<Option<LaunchTemplate>>,
-    pub(crate) hook: Look<Option<HookTerms>>,
+    pub(crate) hook: Look<Option<HookConfig>>,
     pub(crate) settled_from: Timestamp,
     strays: BTreeMap<InstanceId, (Stray, Timestamp)>,
     /// What AWS announced, as long as it means anything.
@@ -481,7 +481,7 @@ pub(crate) fn short(action: &Action) -> String {
         }
         Action::ExcludeFromDraining { name, .. } => format!("exclude {name} from draining"),
         Action::CordonNodes { nodes } => {
-            let names: Vec<&str> = nodes.values().map(foo_planner::model::MachineName::as_str).collect();
+            let names: Vec<&str> = nodes.values().map(foo_model::MachineName::as_str).collect();
             format!("cordon the Nodes of {}", names.join(", "))
         }
         Action::SetMachineTimeouts { name, .. } => format!("set timeouts of {name}"),

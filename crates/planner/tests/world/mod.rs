@@ -17,8 +17,8 @@ pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
 pub(crate) use pool::{Pool, content, pool};
 
-use foo_planner::model::{InstanceId, MachineName, Timestamp};
-use foo_planner::{Desired, Plan, machine_name};
+use foo_model::{InstanceId, MachineName, Timestamp, machine_name};
+use foo_planner::{Desired, Plan};
 use std::time::Duration;
 
 /// How long a manager that just started waits: longer than any lag the model shows.

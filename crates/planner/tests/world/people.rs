@@ -1,9 +1,9 @@
 //! What users, autoscalers, operators and AWS's bad days do.
 
 use super::World;
+use foo_model::{InstanceId, MachineName, Protection, RemovalMark};
 use foo_planner::Goal;
 use foo_planner::desired::Size;
-use foo_planner::model::{InstanceId, MachineName, Protection, RemovalMark};
 
 impl World {
     /// MachinePool.spec.replicas as it stands.

@@ -1,14 +1,14 @@
 //! Worlds to start from: `pool().of(3).running()`.
 
 use super::{Cloud, Kube, Manager, NAME, World};
+use foo_model::{
+    DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
+    TemplateContent, Timestamp, UserData,
+};
 use foo_planner::Goal;
 use foo_planner::desired::{
     Desired, GroupWish, Identity, Interruption, OnFailure, Rebalance, Remediation, Rollout, ScaleIn, Share,
     Size, Strategy, Template, VictimPolicy, Wanted,
-};
-use foo_planner::model::{
-    DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
-    TemplateContent, Timestamp, UserData,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

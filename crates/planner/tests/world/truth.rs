@@ -1,8 +1,8 @@
 //! What must hold in the truth, whatever the planner saw: checked at every call that it makes and every report.
 
 use super::World;
-use foo_planner::model::hook::{LAST_MOMENTS, LONGEST_WAIT};
-use foo_planner::model::{InstanceId, NodeState};
+use foo_model::hook::{LAST_MOMENTS, LONGEST_WAIT};
+use foo_model::{InstanceId, NodeState};
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Goal, Plan};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Instance types and images: what can be launched. Numbers from AWS's instance type pages; no prices, no network figures.
 
-use foo_cloud::model::{ImageId, InstanceType};
+use foo_model::{ImageId, InstanceType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //!
 //! SplitMix64, written out: general-purpose crates reserve the right to change their streams between versions.
 
-use foo_cloud::model::InstanceId;
+use foo_model::InstanceId;
 use std::time::Duration;
 
 /// A stream of pseudo-random numbers.

@@ -1,6 +1,6 @@
 //! What will happen by itself, and when: the only source of change besides calls. Nothing is ever scanned for.
 
-use foo_cloud::model::{GroupName, InstanceId, Timestamp};
+use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::BTreeMap;
 
 /// Something that happens at its time.

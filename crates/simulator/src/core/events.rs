@@ -9,7 +9,7 @@ use super::group::hooks::{Hook, Transition};
 use super::region::Region;
 use super::time::iso_seconds;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, Timestamp};
+use foo_model::{ActivityStatus, GroupName, InstanceId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;

@@ -6,7 +6,7 @@ use super::ec2::instances::Ec2Instance;
 use super::error::{AwsError, AwsResult};
 use super::network::{SecurityGroup, Subnet, Vpc};
 use super::region::Region;
-use foo_cloud::model::{ImageId, InstanceId, InstanceType, SecurityGroupId, SubnetId};
+use foo_model::{ImageId, InstanceId, InstanceType, SecurityGroupId, SubnetId};
 use std::borrow::Cow;
 
 /// Whether a call sees the region as it is, or as reads see it.

@@ -5,7 +5,7 @@ use super::ec2::instances::Market;
 use super::error::{AwsError, AwsResult};
 use super::region::Region;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{GroupName, InstanceId, InstanceType, Timestamp, Zone};
+use foo_model::{GroupName, InstanceId, InstanceType, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;

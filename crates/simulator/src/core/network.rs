@@ -1,6 +1,6 @@
 //! VPC, subnets and security groups: data that tests can add to, and the addresses instances get.
 
-use foo_cloud::model::{SecurityGroupId, SubnetId, Zone};
+use foo_model::{SecurityGroupId, SubnetId, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;

@@ -7,7 +7,7 @@ use super::error::AwsResult;
 use super::group::model::Group;
 use super::region::Region;
 use super::settings::ReadOrder;
-use foo_cloud::model::{GroupName, InstanceId, LaunchTemplateId, Timestamp};
+use foo_model::{GroupName, InstanceId, LaunchTemplateId, Timestamp};
 use std::borrow::Cow;
 use std::time::Duration;
 

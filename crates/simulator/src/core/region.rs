@@ -17,7 +17,7 @@ use super::sqs::delivery::EventRule;
 use super::ssm::Parameters;
 use super::versioned::Versioned;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
+use foo_model::{ActivityStatus, GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A region of an account.

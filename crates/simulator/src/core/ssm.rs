@@ -4,7 +4,7 @@
 use super::catalogue::{IMAGE_ARM64, IMAGE_ARM64_NEWER, IMAGE_X86_64, IMAGE_X86_64_NEWER};
 use super::error::{AwsError, AwsResult};
 use super::region::Region;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;

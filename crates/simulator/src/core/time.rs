@@ -1,6 +1,6 @@
 //! Times as AWS writes them.
 
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 
 /// ISO 8601 in UTC with milliseconds: the form of timestamps in answers.
 pub fn iso_millis(time: Timestamp) -> String {

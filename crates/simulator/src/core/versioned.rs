@@ -3,7 +3,7 @@
 //! Without a lag there is no history and no copying. With one, the first change of an entry keeps the former value
 //! until it is older than the lag.
 
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;

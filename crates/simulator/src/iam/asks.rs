@@ -9,9 +9,7 @@ use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::service::Service;
 use crate::wire::params::Params;
-use foo_cloud::model::{
-    GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, Timestamp,
-};
+use foo_model::{GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, Timestamp};
 use std::collections::BTreeMap;
 
 /// Everything that must be allowed before the call is carried out.

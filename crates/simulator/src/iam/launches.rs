@@ -13,7 +13,7 @@ use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::settings::TemplateRefusal;
 use crate::wire::params::Params;
-use foo_cloud::model::{GroupName, LaunchTemplateId, SubnetId};
+use foo_model::{GroupName, LaunchTemplateId, SubnetId};
 
 const RUN: &str = "ec2:RunInstances";
 

@@ -8,7 +8,7 @@ pub(crate) mod policy;
 pub(crate) mod refusals;
 pub(crate) mod roles;
 
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use policy::Policy;
 use roles::{Role, Session};
 use serde::{Deserialize, Serialize};

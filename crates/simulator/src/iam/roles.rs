@@ -3,7 +3,7 @@
 
 use super::policy::Policy;
 use crate::core::error::{AwsError, AwsResult};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

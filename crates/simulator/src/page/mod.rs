@@ -9,7 +9,7 @@ use crate::core::group::refresh::Refresh;
 use crate::core::mishaps::ZoneState;
 use crate::simulator::{RegionHandle, Simulator};
 use foo_cloud::InstanceState;
-use foo_cloud::model::{GroupName, Health, Protection, Timestamp, Zone};
+use foo_model::{GroupName, Health, Protection, Timestamp, Zone};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -11,12 +11,12 @@ use crate::core::lookup::View;
 use crate::core::network::{SecurityGroup, Subnet};
 use async_trait::async_trait;
 use foo_cloud::error::stable_text;
-use foo_cloud::model::{
-    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
-};
 use foo_cloud::{
     CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Operation,
     Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+};
+use foo_model::{
+    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;

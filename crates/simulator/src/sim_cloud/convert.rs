@@ -9,19 +9,18 @@ use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy};
 use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use foo_cloud::model::Seconds;
-use foo_cloud::model::hook::{DRAIN_HOOK, HookResult, HookTerms};
-use foo_cloud::model::{
-    self, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, SpotStrategy, TemplateContent,
+use foo_cloud::{InstanceDetails, VersionCopy};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
+use foo_model::{
+    InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, Seconds, SpotStrategy, TemplateContent,
     TemplateHashes, TemplateRecord, TemplateVersion,
 };
-use foo_cloud::{InstanceDetails, VersionCopy};
 use std::collections::BTreeMap;
 
 /// Template content as launch template data, in the names of EC2's answers.
 pub(super) fn document_of(content: &TemplateContent) -> Document {
     let texts = |items: Vec<&str>| Document::List(items.into_iter().map(Document::text).collect());
-    let groups: Vec<&str> = content.security_groups.iter().map(model::SecurityGroupId::as_str).collect();
+    let groups: Vec<&str> = content.security_groups.iter().map(foo_model::SecurityGroupId::as_str).collect();
     let mut document = Document::map()
         .with("imageId", Some(Document::text(&content.image)))
         .with("instanceType", Some(Document::text(&content.instance_type)))
@@ -57,7 +56,7 @@ pub(super) fn document_of_copy(copy: &VersionCopy<'_>) -> Document {
     document
 }
 
-fn user_data(data: &model::UserData) -> Option<Document> {
+fn user_data(data: &foo_model::UserData) -> Option<Document> {
     (!data.0.is_empty()).then(|| Document::Text(STANDARD.encode(&data.0)))
 }
 
@@ -73,7 +72,7 @@ fn tag_specifications(document: &mut Document, tags: &BTreeMap<String, String>) 
     document.set("tagSpecificationSet", Document::List(specs.collect()));
 }
 
-fn metadata(options: model::MetadataOptions) -> Document {
+fn metadata(options: foo_model::MetadataOptions) -> Document {
     let tokens = if options.tokens_required { "required" } else { "optional" };
     Document::map()
         .with("httpTokens", Some(Document::text(tokens)))
@@ -82,7 +81,7 @@ fn metadata(options: model::MetadataOptions) -> Document {
         .with("instanceMetadataTags", Some(Document::text("disabled")))
 }
 
-fn volume(volume: &model::Volume) -> Document {
+fn volume(volume: &foo_model::Volume) -> Document {
     let ebs = Document::map()
         .with("volumeSize", Some(Document::text(volume.size_gib)))
         .with("volumeType", Some(Document::text(volume.kind.name())))
@@ -126,13 +125,13 @@ pub(super) fn source_of(
 }
 
 /// A group as the planner sees it.
-pub(super) fn group_of(group: &Group) -> model::Group {
+pub(super) fn group_of(group: &Group) -> foo_model::Group {
     let template = group.template();
     let choice = template.version.parse().map_or_else(
-        |_| model::group::TemplateChoice::Floating(template.version.clone()),
-        |number| model::group::TemplateChoice::Version(TemplateVersion(number)),
+        |_| foo_model::group::TemplateChoice::Floating(template.version.clone()),
+        |number| foo_model::group::TemplateChoice::Version(TemplateVersion(number)),
     );
-    model::Group {
+    foo_model::Group {
         name: group.name.clone(),
         arn: group.arn.clone(),
         sizes: group.sizes,
@@ -146,7 +145,7 @@ pub(super) fn group_of(group: &Group) -> model::Group {
         suspended: group.suspended.clone(),
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,
-        deletion_protection: model::DeletionProtection::from_name(&group.settings.deletion_protection),
+        deletion_protection: foo_model::DeletionProtection::from_name(&group.settings.deletion_protection),
         instances: group.members.values().map(|member| instance_of(group, member)).collect(),
     }
 }
@@ -172,12 +171,12 @@ fn mix_of(policy: &MixedPolicy) -> InstancesMix {
     }
 }
 
-fn instance_of(group: &Group, member: &Member) -> model::Instance {
-    model::Instance {
+fn instance_of(group: &Group, member: &Member) -> foo_model::Instance {
+    foo_model::Instance {
         id: member.id.clone(),
         zone: member.zone.clone(),
         instance_type: member.instance_type.clone(),
-        lifecycle: model::LifecycleState::from_name(&group.state_name(member)),
+        lifecycle: foo_model::LifecycleState::from_name(&group.state_name(member)),
         health: member.health,
         protection: member.protection,
         template: member.template.as_ref().map(|(id, _, version)| (id.clone(), *version)),
@@ -185,8 +184,8 @@ fn instance_of(group: &Group, member: &Member) -> model::Instance {
 }
 
 /// An activity as the planner sees it.
-pub(super) fn activity_of(activity: &Activity) -> model::Activity {
-    model::Activity {
+pub(super) fn activity_of(activity: &Activity) -> foo_model::Activity {
+    foo_model::Activity {
         id: activity.id.clone(),
         status: activity.status,
         description: activity.description.clone(),
@@ -235,8 +234,8 @@ pub(super) fn details_of(instance: &Ec2Instance) -> InstanceDetails {
 }
 
 /// Our hook in the planner's words.
-pub(super) fn terms_of(hook: &Hook) -> HookTerms {
-    HookTerms {
+pub(super) fn terms_of(hook: &Hook) -> HookConfig {
+    HookConfig {
         terminating: hook.transition == Transition::Terminating,
         heartbeat: Seconds(u32::try_from(hook.heartbeat.as_secs()).unwrap_or(u32::MAX)),
         result: match hook.default_result {
@@ -247,7 +246,7 @@ pub(super) fn terms_of(hook: &Hook) -> HookTerms {
 }
 
 /// Our hook as AWS takes it.
-pub(super) fn hook_of(terms: HookTerms) -> HookChange {
+pub(super) fn hook_of(terms: HookConfig) -> HookChange {
     HookChange {
         name: DRAIN_HOOK.to_owned(),
         transition: Some(if terms.terminating { Transition::Terminating } else { Transition::Launching }),

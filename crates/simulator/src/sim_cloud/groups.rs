@@ -10,11 +10,9 @@ use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
 use crate::iam::{asks, launches};
 use async_trait::async_trait;
-use foo_cloud::model::hook::{DRAIN_HOOK, HookTerms};
-use foo_cloud::model::{
-    self, Activity, Decrement, GroupName, InstanceId, LaunchTemplateId, Process, Protection,
-};
 use foo_cloud::{Ended, GroupChange, GroupSpec, Groups, Looked, Operation, Result};
+use foo_model::hook::{DRAIN_HOOK, HookConfig};
+use foo_model::{Activity, Decrement, GroupName, InstanceId, LaunchTemplateId, Process, Protection};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +28,7 @@ fn group_tags(tags: &BTreeMap<String, String>) -> BTreeMap<String, GroupTag> {
 /// Whether a group may launch from this template: the manager's policy allows it for templates with its tag.
 fn check_template(
     region: &Region,
-    template: Option<&(LaunchTemplateId, model::TemplateVersion)>,
+    template: Option<&(LaunchTemplateId, foo_model::TemplateVersion)>,
 ) -> AwsResult<()> {
     match template {
         Some((id, _)) if is_unknown_to_conditions(region, id) => Err(launches::refused(region, id)),
@@ -60,15 +58,15 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<model::Group>> {
-        let mut groups: Vec<model::Group> = Vec::new();
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<foo_model::Group>> {
+        let mut groups: Vec<foo_model::Group> = Vec::new();
         loop {
             let after = groups.last().map(|group| group.name.clone());
             let (page, more) = self
                 .call(Operation::DescribeAutoScalingGroups, tag_key.to_owned(), |region| {
                     let fits = |group: &Cow<'_, Group>| group.tags.contains_key(tag_key);
                     let mut found = region.groups_seen(after.as_ref()).filter(fits);
-                    let page: Vec<model::Group> =
+                    let page: Vec<foo_model::Group> =
                         found.by_ref().take(PAGE).map(|group| convert::group_of(&group)).collect();
                     Ok((page, found.next().is_some()))
                 })
@@ -199,7 +197,7 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookTerms>> {
+    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
         self.call(Operation::DescribeLifecycleHooks, name.to_string(), |region| {
             let group = region.group_seen(name).ok_or_else(|| AwsError::no_group(name))?;
             Ok(group.hooks.get(DRAIN_HOOK).map(convert::terms_of))
@@ -207,7 +205,7 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn put_drain_hook(&self, name: &GroupName, terms: HookTerms) -> Result<()> {
+    async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
         self.call_on_group(Operation::PutLifecycleHook, name, format!("{name} {terms:?}"), |region| {
             region.put_hook(name, convert::hook_of(terms))
         })

@@ -16,8 +16,8 @@ use crate::iam::policy::{Ask, Verdict};
 use crate::iam::{asks, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
-use foo_cloud::model::{GroupName, LaunchTemplateId};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result, operation};
+use foo_model::{GroupName, LaunchTemplateId};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use crate::service::Service;
 use crate::sim_cloud::{SimCloud, SimQueue};
 use crate::throttle::Throttling;
 use crate::world::World;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;

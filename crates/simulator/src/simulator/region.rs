@@ -15,7 +15,7 @@ use crate::core::settings::Settings;
 use crate::core::sqs::delivery::EventRule;
 use crate::world::World;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{GroupName, Health, ImageId, InstanceId, InstanceType, Timestamp, Zone};
+use foo_model::{GroupName, Health, ImageId, InstanceId, InstanceType, Timestamp, Zone};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

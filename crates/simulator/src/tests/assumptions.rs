@@ -9,7 +9,7 @@ use crate::core::group::operations::Deletion;
 use crate::core::settings::{AllProtected, Batches, HookOrder, RepeatedTermination, SuspendedTerminate};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use foo_cloud::model::{ActivityStatus, Decrement, InstanceId, LifecycleState, Process, Protection};
+use foo_model::{ActivityStatus, Decrement, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeMap;
 
 impl Scene {

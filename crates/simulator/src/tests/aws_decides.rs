@@ -14,14 +14,14 @@ use crate::core::group::operations::GroupUpdate;
 use crate::core::group::refresh::PreferencesSpec;
 use crate::core::mishaps::ZoneState;
 use crate::core::settings::{BusyTermination, MetadataTags, MixChange, ProtectionAgainst, ProtectionBegins};
-use foo_cloud::model::{
+use foo_model::{
     ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl Scene {
-    fn template_of(&self, name: &str, data: LaunchData) -> foo_cloud::model::LaunchTemplateId {
+    fn template_of(&self, name: &str, data: LaunchData) -> foo_model::LaunchTemplateId {
         self.with(|region| {
             let new = NewTemplate {
                 name: name.to_owned(),

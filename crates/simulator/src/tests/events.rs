@@ -2,7 +2,7 @@
 
 use super::scene::{Scene, name, scene, scene_with};
 use crate::core::group::hooks::{HookChange, Transition};
-use foo_cloud::model::Decrement;
+use foo_model::Decrement;
 use serde_json::{Value, json};
 
 impl Scene {

@@ -7,9 +7,9 @@ use crate::core::group::operations::GroupUpdate;
 use crate::core::lookup::View;
 use crate::core::settings::{ReadOrder, TemplateRefusal};
 use crate::core::{Region, Settings};
-use foo_cloud::model::hook::{HookResult, HookTerms};
-use foo_cloud::model::{GroupName, InstanceId, Protection, Seconds, SubnetId};
 use foo_cloud::{CloudError, Compute as _, ErrorKind, GroupChange, GroupSpec, Groups as _};
+use foo_model::hook::{HookConfig, HookResult};
+use foo_model::{GroupName, InstanceId, Protection, Seconds, SubnetId};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ fn the_read_lag_can_be_changed_while_the_region_lives() {
     assert_eq!(seen(), Some(3));
 }
 
-fn spec(template: (foo_cloud::model::LaunchTemplateId, foo_cloud::model::TemplateVersion)) -> GroupSpec {
+fn spec(template: (foo_model::LaunchTemplateId, foo_model::TemplateVersion)) -> GroupSpec {
     GroupSpec {
         name: GroupName::from("pool"),
         min: 0,
@@ -192,7 +192,7 @@ async fn rights_on_what_is_new_come_later() {
     denied(version.expect_err("not yet"), "ec2:CreateLaunchTemplateVersion");
     scene.wait(10);
     cloud.create_group(&spec).await.expect("made");
-    let terms = HookTerms { terminating: true, heartbeat: Seconds(60), result: HookResult::Continue };
+    let terms = HookConfig { terminating: true, heartbeat: Seconds(60), result: HookResult::Continue };
     let hook = cloud.put_drain_hook(&spec.name, terms).await;
     denied(hook.expect_err("not yet"), "not authorized to perform: autoscaling:PutLifecycleHook");
     assert!(cloud.drain_hook(&spec.name).await.is_ok(), "reads are not on a tag");

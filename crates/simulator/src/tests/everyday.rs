@@ -7,7 +7,7 @@ use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::NewTemplate;
 use crate::core::group::model::GroupTag;
 use crate::wire::{WireAnswer, WireRequest, answer};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use super::scene::REGION;
 use crate::{BucketSize, Ec2Throttling, Fault, FaultRule, Simulator, SimulatorConfig, Throttling};
-use foo_cloud::model::GroupName;
 use foo_cloud::{ErrorKind, Groups as _};
+use foo_model::GroupName;
 use std::time::{Duration, Instant};
 
 fn error(code: &str, status: u16, message: &str) -> Fault {
@@ -44,7 +44,7 @@ async fn a_message_can_carry_a_new_request_id_each_time() {
         ),
         query: "",
         body: b"Action=DescribeAutoScalingGroups",
-        received: foo_cloud::model::Timestamp(0),
+        received: foo_model::Timestamp(0),
     };
     let mut bodies = std::collections::BTreeSet::new();
     for _ in 0..3 {

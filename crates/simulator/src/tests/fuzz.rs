@@ -6,7 +6,7 @@ use crate::service::Service;
 use crate::wire::sigv4::SignedRequest;
 use crate::wire::{WireAnswer, WireRequest, all_actions, answer, json};
 use crate::{Simulator, SimulatorConfig};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
 use proptest::prelude::*;
 use std::sync::LazyLock;

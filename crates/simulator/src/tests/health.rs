@@ -3,7 +3,7 @@
 use super::scene::{name, refusal, scene};
 use crate::core::group::members::GracePeriod;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, Health, LifecycleState, Process, Protection};
+use foo_model::{ActivityStatus, Health, LifecycleState, Process, Protection};
 
 /// "EC2 TerminateInstances on a member: the group notices at its next health check (seconds to minutes), marks it
 /// Unhealthy, runs the terminating transition and launches a replacement."

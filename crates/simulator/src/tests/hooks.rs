@@ -5,7 +5,7 @@ use crate::core::document::Document;
 use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use crate::core::group::operations::{Deletion, GroupUpdate, SettingsChange};
 use crate::core::settings::HooksOf;
-use foo_cloud::model::{ActivityStatus, Decrement, InstanceId, LifecycleState};
+use foo_model::{ActivityStatus, Decrement, InstanceId, LifecycleState};
 
 fn hook(name: &str, transition: Transition) -> HookChange {
     HookChange {
@@ -165,7 +165,7 @@ fn every_termination_but_a_forced_deletion_runs_the_hooks() {
     scene.wait(1);
     assert_eq!(scene.count(&LifecycleState::TerminatingWait), 1, "scale-in");
     let sick = scene.in_service()[0].clone();
-    let unhealthy = foo_cloud::model::Health::Unhealthy;
+    let unhealthy = foo_model::Health::Unhealthy;
     let grace = crate::core::group::members::GracePeriod::Ignored;
     scene.with(|region| region.set_health(&sick, unhealthy, grace)).expect("marked");
     scene.wait(1);

@@ -5,7 +5,7 @@ use crate::core::Settings;
 use crate::core::settings::TemplateRefusal;
 use crate::wire::{WireAnswer, WireRequest, answer};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use std::time::Duration;
 
 /// The policy that the manager is documented to need.

@@ -4,7 +4,7 @@ use super::scene::{Scene, name, refusal, scene};
 use crate::core::error::AwsResult;
 use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest, Launched};
 use crate::core::network::PRIVATE_SUBNETS;
-use foo_cloud::model::{SubnetId, Zone};
+use foo_model::{SubnetId, Zone};
 
 fn request(capacity: u32, token: &str) -> LaunchRequest {
     LaunchRequest {

@@ -9,7 +9,7 @@ use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use crate::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
 use crate::core::settings::TemplateCheck;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, LifecycleState, SubnetId, TemplateVersion, Zone};
+use foo_model::{ActivityStatus, LifecycleState, SubnetId, TemplateVersion, Zone};
 use std::collections::BTreeMap;
 
 /// "Launches follow AZ balance over the group's subnets".

@@ -4,7 +4,7 @@ use super::scene::{name, refusal, scene, scene_with};
 use crate::core::group::operations::Deletion;
 use crate::core::settings::BusyTermination;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, Decrement, LifecycleState};
+use foo_model::{ActivityStatus, Decrement, LifecycleState};
 
 /// EnterStandby with decrement: the member stays, no longer counts, comes back with ExitStandby.
 #[test]

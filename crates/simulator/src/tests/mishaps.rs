@@ -5,7 +5,7 @@ use crate::core::ec2::instances::Market;
 use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use crate::core::group::warm_pool::WarmPoolChange;
 use crate::core::mishaps::{LaunchMishap, Mishap, QuotaClass, ZoneState};
-use foo_cloud::model::{ActivityStatus, Decrement, InstanceId, InstanceType, LifecycleState};
+use foo_model::{ActivityStatus, Decrement, InstanceId, InstanceType, LifecycleState};
 
 fn mishap(skip: u32, mishap: Mishap) -> LaunchMishap {
     LaunchMishap { group: Some(name("pool")), zone: None, skip, times: Some(1), mishap }

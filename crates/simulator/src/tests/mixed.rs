@@ -13,7 +13,7 @@ use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use crate::core::group::warm_pool::WarmPoolChange;
 use crate::core::mishaps::ZoneState;
 use crate::core::network::PRIVATE_SUBNETS;
-use foo_cloud::model::SubnetId;
+use foo_model::SubnetId;
 
 pub(super) fn types(names: &[&str]) -> Vec<Document> {
     names.iter().map(|name| Document::map().with("InstanceType", Some(Document::text(name)))).collect()
@@ -143,9 +143,7 @@ fn weights_count_as_capacity() {
     scene.wait(60);
     assert_eq!(scene.group().capacity(), 8);
     let id = scene.in_service()[0].clone();
-    scene
-        .with(|region| region.terminate_member(&id, foo_cloud::model::Decrement::Shrink).map(drop))
-        .expect("ended");
+    scene.with(|region| region.terminate_member(&id, foo_model::Decrement::Shrink).map(drop)).expect("ended");
     assert_eq!(scene.group().sizes.desired, 4, "decremented by its weight");
 }
 

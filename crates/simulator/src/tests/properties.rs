@@ -15,7 +15,7 @@ use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
 use crate::core::mishaps::{LaunchMishap, Mishap, ZoneState};
 use crate::core::network::PRIVATE_SUBNETS;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{
+use foo_model::{
     ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection, SubnetId,
     Zone,
 };

@@ -6,7 +6,7 @@ use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition}
 use crate::core::group::refresh::{PreferencesSpec, Refresh, RefreshStatus, Treatment};
 use crate::core::group::source::SourceSpec;
 use crate::core::mishaps::{LaunchMishap, Mishap};
-use foo_cloud::model::{InstanceId, LaunchTemplateId, LifecycleState, Process, Protection};
+use foo_model::{InstanceId, LaunchTemplateId, LifecycleState, Process, Protection};
 use std::time::Duration;
 
 impl Scene {
@@ -186,11 +186,7 @@ fn instances_in_standby_are_ended_only_on_request() {
         let id = scene.in_service().remove(0);
         scene
             .with(|region| {
-                region.enter_standby(
-                    &name("pool"),
-                    std::slice::from_ref(&id),
-                    foo_cloud::model::Decrement::Shrink,
-                )
+                region.enter_standby(&name("pool"), std::slice::from_ref(&id), foo_model::Decrement::Shrink)
             })
             .expect("in standby");
         scene.wait(5);

@@ -8,7 +8,7 @@ use crate::core::group::operations::{GroupUpdate, NewGroup, SettingsChange};
 use crate::core::mishaps::ZoneState;
 use crate::core::network::PRIVATE_SUBNETS;
 use crate::core::settings::ProtectionAgainst;
-use foo_cloud::model::{Decrement, Health, InstanceId, LifecycleState, Process, Protection, SubnetId};
+use foo_model::{Decrement, Health, InstanceId, LifecycleState, Process, Protection, SubnetId};
 use std::collections::BTreeMap;
 
 impl Scene {

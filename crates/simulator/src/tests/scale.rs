@@ -5,7 +5,7 @@ use crate::core::group::operations::{NewGroup, SettingsChange};
 use crate::core::network::PRIVATE_SUBNETS;
 use crate::wire::{WireAnswer, WireRequest, answer};
 use crate::{Simulator, SimulatorConfig};
-use foo_cloud::model::{Protection, SubnetId};
+use foo_model::{Protection, SubnetId};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ async fn a_thousand_groups_are_quick_to_read() {
         authorization: Some(authorization),
         query: "",
         body: b"Action=DescribeAutoScalingGroups&Version=2011-01-01&MaxRecords=100",
-        received: foo_cloud::model::Timestamp(0),
+        received: foo_model::Timestamp(0),
     };
     let WireAnswer::Xml { status: 200, body, .. } = answer(&sim.world, request).await else {
         panic!("an answer")

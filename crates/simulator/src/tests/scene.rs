@@ -12,7 +12,7 @@ use crate::core::group::source::{SourceSpec, TemplateSpec};
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use crate::core::{Region, Settings};
 use crate::{RegionHandle, Simulator, SimulatorConfig};
-use foo_cloud::model::{
+use foo_model::{
     ActivityStatus, GroupName, InstanceId, LaunchTemplateId, LifecycleState, Protection, SubnetId,
     TemplateVersion,
 };

@@ -4,13 +4,13 @@ use super::scene::REGION;
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::{SimCloud, Simulator, SimulatorConfig};
-use foo_cloud::model::{
-    ActivityStatus, Decrement, GroupName, LifecycleState, MetadataOptions, Process, Protection, SubnetId,
-    TemplateContent, TemplateHashes, TemplateVersion, UserData,
-};
 use foo_cloud::{
     Compute as _, Described, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, Looked,
     NetworkQuery,
+};
+use foo_model::{
+    ActivityStatus, Decrement, GroupName, LifecycleState, MetadataOptions, Process, Protection, SubnetId,
+    TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::scene::{name, refusal, scene, scene_with};
 use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate};
-use foo_cloud::model::{ActivityStatus, GroupStatus, LifecycleState, Sizes};
+use foo_model::{ActivityStatus, GroupStatus, LifecycleState, Sizes};
 use std::time::Duration;
 
 fn update(min: Option<u32>, desired: Option<u32>, max: Option<u32>) -> GroupUpdate {
@@ -123,7 +123,7 @@ fn a_group_with_instances_is_not_deleted() {
 fn force_delete_ends_even_protected_instances() {
     let scene = scene();
     let mut new = scene.pool((2, 2, 5));
-    new.new_instances = foo_cloud::model::Protection::Protected;
+    new.new_instances = foo_model::Protection::Protected;
     scene.create(new.clone()).expect("a group");
     scene.wait(21).with(|region| region.delete_group(&name("pool"), Deletion::Forced)).expect("forced");
     assert_eq!(scene.group().status, GroupStatus::Deleting);

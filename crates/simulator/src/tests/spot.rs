@@ -7,7 +7,7 @@ use crate::core::ec2::templates::TemplateKey;
 use crate::core::group::hooks::{HookChange, Transition};
 use crate::core::group::operations::{GroupUpdate, SettingsChange};
 use crate::core::group::source::{SourceSpec, TemplateSpec};
-use foo_cloud::model::{Decrement, InstanceId, LifecycleState};
+use foo_model::{Decrement, InstanceId, LifecycleState};
 
 impl Scene {
     /// A group of spot instances that are all in service.

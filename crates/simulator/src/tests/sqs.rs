@@ -6,7 +6,7 @@ use crate::core::sqs::delivery::EventRule;
 use crate::wire::sigv4::SignedRequest;
 use crate::wire::{WireAnswer, json};
 use crate::{Probability, Simulator};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
 use proptest::prelude::*;
 use serde_json::{Value, json};

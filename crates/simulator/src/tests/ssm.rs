@@ -4,7 +4,7 @@ use super::scene::{REGION, Scene, scene};
 use crate::core::catalogue::{IMAGE_ARM64_NEWER, IMAGE_X86_64};
 use crate::wire::sigv4::SignedRequest;
 use crate::wire::{WireAnswer, json};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 

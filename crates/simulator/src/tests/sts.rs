@@ -7,7 +7,7 @@ use crate::wire::{WireAnswer, WireRequest, answer, answer_verified};
 use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
 

@@ -6,7 +6,7 @@ use crate::core::ec2::launch_data::{LaunchData, USER_DATA_LIMIT};
 use crate::core::ec2::templates::{NewTemplate, NewVersion, TemplateKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use foo_cloud::model::TemplateVersion;
+use foo_model::TemplateVersion;
 use std::collections::BTreeMap;
 
 fn new_template(name: &str, token: Option<&str>) -> NewTemplate {

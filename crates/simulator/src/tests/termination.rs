@@ -4,7 +4,7 @@ use super::scene::{name, refusal, scene, scene_with};
 use crate::core::group::operations::GroupUpdate;
 use crate::core::settings::{RepeatedTermination, Replacement};
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, Decrement, LifecycleState, Process, Protection, Zone};
+use foo_model::{ActivityStatus, Decrement, LifecycleState, Process, Protection, Zone};
 use std::collections::BTreeMap;
 
 /// "Terminating → Terminated (then gone from the group; EC2 shows terminated for about an hour)".

@@ -6,7 +6,7 @@ use crate::core::group::operations::Deletion;
 use crate::core::group::refresh::{PreferencesSpec, RefreshStatus};
 use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
 use foo_cloud::InstanceState;
-use foo_cloud::model::{Decrement, InstanceId, LifecycleState};
+use foo_model::{Decrement, InstanceId, LifecycleState};
 
 impl Scene {
     fn put_pool(&self, change: WarmPoolChange) -> &Self {

@@ -3,7 +3,7 @@
 use super::scene::{REGION, Scene};
 use crate::wire::{WireAnswer, WireRequest, answer};
 use crate::{Simulator, SimulatorConfig};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 
 fn signed(service: &str, region: &str) -> String {
     format!(

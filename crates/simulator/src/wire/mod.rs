@@ -23,7 +23,7 @@ use crate::faults::CallHead;
 use crate::iam::{asks, launches, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use http::header::AUTHORIZATION;
 use params::Params;
 use signature::Scope;

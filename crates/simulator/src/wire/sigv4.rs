@@ -5,7 +5,7 @@ use super::signature::Scope;
 use crate::core::error::{AwsError, AwsResult};
 use crate::iam::refusals;
 use crate::service::Service;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use hmac::{Hmac, Mac as _};
 use http::{HeaderMap, Method};
 use sha2::{Digest as _, Sha256};

@@ -5,7 +5,7 @@ use super::json::fields::{number, required, text, texts};
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::sqs::{Message, Receive};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

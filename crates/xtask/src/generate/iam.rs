@@ -9,7 +9,7 @@ use super::Generated;
 use anyhow::{Context as _, Result};
 use foo_cloud::Operation;
 use foo_cloud::queue::TAG_EVENTS;
-use foo_planner::desired::TAG_CLUSTER;
+use foo_model::names::TAG_CLUSTER;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;

@@ -2,12 +2,12 @@
 
 use crate::python;
 use anyhow::{Context as _, Result};
-use foo_cloud::model::{
+use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
+use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
+use foo_model::{
     Decrement, Group, GroupName, LaunchTemplateId, MetadataOptions, Process, Protection, SubnetId,
     TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
-use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
-use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator::{AccessKey, Role, Simulator, SimulatorConfig};

@@ -2,7 +2,7 @@
 
 use foo_apiserver_fake::FakeCore;
 use foo_cloud::InstanceState;
-use foo_cloud::model::InstanceId;
+use foo_model::InstanceId;
 use foo_simulator::RegionHandle;
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -15,7 +15,7 @@ pub(crate) use pool::Pool;
 
 use audit::Audit;
 use foo_apiserver_fake::{DrainTime, FakeApiServer, FakeCore, NodeState, Object, Requests};
-use foo_cloud::model::InstanceId;
+use foo_model::InstanceId;
 use foo_simulator::core::catalogue::Boot;
 use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
 use k8s_openapi::api::core::v1::Namespace;

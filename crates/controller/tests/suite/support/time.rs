@@ -1,6 +1,6 @@
 //! One clock for everybody: tokio's, which is paused and jumps, seen as a time of day.
 
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use foo_simulator::Simulator;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

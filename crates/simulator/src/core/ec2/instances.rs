@@ -3,7 +3,7 @@
 use super::scheduled::ScheduledEvent;
 use crate::core::catalogue::Boot;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{
+use foo_model::{
     GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, SecurityGroupId, SubnetId,
     TemplateVersion, Timestamp, Zone,
 };

@@ -4,7 +4,7 @@ use crate::core::document::Document;
 use crate::core::error::{AwsError, AwsResult};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use foo_cloud::model::{ImageId, InstanceType, SecurityGroupId, SubnetId};
+use foo_model::{ImageId, InstanceType, SecurityGroupId, SubnetId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

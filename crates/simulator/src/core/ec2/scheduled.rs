@@ -7,7 +7,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::lookup::unknown_instances;
 use crate::core::region::Region;
 use crate::core::time::iso_millis;
-use foo_cloud::model::{InstanceId, Timestamp};
+use foo_model::{InstanceId, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;

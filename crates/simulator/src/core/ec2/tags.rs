@@ -3,7 +3,7 @@
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::tags::is_xml_string;
 use crate::core::region::Region;
-use foo_cloud::model::{ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId};
+use foo_model::{ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId};
 use std::collections::BTreeMap;
 
 /// Tags a resource can have (EC2 User Guide, "Tag restrictions").

@@ -6,7 +6,7 @@ use crate::core::chance::Chance;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::versioned::Versioned;
-use foo_cloud::model::{LaunchTemplateId, SecurityGroupId, TemplateVersion, Timestamp};
+use foo_model::{LaunchTemplateId, SecurityGroupId, TemplateVersion, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

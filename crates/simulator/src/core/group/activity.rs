@@ -1,6 +1,6 @@
 //! Scaling activities: the group's diary (Auto Scaling User Guide, "Verify a scaling activity").
 
-use foo_cloud::model::{ActivityStatus, GroupName, Timestamp};
+use foo_model::{ActivityStatus, GroupName, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::core::ec2::instances::Market;
 use crate::core::ec2::templates::Version;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use foo_cloud::model::{ImageId, InstanceType, Zone};
+use foo_model::{ImageId, InstanceType, Zone};
 use std::sync::Arc;
 
 /// On-demand allocation strategies; the first is the default.

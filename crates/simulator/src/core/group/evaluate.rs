@@ -6,7 +6,7 @@ use crate::core::due::Event;
 use crate::core::region::Region;
 use crate::core::settings::Replacement;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{GroupName, Health, InstanceId, LifecycleState, Process, Timestamp};
+use foo_model::{GroupName, Health, InstanceId, LifecycleState, Process, Timestamp};
 
 impl Region {
     /// Makes sure that the group is evaluated at `when` or earlier. One wake-up at a time: each evaluation asks for

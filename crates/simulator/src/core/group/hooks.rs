@@ -9,7 +9,7 @@ use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::settings::{HookOrder, HooksOf};
-use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Timestamp};
+use foo_model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -12,7 +12,7 @@ use crate::core::mishaps::Fate;
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{
+use foo_model::{
     ActivityStatus, GroupName, Health, InstanceId, InstanceType, LifecycleState, SubnetId, Timestamp, Zone,
 };
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{GroupName, InstanceId, InstanceType, SubnetId, Zone};
+use foo_model::{GroupName, InstanceId, InstanceType, SubnetId, Zone};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::hooks::Transition;
 use crate::core::due::Event;
 use crate::core::region::{ActivityEntry, Region};
-use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState};
+use foo_model::{ActivityStatus, GroupName, InstanceId, LifecycleState};
 use std::time::Duration;
 
 /// What the launching activity of an instance says that died before it was in service.

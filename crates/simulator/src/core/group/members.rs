@@ -6,7 +6,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::settings::{Batches, BusyTermination, RepeatedTermination, SuspendedTerminate};
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
+use foo_model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeSet;
 
 /// Ids that SetInstanceProtection takes (Auto Scaling API Reference).

@@ -7,7 +7,7 @@ use crate::core::group::model::Member;
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState};
+use foo_model::{ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use super::warm_pool::{PoolState, WarmPool};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
-use foo_cloud::model::{
+use foo_model::{
     GroupName, GroupStatus, Health, InstanceId, InstanceType, LaunchTemplateId, LifecycleState, Process,
     Protection, Sizes, SubnetId, TemplateVersion, Timestamp, Zone,
 };

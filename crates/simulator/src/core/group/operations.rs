@@ -7,7 +7,7 @@ use crate::core::document::Document;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{GroupName, GroupStatus, InstanceId, Protection, Sizes, SubnetId, Zone};
+use foo_model::{GroupName, GroupStatus, InstanceId, Protection, Sizes, SubnetId, Zone};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

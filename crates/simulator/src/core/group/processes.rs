@@ -3,7 +3,7 @@
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{GroupName, Process};
+use foo_model::{GroupName, Process};
 
 /// The processes of these names; all of them if there are none.
 pub fn parse_processes(names: &[String]) -> AwsResult<Vec<Process>> {

@@ -17,7 +17,7 @@ use crate::core::ec2::instances::Market;
 use crate::core::region::Region;
 use crate::core::settings::{MixChange, ProtectionAgainst};
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{GroupName, Health, InstanceId, LifecycleState, Process, Protection, Timestamp, Zone};
+use foo_model::{GroupName, Health, InstanceId, LifecycleState, Process, Protection, Timestamp, Zone};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

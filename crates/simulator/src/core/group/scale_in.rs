@@ -7,7 +7,7 @@ use crate::core::ec2::instances::Market;
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::settings::{AllProtected, ProtectionBegins};
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Protection, Zone};
+use foo_model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Protection, Zone};
 use std::collections::BTreeMap;
 
 /// AWS's words when scale-in finds nobody it may pick.

@@ -10,7 +10,7 @@ use crate::core::ec2::volumes;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::settings::{MetadataTags, TemplateCheck};
-use foo_cloud::model::{GroupName, ImageId, InstanceType};
+use foo_model::{GroupName, ImageId, InstanceType};
 use std::sync::Arc;
 
 /// How a caller refers to a template: which, and the version's text.

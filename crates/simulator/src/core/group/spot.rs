@@ -7,7 +7,7 @@ use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{GroupName, InstanceId};
+use foo_model::{GroupName, InstanceId};
 use std::time::Duration;
 
 /// From the interruption notice to the end of the instance (EC2 User Guide, "Spot Instance interruption notices").

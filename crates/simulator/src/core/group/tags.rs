@@ -4,7 +4,7 @@ use super::model::GroupTag;
 use super::operations::TAG_LIMIT;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use foo_cloud::model::GroupName;
+use foo_model::GroupName;
 use std::collections::BTreeMap;
 
 /// Refuses tags that AWS would not take.

@@ -10,7 +10,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{ActivityStatus, GroupName, Health, InstanceId, LifecycleState, Process};
+use foo_model::{ActivityStatus, GroupName, Health, InstanceId, LifecycleState, Process};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use md5::{Digest as _, Md5};
 use std::fmt::Write as _;
 use std::time::Duration;

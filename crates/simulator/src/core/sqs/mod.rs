@@ -9,7 +9,7 @@ pub use queue::{Attributes, Queue, Redrive};
 
 use super::error::{AwsError, AwsResult};
 use super::region::Region;
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

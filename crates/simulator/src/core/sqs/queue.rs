@@ -2,7 +2,7 @@
 
 use super::messages::Message;
 use crate::core::error::{AwsError, AwsResult};
-use foo_cloud::model::Timestamp;
+use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

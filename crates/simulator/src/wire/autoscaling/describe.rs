@@ -13,7 +13,7 @@ use crate::wire::filters::Filters;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::{GroupName, Health, InstanceId, Protection};
+use foo_model::{GroupName, Health, InstanceId, Protection};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -171,7 +171,7 @@ fn write_group(xml: &mut Xml, group: &Group, with_instances: bool) {
     xml.value("MaxSize", group.sizes.max);
     xml.value("DesiredCapacity", group.sizes.desired);
     xml.value("DefaultCooldown", group.settings.cooldown.as_secs());
-    xml.texts("AvailabilityZones", "member", group.zones.iter().map(foo_cloud::model::Zone::as_str));
+    xml.texts("AvailabilityZones", "member", group.zones.iter().map(foo_model::Zone::as_str));
     xml.text("HealthCheckType", &group.settings.health_check_type);
     xml.value("HealthCheckGracePeriod", group.settings.grace.as_secs());
     if with_instances {

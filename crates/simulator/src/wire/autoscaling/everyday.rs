@@ -8,7 +8,7 @@ use crate::core::group::operations::TERMINATION_POLICIES;
 use crate::core::region::Region;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::{GroupName, Process};
+use foo_model::{GroupName, Process};
 
 /// Auto Scaling User Guide, "Quotas".
 const GROUPS_PER_REGION: usize = 500;

@@ -10,7 +10,7 @@ use crate::core::region::Region;
 use crate::wire::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::{Decrement, GroupName, LaunchTemplateId, Protection, SubnetId};
+use foo_model::{Decrement, GroupName, LaunchTemplateId, Protection, SubnetId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use crate::core::region::Region;
 use crate::wire::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::InstanceId;
+use foo_model::InstanceId;
 use std::collections::BTreeMap;
 
 /// Names of one DescribeLifecycleHooks (API Reference).

@@ -9,7 +9,7 @@ use crate::core::region::Region;
 use crate::wire::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::{Health, InstanceId, Protection};
+use foo_model::{Health, InstanceId, Protection};
 
 pub(super) fn terminate(
     region: &mut Region,

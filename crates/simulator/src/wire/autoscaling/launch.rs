@@ -8,7 +8,7 @@ use crate::core::region::Region;
 use crate::wire::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::{InstanceId, SubnetId, Zone};
+use foo_model::{InstanceId, SubnetId, Zone};
 
 pub(super) fn launch(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     let token = params.required("ClientToken")?;

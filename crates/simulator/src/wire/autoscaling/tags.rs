@@ -8,7 +8,7 @@ use crate::wire::filters::Filters;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::GroupName;
+use foo_model::GroupName;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use crate::wire::filters::Filters;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::{ImageId, InstanceType};
+use foo_model::{ImageId, InstanceType};
 use std::collections::BTreeMap;
 
 const TYPES: Paging = Paging { limit: "MaxResults", default: 100, min: 5, max: 100 };

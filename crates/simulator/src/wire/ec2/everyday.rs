@@ -107,7 +107,7 @@ pub(super) fn offerings(
     let kind = params.text("LocationType").unwrap_or("region");
     let locations: Vec<&str> = match kind {
         "region" => vec![region.name.as_str()],
-        "availability-zone" => region.network.zones.keys().map(foo_cloud::model::Zone::as_str).collect(),
+        "availability-zone" => region.network.zones.keys().map(foo_model::Zone::as_str).collect(),
         "availability-zone-id" => region.network.zones.values().map(String::as_str).collect(),
         other => {
             return Err(AwsError::invalid_value(format!(

@@ -12,7 +12,7 @@ use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_cloud::InstanceState;
-use foo_cloud::model::{InstanceId, SecurityGroupId};
+use foo_model::{InstanceId, SecurityGroupId};
 use std::borrow::Cow;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 1_000, min: 5, max: 1_000 };

@@ -10,7 +10,7 @@ use crate::wire::filters::Filters;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_cloud::model::{LaunchTemplateId, TemplateVersion};
+use foo_model::{LaunchTemplateId, TemplateVersion};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

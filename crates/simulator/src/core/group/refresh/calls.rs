@@ -5,7 +5,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::model::{Group, Member};
 use crate::core::group::source::SourceSpec;
 use crate::core::region::Region;
-use foo_cloud::model::{GroupName, InstanceId};
+use foo_model::{GroupName, InstanceId};
 use std::collections::BTreeSet;
 
 impl Region {

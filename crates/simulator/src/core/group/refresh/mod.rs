@@ -7,7 +7,7 @@ mod steps;
 use super::model::{Group, LaunchSource};
 use super::policies::HealthyRange;
 use crate::core::error::{AwsError, AwsResult};
-use foo_cloud::model::{InstanceId, Timestamp};
+use foo_model::{InstanceId, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;

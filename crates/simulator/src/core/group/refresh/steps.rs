@@ -5,7 +5,7 @@ use crate::core::group::model::{Group, LaunchSource, Member, TemplateRef, units}
 use crate::core::group::replace::Outgoing;
 use crate::core::region::Region;
 use crate::core::time::iso_seconds;
-use foo_cloud::model::{GroupName, InstanceId, LifecycleState, Process, Protection};
+use foo_model::{GroupName, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeSet;
 
 /// Whether a member is parked outside of what is replaced.

@@ -1,7 +1,7 @@
 //! Names of what we make for an instance. Stable: the same pool and instance give the same name in every version,
 //! because a FooMachine is found again by it. Changing anything here needs a migration.
 
-use crate::model::{InstanceId, MachineName};
+use crate::{InstanceId, MachineName};
 
 /// Annotation on the FooMachinePool: its roll-out is stopped for as long as it is there.
 pub const ROLLOUT_PAUSED_ANNOTATION: &str = "infrastructure.foo.com/rollout-paused";
@@ -13,6 +13,14 @@ pub const QUARANTINE_ANNOTATION: &str = "infrastructure.foo.com/quarantine";
 /// Annotation on the FooMachinePool: id of the management cluster that gave its group up to this one. Written by a person;
 /// taken off by the provider once the group is this one's.
 pub const ADOPT_FROM_ANNOTATION: &str = "infrastructure.foo.com/adopt-from";
+
+/// Tag on everything we own: `<namespace>/<cluster>`.
+pub const TAG_CLUSTER: &str = "infrastructure.foo.com/cluster";
+/// Tag on everything we own: `<pool>`.
+pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
+/// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags stay as they were
+/// made, nor on instances: a move would have to change theirs, and a template version for the next ones.
+pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
 
 /// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
 const MAX_NAME: usize = 63;

@@ -22,7 +22,7 @@ pub const LAST_MOMENTS: Duration = Duration::from_mins(5);
 
 /// The terms of a terminating hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HookTerms {
+pub struct HookConfig {
     /// Whether it holds terminations up; otherwise launches.
     pub terminating: bool,
     /// HeartbeatTimeout.
@@ -40,7 +40,7 @@ pub enum HookResult {
     Abandon,
 }
 
-impl HookTerms {
+impl HookConfig {
     /// The terms our hook shall have: an hour, so that a manager can be away that long; other people's hooks are
     /// never cut short by ours.
     pub const OURS: Self =

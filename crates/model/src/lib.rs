@@ -1,12 +1,14 @@
-//! The nouns: what a group, an instance, a launch template, a Machine and a FooMachine look like to us.
+//! The nouns: what a group, an instance, a launch template, a Machine and a FooMachine look like to us, and the names that
+//! what we make has.
 //!
-//! Plain data without behaviour beyond simple questions about itself. The `cloud` crate's traits speak in
-//! these types too, so that nothing is translated between looking and deciding.
+//! Plain data without behaviour beyond simple questions about itself. The planner decides in these types, the traits of the
+//! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 
 pub mod group;
 pub mod hook;
 pub mod ids;
 pub mod machine;
+pub mod names;
 pub mod signal;
 pub mod template;
 pub mod time;
@@ -20,6 +22,7 @@ pub use ids::{
     SubnetId, TemplateVersion, Uid, Zone,
 };
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
+pub use names::machine_name;
 pub use signal::{Signal, SignalKind};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,
@@ -28,6 +31,6 @@ pub use template::{
 pub use time::{Seconds, Timestamp};
 
 /// How many there are. More than four billion are not told apart.
-pub(crate) fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {
+pub fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {
     u32::try_from(items.into_iter().count()).unwrap_or(u32::MAX)
 }
