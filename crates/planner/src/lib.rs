@@ -3,27 +3,34 @@
 //! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values.
 //! Every decision of the provider about groups, instances and Machines is made here and nowhere else.
 //!
-//! Reading order: [`plan`] is the table of contents; `situation` says what is the case; `steps` has one file per
-//! question; `summary` turns the situation into conditions, and never asks the steps; [`check`] judges a plan without having made it.
+//! The folders, in reading order; each uses only those before it:
+//!
+//! * the crate `foo-model`: the nouns;
+//! * `input`: [`desired`], [`observed`] and [`memory`], `output`: [`action`] and [`report`];
+//! * `situation`: what is the case; nothing is decided there;
+//! * `draft`: a plan being written;
+//! * `steps`: one file per question, each decides on one thing;
+//! * `summary`: turns the situation into conditions, and never asks the steps;
+//! * [`plan`]: the order of the questions, the table of contents.
+//!
+//! [`check`] judges a plan from inputs and outputs alone, without having made it.
 
-pub mod action;
 pub mod check;
-pub mod desired;
 mod draft;
-pub mod memory;
-pub mod observed;
+mod input;
+mod output;
 mod plan;
-pub mod report;
 mod situation;
 mod steps;
 mod summary;
-pub mod wishes;
 
 pub use action::{Action, GroupSettings, NewGroup, OnlyIf};
 pub use check::{Violation, violations};
 pub use desired::{Desired, Goal};
+pub use input::{desired, memory, observed, wishes};
 pub use memory::{Memory, Outcome};
 pub use observed::{Look, Observed};
+pub use output::{action, report};
 pub use plan::plan;
 pub use report::Report;
 
@@ -32,7 +39,7 @@ use serde::{Deserialize, Serialize};
 /// What to do next, what is true, and what to remember.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What to do, in order; the first failure ends the pass.
+    /// What to do, in order. An action that fails holds up only what depends on it; whoever carries the plan out decides on that.
     pub actions: Vec<Action>,
     /// What is true and what is waited for.
     pub report: Report,

@@ -9,7 +9,7 @@ use foo_model::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One thing to do. Actions of a plan are carried out in order; the first failure ends the pass.
+/// One thing to do. Actions of a plan are carried out in order; one that fails holds up only what depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// Put our finalizer on the FooMachinePool. Always before the first AWS write.
