@@ -3,14 +3,17 @@
 //! Everything that can be wrong before `publish` is a value in the report, so that the status always says why a pool
 //! does not move.
 
-use super::gather::{Caches, Gathered};
+use super::inputs::gather::{Caches, Gathered};
+use super::inputs::rival_machine_pools;
+use super::inputs::{bootstrap_secret, content, desired, observe, version_skew};
 use super::lanes::{Lanes, Urgency};
+use super::output::publish::{self, Extra};
+use super::output::{capacity, instance_details};
 use super::pass::{Pass, Sight};
-use super::publish::{self, Extra};
-use super::rounds::asking;
+use super::plan_loop::asking;
 use super::state::{PoolState, States, Tenure};
-use super::{capacity, content, details, look, names, secret, skew, upkeep, wish};
-use super::{tenure, twins};
+use super::tenure;
+use super::{foo_machine_metadata, names};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter, Written};
@@ -103,7 +106,7 @@ impl WishPrint {
     ) -> Self {
         let access = access.as_ref().ok().and_then(Option::as_ref);
         let cloud = access.map(Access::key);
-        let group = wish::identify(gathered).map(|wish| wish.identity.group);
+        let group = desired::identify(gathered).map(|wish| wish.identity.group);
         let place = cloud.as_ref().zip(group).map(|(cloud, group)| Place::of(cloud, &group));
         let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
         Self {
@@ -111,7 +114,7 @@ impl WishPrint {
                 gathered.pool.metadata.generation,
                 gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.generation),
             ),
-            paused: wish::pause(gathered).is_some(),
+            paused: desired::pause(gathered).is_some(),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
             taken: place.map(|place| announcements.taken(&place)).unwrap_or_default(),
             cloud,
@@ -206,7 +209,7 @@ impl Pools {
         urgency: Urgency,
     ) -> Result<(Requeue, PassResult), Error> {
         if gathered.pool.metadata.deletion_timestamp.is_some()
-            && look::finalizer(&gathered) == Finalizer::Absent
+            && observe::finalizer(&gathered) == Finalizer::Absent
         {
             self.forget(key, &gathered).await;
             return Ok((Requeue::await_change(), PassResult::Settled));
@@ -230,7 +233,7 @@ impl Pools {
         }
         let types = match &region {
             Ok(Some(region)) => {
-                wish::instance_types(&gathered.pool.spec, &region.lookups, asking(&state, &gathered)).await
+                desired::instance_types(&gathered.pool.spec, &region.lookups, asking(&state, &gathered)).await
             }
             Ok(None) | Err(_) => {
                 Err(Blocked::new("WaitingForClusterInfrastructure", "the region is not known yet"))
@@ -241,7 +244,7 @@ impl Pools {
         state.tenure = if taken.is_some() { Tenure::Anothers } else { Tenure::Own };
         let pass = match (&gathered.unreadable, &region) {
             (Some(blocked), _) => {
-                self.without_cloud(&gathered, look::doubted(blocked), None, &mut state).await
+                self.without_cloud(&gathered, observe::doubted(blocked), None, &mut state).await
             }
             (None, Ok(Some(region))) => match taken {
                 Some(taken) if gathered.pool.metadata.deletion_timestamp.is_none() => {
@@ -256,7 +259,7 @@ impl Pools {
                 if let Some(place) = self.stop_watching(key, &mut state) {
                     state.left = Some(place);
                 }
-                self.without_cloud(&gathered, look::doubted(blocked), Some(blocked), &mut state).await
+                self.without_cloud(&gathered, observe::doubted(blocked), Some(blocked), &mut state).await
             }
         };
         state.asked_for = gathered.pool.metadata.generation;
@@ -267,7 +270,7 @@ impl Pools {
             instance_type: content::instance_types(&gathered.pool.spec)
                 .first()
                 .map(|name| name.as_str().to_owned()),
-            group: wish::identify(&gathered).map(|wish| wish.identity.group.as_str().to_owned()),
+            group: desired::identify(&gathered).map(|wish| wish.identity.group.as_str().to_owned()),
             began: state.began,
         };
         let removed = is_removed(&pass);
@@ -288,12 +291,13 @@ impl Pools {
             pass.failure.as_ref().map(|(_, failure)| failure.to_string()),
         );
         let now = self.context.clock.now();
-        let unknown = region
-            .as_deref()
-            .and_then(|region| details::next_try(&region.observer, &gathered, &pass.plan.report, now));
+        let unknown = region.as_deref().and_then(|region| {
+            instance_details::next_try(&region.observer, &gathered, &pass.plan.report, now)
+        });
         let taken = (state.tenure == Tenure::Anothers).then_some(tenure::ASK_AGAIN);
         let again = gathered.unreadable.as_ref().map(|_| READ_AGAIN);
-        let unwatched = [secret::next_try(&state), skew::next_try(&state), unknown, taken, again];
+        let unwatched =
+            [bootstrap_secret::next_try(&state), version_skew::next_try(&state), unknown, taken, again];
         Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
     }
 
@@ -344,7 +348,7 @@ impl Pools {
             _ => None,
         });
         let arn = gathered.pool.spec.provider_id.as_deref().or(recorded);
-        let paused = wish::pause(gathered).is_some();
+        let paused = desired::pause(gathered).is_some();
         if !paused {
             publish::ids(client, gathered, report, arn).await?;
         }
@@ -391,15 +395,15 @@ impl Pools {
         now: jiff::Timestamp,
     ) {
         let Some(group) = extra.group.as_deref().map(Into::into) else { return };
-        let since = details::Since { began: extra.began, now: self.context.clock.now() };
-        details::want(&region.observer, &group, gathered, report, since);
+        let since = instance_details::Since { began: extra.began, now: self.context.clock.now() };
+        instance_details::want(&region.observer, &group, gathered, report, since);
         let known: BTreeSet<InstanceId> = gathered
             .foo_machines
             .iter()
             .map(|machine| InstanceId::new(machine.spec.instance_id.as_str()))
             .collect();
         region.observer.retain_details(&group, &known);
-        let paused = wish::pause(gathered).is_some();
+        let paused = desired::pause(gathered).is_some();
         let machines: Api<FooMachine> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let mut writes = Vec::new();
         for machine in &gathered.foo_machines {
@@ -407,7 +411,7 @@ impl Pools {
             let said = report.machines.binary_search_by(|said| said.name.as_str().cmp(&name));
             let said = said.ok().and_then(|at| report.machines.get(at));
             let outside = report.outside.iter().find(|said| said.name.as_str() == name);
-            let paused = paused || look::is_paused(machine);
+            let paused = paused || observe::is_paused(machine);
             let status = match (said, outside) {
                 _ if paused => Some(publish::paused_machine_status(machine, now)),
                 (Some(said), _) => {
@@ -422,7 +426,7 @@ impl Pools {
                 (None, None) => None,
             };
             let repair = Some(machine).filter(|_| !paused);
-            let repair = repair.and_then(|machine| upkeep::repair(machine, gathered, said));
+            let repair = repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, said));
             writes.push(self.write_machine(machines.clone(), Arc::clone(machine), repair, status));
         }
         stream::iter(writes).buffer_unordered(STATUS_WRITES).collect::<()>().await;
@@ -436,7 +440,7 @@ impl Pools {
         status: Option<foo_api::FooMachineStatus>,
     ) {
         if let Some(repair) = repair {
-            upkeep::keep(&machines, &machine, repair).await;
+            foo_machine_metadata::keep(&machines, &machine, repair).await;
         }
         let Some(status) = status else { return };
         let written = self
@@ -454,9 +458,9 @@ impl Pools {
         if pass.sight == Sight::Voided {
             return;
         }
-        let warning = twins::warning(gathered);
+        let warning = rival_machine_pools::warning(gathered);
         if let Some(warning) = warning.as_ref().filter(|it| state.warned.as_ref() != Some(it))
-            && !twins::is_told(gathered, warning)
+            && !rival_machine_pools::is_told(gathered, warning)
         {
             let (reason, message) = (&warning.reason, &warning.message);
             self.context.events.publish(&object, Severity::Warning, reason, message).await;

@@ -3,11 +3,11 @@
 //! Only pools of this manager are compared, and only where they call AWS with the same credentials. For all others there
 //! are the group's ownership tags, which the planner judges.
 
-use super::gather::{Caches, Gathered, cluster_name};
+use super::inputs::desired;
+use super::inputs::gather::{Caches, Gathered, cluster_name};
 use super::names::{group_name, group_of_arn};
 use super::reconcile::Pools;
 use super::state::PoolState;
-use super::wish;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::model::GroupName;
@@ -66,7 +66,7 @@ pub(super) fn log_owner(state: &mut PoolState, of: &ObjectRef<FooMachinePool>, o
 impl Pools {
     /// Which other pool has the pool's group, if one has.
     pub(super) fn taken(&self, gathered: &Gathered, region: &CloudRegion) -> Option<Taken> {
-        let identity = wish::identify(gathered)?.identity;
+        let identity = desired::identify(gathered)?.identity;
         let others = self.caches.pools_that_name(&identity.group, &gathered.pool);
         if others.is_empty() {
             return None;

@@ -3,7 +3,7 @@
 //! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our finalizer an
 //! instance outlives its FooMachine. All that is wrong is put right by one patch.
 
-use super::gather::Gathered;
+use super::inputs::gather::Gathered;
 use crate::owners::group;
 use foo_api::capi::Cluster;
 use foo_api::{FooMachine, FooMachinePool, labels, names};

@@ -11,7 +11,7 @@ use foo_planner::report::some_names;
 use kube::ResourceExt;
 
 /// Names of the MachinePools that name this pool and do not own it. As long as none owns it, nobody knows which is one too many.
-pub(super) fn rivals(
+pub(in crate::pool) fn rivals(
     machine_pools: &ByName<MachinePool>,
     pool: &FooMachinePool,
     owner: Option<&MachinePool>,
@@ -29,7 +29,7 @@ pub(super) fn rivals(
 }
 
 /// What is to be said of them.
-pub(super) fn warning(gathered: &Gathered) -> Option<Blocked> {
+pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
     let owner = gathered.machine_pool.as_ref()?.name_any();
     (!gathered.rivals.is_empty()).then(|| {
         let others = some_names(gathered.rivals.iter().map(String::as_str));
@@ -45,7 +45,7 @@ pub(super) fn warning(gathered: &Gathered) -> Option<Blocked> {
 }
 
 /// Whether the status says it already, as after a restart of the manager.
-pub(super) fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
+pub(in crate::pool) fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
     let conditions = gathered.pool.status.as_ref().map(|status| status.conditions.as_slice());
     let ready = conditions::find(conditions.unwrap_or_default(), "Ready");
     ready.is_some_and(|ready| ready.message.contains(&warning.message))

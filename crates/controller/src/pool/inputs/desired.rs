@@ -5,11 +5,11 @@
 
 use super::content::{self, Facts};
 use super::gather::Gathered;
-use super::names::group_name;
-use super::replacing;
-use super::twins;
+use super::replacement_rules;
+use super::rival_machine_pools;
 use crate::identities::Limits;
 use crate::lookup;
+use crate::pool::names::group_name;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
@@ -31,7 +31,7 @@ const AUTOSCALER_STABILIZATION: Seconds = Seconds(35 * 60);
 const CLOUD_PROVIDER_TAG: &str = "kubernetes.io/cluster/";
 
 /// The bootstrap data of a pool, as far as it could be had.
-pub(super) enum BootstrapData {
+pub(in crate::pool) enum BootstrapData {
     /// Its bytes.
     Bytes(Vec<u8>),
     /// Not there, and why.
@@ -39,17 +39,17 @@ pub(super) enum BootstrapData {
 }
 
 /// What of a pool's wish does not need AWS.
-pub(super) struct Wish {
+pub(in crate::pool) struct Wish {
     /// Whose pool it is.
-    pub(super) identity: Identity,
+    pub(in crate::pool) identity: Identity,
     /// Whether it shall exist.
-    pub(super) goal: Goal,
+    pub(in crate::pool) goal: Goal,
     /// Who paused it.
-    pub(super) pause: Option<PausedBy>,
+    pub(in crate::pool) pause: Option<PausedBy>,
 }
 
 /// Who the pool is and whether it shall exist; `None` while its cluster is not known.
-pub(super) fn identify(gathered: &Gathered) -> Option<Wish> {
+pub(in crate::pool) fn identify(gathered: &Gathered) -> Option<Wish> {
     let pool = &gathered.pool;
     let cluster = gathered.cluster_name()?;
     let (namespace, name) = (gathered.namespace(), pool.name_any());
@@ -80,7 +80,7 @@ fn goal(pool: &foo_api::FooMachinePool) -> Goal {
 }
 
 /// Who paused the pool, if anybody did.
-pub(super) fn pause(gathered: &Gathered) -> Option<PausedBy> {
+pub(in crate::pool) fn pause(gathered: &Gathered) -> Option<PausedBy> {
     if gathered.cluster.as_ref().is_some_and(|cluster| cluster.is_paused()) {
         Some(PausedBy::Cluster)
     } else if gathered.pool.annotations().contains_key(names::PAUSED_ANNOTATION) {
@@ -94,7 +94,7 @@ pub(super) fn pause(gathered: &Gathered) -> Option<PausedBy> {
 ///
 /// `types` are the facts about the pool's instance types, asked for before (they are needed for `status.capacity` even
 /// when nothing else is usable).
-pub(super) async fn desired(
+pub(in crate::pool) async fn desired(
     wish: Wish,
     gathered: &Gathered,
     data: BootstrapData,
@@ -138,11 +138,14 @@ pub(super) async fn desired(
         template,
         group: GroupWish { subnets, mix: content::mix(spec), tags },
         scale_in: scale_in(gathered),
-        rollout: replacing::rollout(gathered),
-        remediation: replacing::remediation(gathered),
-        interruption: replacing::interruption(gathered),
+        rollout: replacement_rules::rollout(gathered),
+        remediation: replacement_rules::remediation(gathered),
+        interruption: replacement_rules::interruption(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
-        warnings: autoscaler_warning(gathered).into_iter().chain(twins::warning(gathered)).collect(),
+        warnings: autoscaler_warning(gathered)
+            .into_iter()
+            .chain(rival_machine_pools::warning(gathered))
+            .collect(),
         identity: wish.identity,
         goal: wish.goal,
         pause: wish.pause,
@@ -162,7 +165,7 @@ fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {
 }
 
 /// The same for a pool whose cluster is not known: it has no group yet, only a name of its own.
-pub(super) fn unidentified(gathered: &Gathered) -> Wish {
+pub(in crate::pool) fn unidentified(gathered: &Gathered) -> Wish {
     let (namespace, name) = (gathered.namespace(), gathered.pool.name_any());
     Wish {
         identity: Identity {
@@ -179,7 +182,7 @@ pub(super) fn unidentified(gathered: &Gathered) -> Wish {
 }
 
 /// What must be there before the first AWS write.
-pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
+pub(in crate::pool) fn missing(gathered: &Gathered) -> Vec<Blocked> {
     let mut missing = Vec::new();
     if gathered.machine_pool.is_none() {
         missing.push(Blocked::new(
@@ -419,7 +422,7 @@ async fn template(
 }
 
 /// Facts about the pool's instance types.
-pub(super) async fn instance_types(
+pub(in crate::pool) async fn instance_types(
     spec: &api::FooMachinePoolSpec,
     lookups: &Lookups,
     asking: Asking,
