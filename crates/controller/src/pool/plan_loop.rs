@@ -4,7 +4,9 @@
 
 use super::act::execute::Failure;
 use super::inputs::gather::Gathered;
-use super::inputs::{bootstrap_secret, desired, launch_failures, observe, termination_causes, version_skew};
+use super::inputs::{
+    bootstrap_secret, desired, identity, launch_failures, observe, termination_causes, version_skew,
+};
 use super::output::failure_report;
 use super::pass::{Pass, Sight, is_clear, pace, refusal_stands, refused};
 use super::reconcile::Pools;
@@ -44,11 +46,11 @@ impl Pools {
         types: &Result<Vec<foo_cloud::InstanceTypeInfo>, Blocked>,
         state: &mut PoolState,
     ) -> Pass {
-        let Some(identified) = desired::identify(gathered) else {
+        let Some(identity) = &gathered.identity else {
             return self.without_cloud(gathered, Look::Unknown, None, state).await;
         };
         let now = self.context.clock.now();
-        let data = match identified.goal {
+        let data = match gathered.goal {
             Goal::Run => {
                 let period = jittered(self.context.settings.sync_period, key);
                 bootstrap_secret::bootstrap_data(
@@ -64,9 +66,9 @@ impl Pools {
             Goal::Remove | Goal::LetGo => desired::BootstrapData::Missing(Blocked::new("Deleting", "")),
         };
         let asking = asking(state, gathered);
-        let limits = self.context.identities.limits(gathered.identity());
+        let limits = self.context.identities.limits(gathered.identity_ref());
         let mut desired =
-            desired::desired(identified, gathered, data, types, &limits, &region.lookups, asking).await;
+            desired::desired(identity, gathered, data, types, &limits, &region.lookups, asking).await;
         failure_report::place(&mut desired, &region.key.region);
         // As soon as anything of it can exist.
         let exists = observe::finalizer(gathered) == Finalizer::Present
@@ -153,8 +155,8 @@ impl Pools {
         taken: &Blocked,
         state: &mut PoolState,
     ) -> Pass {
-        if let Some(wish) = desired::identify(gathered) {
-            self.watch_group(key, &wish.identity.group, region, state);
+        if let Some(identity) = &gathered.identity {
+            self.watch_group(key, &identity.group, region, state);
         }
         self.without_cloud(gathered, observe::doubted(taken), Some(taken), state).await
     }
@@ -349,7 +351,7 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
 fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
     let unknown =
         || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
-    let identified = desired::identify(gathered).unwrap_or_else(|| desired::unidentified(gathered));
+    let without_cluster = || identity::without_cluster(&gathered.pool, &gathered.installation);
     let mut missing = desired::missing(gathered);
     // What is missing first is the cause of all else.
     let waiting = gathered.unreadable.as_ref().or(because).or_else(|| missing.first()).cloned();
@@ -358,9 +360,9 @@ fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
         missing.insert(0, waiting.clone());
     }
     Desired {
-        identity: identified.identity,
-        goal: identified.goal,
-        pause: identified.pause,
+        identity: gathered.identity.clone().unwrap_or_else(without_cluster),
+        goal: gathered.goal,
+        pause: gathered.paused_by,
         missing,
         size: Size::Replicas { wanted: 0, ceiling: None },
         template: Wanted::Blocked(waiting.clone()),

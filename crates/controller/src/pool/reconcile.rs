@@ -106,15 +106,15 @@ impl WishPrint {
     ) -> Self {
         let access = access.as_ref().ok().and_then(Option::as_ref);
         let cloud = access.map(Access::key);
-        let group = desired::identify(gathered).map(|wish| wish.identity.group);
-        let place = cloud.as_ref().zip(group).map(|(cloud, group)| Place::of(cloud, &group));
+        let group = gathered.identity.as_ref().map(|identity| &identity.group);
+        let place = cloud.as_ref().zip(group).map(|(cloud, group)| Place::of(cloud, group));
         let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
         Self {
             generations: (
                 gathered.pool.metadata.generation,
                 gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.generation),
             ),
-            paused: desired::pause(gathered).is_some(),
+            paused: gathered.paused_by.is_some(),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
             taken: place.map(|place| announcements.taken(&place)).unwrap_or_default(),
             cloud,
@@ -270,7 +270,7 @@ impl Pools {
             instance_type: content::instance_types(&gathered.pool.spec)
                 .first()
                 .map(|name| name.as_str().to_owned()),
-            group: desired::identify(&gathered).map(|wish| wish.identity.group.as_str().to_owned()),
+            group: gathered.identity.as_ref().map(|identity| identity.group.as_str().to_owned()),
             began: state.began,
         };
         let removed = is_removed(&pass);
@@ -348,7 +348,7 @@ impl Pools {
             _ => None,
         });
         let arn = gathered.pool.spec.provider_id.as_deref().or(recorded);
-        let paused = desired::pause(gathered).is_some();
+        let paused = gathered.paused_by.is_some();
         if !paused {
             publish::ids(client, gathered, report, arn).await?;
         }
@@ -403,7 +403,7 @@ impl Pools {
             .map(|machine| InstanceId::new(machine.spec.instance_id.as_str()))
             .collect();
         region.observer.retain_details(&group, &known);
-        let paused = desired::pause(gathered).is_some();
+        let paused = gathered.paused_by.is_some();
         let machines: Api<FooMachine> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let mut writes = Vec::new();
         for machine in &gathered.foo_machines {

@@ -3,7 +3,6 @@
 //! Only pools of this manager are compared, and only where they call AWS with the same credentials. For all others there
 //! are the group's ownership tags, which the planner judges.
 
-use super::inputs::desired;
 use super::inputs::gather::{Caches, Gathered, cluster_name};
 use super::names::{group_name, group_of_arn};
 use super::reconcile::Pools;
@@ -66,7 +65,7 @@ pub(super) fn log_owner(state: &mut PoolState, of: &ObjectRef<FooMachinePool>, o
 impl Pools {
     /// Which other pool has the pool's group, if one has.
     pub(super) fn taken(&self, gathered: &Gathered, region: &CloudRegion) -> Option<Taken> {
-        let identity = desired::identify(gathered)?.identity;
+        let identity = gathered.identity.as_ref()?;
         let others = self.caches.pools_that_name(&identity.group, &gathered.pool);
         if others.is_empty() {
             return None;
@@ -75,7 +74,7 @@ impl Pools {
             Some(Seen::Present(group)) => group.tags.clone(),
             Some(Seen::Absent) | None => BTreeMap::new(),
         };
-        let ours = claim(&gathered.pool, &identity, &tags);
+        let ours = claim(&gathered.pool, identity, &tags);
         let competing = others.into_iter().filter(|(pool, _)| self.calls(pool, &identity.group, &region.key));
         let (first, other) = competing
             .map(|(pool, cluster)| {

@@ -51,8 +51,8 @@ pub(in crate::pool) async fn bootstrap_data(
     {
         return answer(read);
     }
-    let cluster = gathered.cluster_name().unwrap_or_default();
-    let read = read(client, &namespace, &name, &cluster, now).await;
+    let cluster = gathered.identity.as_ref().map(|identity| identity.cluster.as_str()).unwrap_or_default();
+    let read = read(client, &namespace, &name, cluster, now).await;
     let data = answer(&read);
     state.secret = Some(read);
     data

@@ -3,13 +3,13 @@
 //! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide), and only
 //! when a metadata watch says that it changed.
 
-use super::rival_machine_pools;
+use super::identity;
 use crate::owners;
 use crate::watch::{ByName, Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_cloud::model::InstanceId;
-use foo_planner::desired::Blocked;
+use foo_planner::desired::{Blocked, Goal, Identity, PausedBy};
 use foo_planner::names::machine_name;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -48,6 +48,12 @@ pub(in crate::pool) struct Caches {
 pub(in crate::pool) struct Gathered {
     /// Id of this management cluster.
     pub(in crate::pool) installation: Arc<str>,
+    /// Names of the pool and of what it owns; `None` while its Cluster is not known.
+    pub(in crate::pool) identity: Option<Identity>,
+    /// Whether the pool shall exist.
+    pub(in crate::pool) goal: Goal,
+    /// Who paused it, if anybody did.
+    pub(in crate::pool) paused_by: Option<PausedBy>,
     /// The pool itself.
     pub(in crate::pool) pool: Arc<FooMachinePool>,
     /// Its MachinePool, once Cluster API made it the owner.
@@ -113,6 +119,20 @@ impl Caches {
         })
     }
 
+    /// Names of the MachinePools that name this pool and do not own it. As long as none owns it, nobody knows which is one too many.
+    fn rivals(&self, pool: &FooMachinePool, owner: Option<&MachinePool>) -> Vec<String> {
+        let Some(owner) = owner else { return Vec::new() };
+        let name = pool.name_any();
+        let names_it = |machine_pool: &MachinePool| {
+            let named = &machine_pool.spec.template.spec.infrastructure_ref;
+            named.kind == "FooMachinePool"
+                && named.name == name
+                && machine_pool.metadata.uid != owner.metadata.uid
+        };
+        let found = self.machine_pools_by_name.all_in(&pool.namespace().unwrap_or_default(), names_it);
+        found.iter().map(|machine_pool| machine_pool.name_any()).collect()
+    }
+
     /// What belongs to this pool.
     pub(in crate::pool) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
@@ -134,11 +154,15 @@ impl Caches {
                     .is_ok()
                     || self.is_orphan_of(&name, &namespace, machine))
         });
-        let rivals = rival_machine_pools::rivals(&self.machine_pools_by_name, &pool, machine_pool.as_deref());
+        let rivals = self.rivals(&pool, machine_pool.as_deref());
         let unreadable = unreadable.or_else(|| self.unreadable_in(&namespace));
-        let installation = Arc::clone(&self.installation);
+        let identity = cluster_name(&pool, machine_pool.as_deref())
+            .map(|name| identity::identity(&pool, name, &self.installation));
         Gathered {
-            installation,
+            installation: Arc::clone(&self.installation),
+            identity,
+            goal: identity::goal(&pool),
+            paused_by: identity::paused_by(&pool, cluster.as_deref()),
             pool,
             machine_pool,
             rivals,
@@ -152,13 +176,8 @@ impl Caches {
 }
 
 impl Gathered {
-    /// Name of the Cluster, if it is known yet.
-    pub(in crate::pool) fn cluster_name(&self) -> Option<String> {
-        cluster_name(&self.pool, self.machine_pool.as_deref())
-    }
-
-    /// Name of the identity that the FooCluster names.
-    pub(in crate::pool) fn identity(&self) -> Option<&str> {
+    /// Name of the FooClusterIdentity that the FooCluster names.
+    pub(in crate::pool) fn identity_ref(&self) -> Option<&str> {
         let identity = self.foo_cluster.as_ref()?.spec.identity_ref.as_ref()?;
         Some(&identity.name)
     }

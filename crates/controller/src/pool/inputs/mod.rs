@@ -4,6 +4,7 @@ pub(super) mod bootstrap_secret;
 pub(super) mod content;
 pub(super) mod desired;
 pub(super) mod gather;
+pub(super) mod identity;
 pub(super) mod launch_failures;
 pub(super) mod observe;
 pub(super) mod replacement_rules;

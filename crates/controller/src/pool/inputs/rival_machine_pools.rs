@@ -3,30 +3,10 @@
 //! instances of its owner (Cluster API, MachinePool controller, `reconcileDeleteExternal`): so this is told.
 
 use super::gather::Gathered;
-use crate::watch::ByName;
-use foo_api::capi::MachinePool;
-use foo_api::{FooMachinePool, conditions};
+use foo_api::conditions;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use kube::ResourceExt;
-
-/// Names of the MachinePools that name this pool and do not own it. As long as none owns it, nobody knows which is one too many.
-pub(in crate::pool) fn rivals(
-    machine_pools: &ByName<MachinePool>,
-    pool: &FooMachinePool,
-    owner: Option<&MachinePool>,
-) -> Vec<String> {
-    let Some(owner) = owner else { return Vec::new() };
-    let name = pool.name_any();
-    let names_it = |machine_pool: &MachinePool| {
-        let named = &machine_pool.spec.template.spec.infrastructure_ref;
-        named.kind == "FooMachinePool"
-            && named.name == name
-            && machine_pool.metadata.uid != owner.metadata.uid
-    };
-    let found = machine_pools.all_in(&pool.namespace().unwrap_or_default(), names_it);
-    found.iter().map(|machine_pool| machine_pool.name_any()).collect()
-}
 
 /// What is to be said of them.
 pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
