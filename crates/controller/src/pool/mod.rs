@@ -21,10 +21,12 @@ mod names;
 mod output;
 mod pass;
 mod plan_loop;
+mod pools;
 mod reconcile;
 mod state;
 mod tenure;
 mod unowned_foo_machines;
+mod watching;
 
 use crate::identities::identity_of;
 use crate::metrics::{Controller as Controls, Watched};
@@ -40,7 +42,7 @@ use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
 use kube::runtime::controller::{Action, Config, Controller, Error as ControllerError};
 use kube_runtime::reflector::{ObjectRef, Store};
-use reconcile::Pools;
+use pools::Pools;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
@@ -180,7 +182,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             move |pool, controller: Arc<Pools>| {
                 turns.clone().turn(ObjectRef::from_obj(pool.as_ref()), controller.reconcile(pool))
             },
-            |_pool, error: &reconcile::Error, _controller| {
+            |_pool, error: &output::Error, _controller| {
                 // `reconcile` turns its errors into back-off; this is for what cannot happen there.
                 tracing::error!(%error, "a pass ended with an error");
                 Action::requeue(Duration::from_secs(30))

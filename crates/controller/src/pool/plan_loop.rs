@@ -9,13 +9,13 @@ use super::inputs::{
 };
 use super::output::failure_report;
 use super::pass::{Pass, Sight, is_clear, pace, refusal_stands, refused};
-use super::reconcile::Pools;
+use super::pools::Pools;
 use super::state::{PoolState, Tenure};
 use super::{idle_check, names, tenure};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
-use crate::clouds::{CloudKey, CloudRegion};
+use crate::clouds::CloudRegion;
 use foo_api::FooMachinePool;
 use foo_cloud::lookups::Asking;
 use foo_cloud::model::GroupName;
@@ -159,39 +159,6 @@ impl Pools {
             self.watch_group(key, &identity.group, region, state);
         }
         self.without_cloud(gathered, observe::doubted(taken), Some(taken), state).await
-    }
-
-    /// Starts watching the group. Also one that should be watched: an observer that lost it would never say so.
-    fn watch_group(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        group: &GroupName,
-        region: &Arc<CloudRegion>,
-        state: &mut PoolState,
-    ) {
-        if state.watches(region, group) {
-            return;
-        }
-        // With other credentials everything is looked at anew. What AWS announced stays true.
-        if let Some((cloud, watched)) = self.stop_watching(key, state).or_else(|| state.left.take())
-            && state.tenure == Tenure::Own
-        {
-            self.context.announcements.moves(&Place::of(&cloud, &watched), &Place::of(&region.key, group));
-        }
-        self.states.watch(key, region, group);
-        state.watched = Some((Arc::clone(region), group.clone()));
-    }
-
-    /// The pool's group is not looked at for it any more; where it was watched. Without others who use it, its cloud is gone.
-    pub(super) fn stop_watching(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        state: &mut PoolState,
-    ) -> Option<(CloudKey, GroupName)> {
-        let (region, group) = state.watched.take()?;
-        self.states.lets_go(key, &region, &group);
-        state.forget_what_was_seen();
-        Some((region.key.clone(), group))
     }
 
     fn observed(

@@ -5,7 +5,7 @@
 
 use super::inputs::gather::{Caches, Gathered, cluster_name};
 use super::names::{group_name, group_of_arn};
-use super::reconcile::Pools;
+use super::pools::Pools;
 use super::state::PoolState;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
