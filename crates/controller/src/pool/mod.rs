@@ -1,49 +1,32 @@
 //! The pool controller: one FooMachinePool is one Auto Scaling group, and this is the only place that changes it.
 //!
-//! A pass goes through the files in this order:
+//! A pass goes through the folders in this order:
 //!
-//! * [`gather`]: what Kubernetes knows, from the informer caches ([`secret`]: the one live read);
-//! * [`wish`] (with [`content`], [`names`]): user input, read once and judged;
-//! * [`look`] (with [`shortage`] and [`causes`]): the newest shared look at AWS, and our objects, as the planner's nouns;
+//! * [`inputs`]: what Kubernetes knows of the pool, then everything that is read for a plan, as the planner's two inputs;
 //! * `foo_planner::plan`: every decision;
-//! * [`execute`]: the actions, one by one; [`overlay`]: what a refusal adds to the report;
-//! * [`publish`] (with [`capacity`]): status, ids, events; [`upkeep`]: the metadata of FooMachines.
+//! * [`act`]: the plan is checked and carried out, action by action;
+//! * [`output`]: status, provider ids, events.
 //!
-//! [`reconcile`] (with [`rounds`]) ties them together, [`lanes`] keeps one slow account from holding up all others, [`tenure`] says which of several pools a group belongs to, [`state`] is what is remembered between passes, [`rest`] watches that nothing
-//! is done for ever. There is no decision about
-//! instances or Machines in this folder.
+//! [`reconcile`] is a pass from end to end, [`plan_loop`] its middle: inputs, plan, act, again while an action brings what
+//! the next plan needs; [`pass`] is what came of it. [`state`] is what is remembered between passes, [`lanes`] keeps one slow
+//! account from holding up all others, [`tenure`] says which of several pools a group belongs to, [`idle_check`] that nothing
+//! is done for ever. There is no decision about instances or Machines in this folder.
 
 mod act;
-mod capacity;
-mod causes;
-mod content;
-mod cordon;
-mod details;
-mod execute;
-mod gather;
-mod holdup;
+mod foo_machine_metadata;
+mod idle_check;
+mod inputs;
 mod lanes;
-mod look;
-mod made;
 mod names;
-mod overlay;
+mod output;
 mod pass;
-mod publish;
+mod plan_loop;
+mod pools;
 mod reconcile;
-mod repeats;
-mod replacing;
-mod rest;
-mod rounds;
-mod secret;
-mod shortage;
-mod skew;
 mod state;
-mod strangers;
 mod tenure;
-mod together;
-mod twins;
-mod upkeep;
-mod wish;
+mod unowned_foo_machines;
+mod watching;
 
 use crate::identities::identity_of;
 use crate::metrics::{Controller as Controls, Watched};
@@ -53,13 +36,13 @@ use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names as api_names};
 use futures::{FutureExt, StreamExt};
-use gather::{Caches, belongs_to, owning_pool};
+use inputs::gather::{Caches, belongs_to, owning_pool};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
 use kube::runtime::controller::{Action, Config, Controller, Error as ControllerError};
 use kube_runtime::reflector::{ObjectRef, Store};
-use reconcile::Pools;
+use pools::Pools;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
@@ -152,13 +135,13 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let with_machine = caches.clone();
     let with_foo_machine = caches.clone();
     let (suspects, suspected) = futures::channel::mpsc::unbounded();
-    let strangers = strangers::run(controller.context.clone(), caches.clone(), suspected);
+    let strangers = unowned_foo_machines::run(controller.context.clone(), caches.clone(), suspected);
     let passes = Controller::for_stream(queue.changed(pools.changes), pools.store)
         .with_config(Config::default().concurrency(concurrency).debounce(DEBOUNCE))
         .watches_stream(
             foo_machines.changes,
             queue.named_by(move |machine: FooMachine| {
-                if !strangers::is_known(&with_foo_machine, &machine) {
+                if !unowned_foo_machines::is_known(&with_foo_machine, &machine) {
                     // Nobody listens any more when the manager ends.
                     let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
                 }
@@ -199,7 +182,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             move |pool, controller: Arc<Pools>| {
                 turns.clone().turn(ObjectRef::from_obj(pool.as_ref()), controller.reconcile(pool))
             },
-            |_pool, error: &reconcile::Error, _controller| {
+            |_pool, error: &output::Error, _controller| {
                 // `reconcile` turns its errors into back-off; this is for what cannot happen there.
                 tracing::error!(%error, "a pass ended with an error");
                 Action::requeue(Duration::from_secs(30))

@@ -1,7 +1,7 @@
 //! What a pass comes to, and what can be read off it.
 
-use super::execute::Failure;
-use super::overlay;
+use super::act::execute::Failure;
+use super::output::failure_report;
 use super::state::PoolState;
 use foo_cloud::CloudError;
 use foo_planner::report::{Event, Pace};
@@ -69,7 +69,7 @@ pub(super) fn refusal_stands(pass: &mut Pass, state: &PoolState, region: &str) -
     let tries = pass.failure.is_some() || pass.plan.actions.iter().any(Action::changes_group);
     match &state.refused {
         Some((action, error)) if !tries => {
-            overlay::refusal(&mut pass.plan.report, action, error, region);
+            failure_report::refusal(&mut pass.plan.report, action, error, region);
             true
         }
         Some(_) | None => false,

@@ -1,10 +1,10 @@
 //! What the controller remembers of each pool between passes. All of it may be lost: a restart only costs time.
 
-use super::execute::Failure;
-use super::made::Made;
-use super::repeats::Repeats;
-use super::rest::Rest;
-use super::together::Alone;
+use super::act::execute::Failure;
+use super::act::recently_created::Made;
+use super::act::repeats::Repeats;
+use super::act::terminate_together::Alone;
+use super::idle_check::Rest;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;

@@ -3,11 +3,10 @@
 //! Only pools of this manager are compared, and only where they call AWS with the same credentials. For all others there
 //! are the group's ownership tags, which the planner judges.
 
-use super::gather::{Caches, Gathered, cluster_name};
+use super::inputs::gather::{Caches, Gathered, cluster_name};
 use super::names::{group_name, group_of_arn};
-use super::reconcile::Pools;
+use super::pools::Pools;
 use super::state::PoolState;
-use super::wish;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::observer::Seen;
@@ -66,7 +65,7 @@ pub(super) fn log_owner(state: &mut PoolState, of: &ObjectRef<FooMachinePool>, o
 impl Pools {
     /// Which other pool has the pool's group, if one has.
     pub(super) fn taken(&self, gathered: &Gathered, region: &CloudRegion) -> Option<Taken> {
-        let identity = wish::identify(gathered)?.identity;
+        let identity = gathered.identity.as_ref()?;
         let others = self.caches.pools_that_name(&identity.group, &gathered.pool);
         if others.is_empty() {
             return None;
@@ -75,7 +74,7 @@ impl Pools {
             Some(Seen::Present(group)) => group.tags.clone(),
             Some(Seen::Absent) | None => BTreeMap::new(),
         };
-        let ours = claim(&gathered.pool, &identity, &tags);
+        let ours = claim(&gathered.pool, identity, &tags);
         let competing = others.into_iter().filter(|(pool, _)| self.calls(pool, &identity.group, &region.key));
         let (first, other) = competing
             .map(|(pool, cluster)| {

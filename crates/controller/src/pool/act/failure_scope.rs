@@ -12,7 +12,7 @@ use std::mem::{Discriminant, discriminant};
 
 /// The hold-ups of one pass.
 #[derive(Debug, Default)]
-pub(super) struct HoldUps(HashSet<HoldUp>);
+pub(in crate::pool) struct HoldUps(HashSet<HoldUp>);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum HoldUp {
@@ -37,7 +37,7 @@ enum HoldUp {
 
 impl HoldUps {
     /// An action failed.
-    pub(super) fn failed(&mut self, action: &Action, failure: &Failure) {
+    pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &Failure) {
         match failure {
             // Nobody answers, so nobody will answer the next one.
             Failure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
@@ -62,17 +62,17 @@ impl HoldUps {
 
     /// An action lost a race with somebody else's write, or what it was decided on is no longer so: its object is looked at
     /// again before anything is done to it or counts on it.
-    pub(super) fn raced(&mut self, action: &Action) {
+    pub(in crate::pool) fn raced(&mut self, action: &Action) {
         self.rests_on(action, false);
     }
 
     /// An action was refused together with others, or some of them were done: who counts on it waits for a look.
-    pub(super) fn not_together(&mut self, action: &Action) {
+    pub(in crate::pool) fn not_together(&mut self, action: &Action) {
         self.rests_on(action, true);
     }
 
     /// Whether an action is held up.
-    pub(super) fn hold(&self, action: &Action) -> bool {
+    pub(in crate::pool) fn hold(&self, action: &Action) -> bool {
         let other_call = matches!(
             action,
             Action::LookAtTemplate

@@ -1,5 +1,5 @@
 //! What is done again and again without effect is done ever more seldom: an action that is planned again on the very same view as
-//! before has changed nothing that can be seen, and costs a call each time. The view is [`super::rest::digest`]'s.
+//! before has changed nothing that can be seen, and costs a call each time. The view is [`crate::pool::idle_check::digest`]'s.
 
 use foo_model::Timestamp;
 use foo_planner::Action;
@@ -14,21 +14,21 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// What was done to a pool on the view of the last pass.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
+pub(in crate::pool) struct Repeats {
     view: u64,
     done: HashMap<u64, (u32, Timestamp)>,
 }
 
 impl Repeats {
     /// A pass begins with this view.
-    pub(super) fn sees(&mut self, view: u64) {
+    pub(in crate::pool) fn sees(&mut self, view: u64) {
         if self.view != view {
             *self = Self { view, done: HashMap::new() };
         }
     }
 
     /// For how long an action has to wait because it had no effect the last times.
-    pub(super) fn pause(&self, action: &Action, now: Timestamp) -> Option<Duration> {
+    pub(in crate::pool) fn pause(&self, action: &Action, now: Timestamp) -> Option<Duration> {
         let (times, last) = *self.done.get(&key(action)).filter(|_| writes(action))?;
         let doublings = times.checked_sub(FREE)?.min(10);
         let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
@@ -37,7 +37,7 @@ impl Repeats {
     }
 
     /// An action was carried out.
-    pub(super) fn did(&mut self, action: &Action, now: Timestamp) {
+    pub(in crate::pool) fn did(&mut self, action: &Action, now: Timestamp) {
         let (times, _) = self.done.get(&key(action)).copied().unwrap_or_default();
         self.done.insert(key(action), (times.saturating_add(1), now));
     }

@@ -3,8 +3,8 @@
 //! The planner reports what is true; it cannot know that AWS refuses what it asks for. Here the refusal becomes part of
 //! the conditions, in words that stay the same for as long as the cause does.
 
-use super::execute::Failure;
 use crate::metrics::{ActionKind, Invariant, Metrics};
+use crate::pool::act::execute::Failure;
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
@@ -15,7 +15,7 @@ use foo_planner::{Action, Plan, Report};
 const KUBERNETES_REFUSED: &str = "KubernetesRefused";
 
 /// An action failed; AWS is called in that region.
-pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
+pub(in crate::pool) fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
     match failure {
         Failure::Cloud(error) => refusal(report, action, error, region),
         Failure::Kubernetes(_) => {
@@ -27,7 +27,7 @@ pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure, re
 }
 
 /// AWS refused an action, or did not answer, in that region.
-pub(super) fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
+pub(in crate::pool) fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
     let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
     let credentials = credentials.then_some(ConditionKind::CredentialsReady);
     let reason: &'static str = error.kind.into();
@@ -38,7 +38,7 @@ pub(super) fn refusal(report: &mut Report, action: &Action, error: &CloudError, 
 }
 
 /// A failed call, in words. Where AWS does not answer, the region may be misspelt, and nothing else would show it.
-pub(super) fn in_words(error: &CloudError, region: &str) -> String {
+pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
     match error.kind {
         ErrorKind::Unreachable | ErrorKind::LostAnswer => {
             crate::cluster::unreachable(region, &error.to_string())
@@ -48,7 +48,7 @@ pub(super) fn in_words(error: &CloudError, region: &str) -> String {
 }
 
 /// The same for what could not be looked up for the wish.
-pub(super) fn place(desired: &mut Desired, region: &str) {
+pub(in crate::pool) fn place(desired: &mut Desired, region: &str) {
     let template = blocked(&mut desired.template);
     for blocked in template.into_iter().chain(blocked(&mut desired.group.subnets)) {
         if blocked.reason == <&'static str>::from(ErrorKind::Unreachable) {
@@ -65,7 +65,7 @@ fn blocked<T>(wanted: &mut Wanted<T>) -> Option<&mut Blocked> {
 }
 
 /// AWS does not let us look at instances: their FooMachines can never become ready.
-pub(super) fn blind(report: &mut Report, error: &CloudError) {
+pub(in crate::pool) fn blind(report: &mut Report, error: &CloudError) {
     let reason: &'static str = error.kind.into();
     for kind in [ConditionKind::CredentialsReady, ConditionKind::Ready] {
         put(report, kind, reason, error.to_string());
@@ -73,7 +73,7 @@ pub(super) fn blind(report: &mut Report, error: &CloudError) {
 }
 
 /// The plan would break an invariant: nothing of it is done, and everybody is told.
-pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
+pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
     let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let message = format!("refused its own plan, please report: {}", text.join("; "));
     tracing::error!(actions = ?plan.actions, "{message}");

@@ -5,8 +5,10 @@
 //! refused and the next pass plans anew.
 
 use super::cordon::{self, Cordon};
-use super::{look, upkeep};
 use crate::metrics::Metrics;
+use crate::pool::foo_machine_metadata;
+use crate::pool::inputs::{content, observe};
+use crate::pool::output::publish;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
@@ -30,31 +32,31 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// What executing needs.
-pub(super) struct Hands<'a> {
+pub(in crate::pool) struct Hands<'a> {
     /// Kubernetes.
-    pub(super) client: &'a Client,
+    pub(in crate::pool) client: &'a Client,
     /// AWS.
-    pub(super) cloud: &'a dyn Cloud,
+    pub(in crate::pool) cloud: &'a dyn Cloud,
     /// The shared observer, told to look again.
-    pub(super) observer: &'a Observer,
+    pub(in crate::pool) observer: &'a Observer,
     /// The account that calls go to, if the plan begins the pool and it could be told.
-    pub(super) account: Option<&'a str>,
+    pub(in crate::pool) account: Option<&'a str>,
     /// The pool as it stood when it was planned for.
-    pub(super) pool: &'a FooMachinePool,
+    pub(in crate::pool) pool: &'a FooMachinePool,
     /// Its names.
-    pub(super) identity: &'a Identity,
+    pub(in crate::pool) identity: &'a Identity,
     /// Name of its MachinePool.
-    pub(super) machine_pool: Option<&'a str>,
+    pub(in crate::pool) machine_pool: Option<&'a str>,
     /// Its Cluster.
-    pub(super) cluster: Option<&'a Cluster>,
+    pub(in crate::pool) cluster: Option<&'a Cluster>,
     /// Its Machines.
-    pub(super) machines: &'a [Arc<Machine>],
+    pub(in crate::pool) machines: &'a [Arc<Machine>],
     /// For clients of workload clusters.
-    pub(super) metrics: &'a Metrics,
+    pub(in crate::pool) metrics: &'a Metrics,
 }
 
 /// How an action went.
-pub(super) enum Done {
+pub(in crate::pool) enum Done {
     /// It was carried out.
     Carried,
     /// The launch template was made, with this first version.
@@ -77,7 +79,7 @@ pub(super) enum Done {
 
 impl Done {
     /// EC2's warning of what it made, for people.
-    pub(super) fn warning(&self) -> Option<Event> {
+    pub(in crate::pool) fn warning(&self) -> Option<Event> {
         let warning = match self {
             Self::TemplateMade(made) => made.warning.as_ref()?,
             Self::VersionMade(made) => made.warning.as_ref()?,
@@ -94,7 +96,7 @@ impl Done {
 
 /// Why an action failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(in crate::pool) enum Failure {
     /// AWS.
     #[error(transparent)]
     Cloud(#[from] CloudError),
@@ -111,7 +113,7 @@ impl From<kube::Error> for Failure {
 
 impl Failure {
     /// What the planner's memory has to know of it.
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(in crate::pool) fn outcome(&self) -> Outcome {
         match self {
             Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
             Self::Cloud(_) => Outcome::Refused,
@@ -122,7 +124,7 @@ impl Failure {
     }
 
     /// Somebody else wrote first, or the object is gone: the caches will say so in a moment.
-    pub(super) fn is_race(&self) -> bool {
+    pub(in crate::pool) fn is_race(&self) -> bool {
         matches!(self, Self::Kubernetes(error) if matches!(error.as_ref(), kube::Error::Api(status) if status.code == 409 || status.code == 404))
     }
 }
@@ -133,7 +135,7 @@ fn is_answer(error: &kube::Error) -> bool {
 
 impl Hands<'_> {
     /// Carries out one action.
-    pub(super) async fn carry_out(&self, action: &Action, now: Timestamp) -> Result<Done, Failure> {
+    pub(in crate::pool) async fn carry_out(&self, action: &Action, now: Timestamp) -> Result<Done, Failure> {
         match action {
             Action::AddFinalizer => self.set_finalizer(true).await?,
             Action::RemoveFinalizer => self.set_finalizer(false).await?,
@@ -142,7 +144,7 @@ impl Hands<'_> {
             Action::ForgetAdoption => self.annotate(ADOPT_FROM_ANNOTATION, None).await?,
             Action::RecordArn { arn } => self.record_arn(arn).await?,
             Action::Quarantine { records } => {
-                self.annotate(QUARANTINE_ANNOTATION, look::quarantine_text(records).as_deref()).await?;
+                self.annotate(QUARANTINE_ANNOTATION, observe::quarantine_text(records).as_deref()).await?;
             }
             Action::LookAtTemplate => {
                 return Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?));
@@ -257,7 +259,7 @@ impl Hands<'_> {
     }
 
     fn token(&self, what: impl Hash, now: Timestamp) -> String {
-        super::made::token(&self.pool.uid().unwrap_or_default(), what, now)
+        crate::pool::act::recently_created::token(&self.pool.uid().unwrap_or_default(), what, now)
     }
 
     async fn set_finalizer(&self, wanted: bool) -> Result<(), Failure> {
@@ -298,7 +300,7 @@ impl Hands<'_> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         // Together with the list: an apply that leaves one of the manager's fields out would remove it.
         let list = self.pool.spec.provider_id_list.clone().unwrap_or_default();
-        let apply = super::publish::spec_apply(self.pool, Some(arn), &list);
+        let apply = publish::spec_apply(self.pool, Some(arn), &list);
         pools
             .patch(
                 &self.identity.pool,
@@ -325,13 +327,14 @@ impl Hands<'_> {
             },
         );
         let machine_pool = self.machine_pool.unwrap_or(&self.identity.pool);
-        machine.metadata.labels = Some(upkeep::labels(self.pool, &self.identity.cluster, machine_pool));
+        machine.metadata.labels =
+            Some(foo_machine_metadata::labels(self.pool, &self.identity.cluster, machine_pool));
         if let Some(hash) = spec_hash {
             let hash = (names::SPEC_HASH_ANNOTATION.to_owned(), hash.as_str().to_owned());
             machine.metadata.annotations = Some([hash].into());
         }
         machine.metadata.finalizers = Some(vec![names::MACHINE_FINALIZER.to_owned()]);
-        machine.metadata.owner_references = Some(upkeep::owners(self.pool, self.cluster));
+        machine.metadata.owner_references = Some(foo_machine_metadata::owners(self.pool, self.cluster));
         match machines.create(&PostParams::default(), &machine).await {
             // The name is the instance's: it is ours already, the cache is only behind.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
@@ -340,7 +343,7 @@ impl Hands<'_> {
     }
 
     /// Whether the instance has a Machine that is not being deleted, read live: a cache may have lost it.
-    pub(super) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
+    pub(in crate::pool) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
         let name = foo_model::names::machine_name(&self.identity.pool, id);
         Ok(self
             .live_machine(&name)
@@ -415,7 +418,7 @@ impl Hands<'_> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
-        Ok(match live.spec.replicas.map(super::content::unsigned) {
+        Ok(match live.spec.replicas.map(content::unsigned) {
             None => Some("the MachinePool does not say how many replicas it wishes for"),
             Some(live) if live > wish => Some("the wish was raised meanwhile"),
             Some(_) => None,

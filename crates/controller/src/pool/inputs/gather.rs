@@ -3,14 +3,14 @@
 //! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide), and only
 //! when a metadata watch says that it changed.
 
-use super::twins;
+use super::identity;
 use crate::owners;
 use crate::watch::{ByName, Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_model::InstanceId;
 use foo_model::names::machine_name;
-use foo_planner::desired::Blocked;
+use foo_planner::desired::{Blocked, Goal, Identity, PausedBy};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
@@ -19,56 +19,62 @@ use std::sync::Arc;
 
 /// The informer caches the pool controller reads.
 #[derive(Clone)]
-pub(super) struct Caches {
+pub(in crate::pool) struct Caches {
     /// Id of this management cluster.
-    pub(super) installation: Arc<str>,
+    pub(in crate::pool) installation: Arc<str>,
     /// FooMachinePools.
-    pub(super) pools: Store<FooMachinePool>,
+    pub(in crate::pool) pools: Store<FooMachinePool>,
     /// FooMachines.
-    pub(super) foo_machines: Store<FooMachine>,
+    pub(in crate::pool) foo_machines: Store<FooMachine>,
     /// FooClusters.
-    pub(super) foo_clusters: Store<FooCluster>,
+    pub(in crate::pool) foo_clusters: Store<FooCluster>,
     /// Clusters.
-    pub(super) clusters: Store<Cluster>,
+    pub(in crate::pool) clusters: Store<Cluster>,
     /// MachinePools.
-    pub(super) machine_pools: Store<MachinePool>,
+    pub(in crate::pool) machine_pools: Store<MachinePool>,
     /// The FooMachines, Machines and MachinePools again, for those of one namespace or pool.
-    pub(super) foo_machines_by_name: ByName<FooMachine>,
-    pub(super) machines_by_name: ByName<Machine>,
-    pub(super) machine_pools_by_name: ByName<MachinePool>,
+    pub(in crate::pool) foo_machines_by_name: ByName<FooMachine>,
+    pub(in crate::pool) machines_by_name: ByName<Machine>,
+    pub(in crate::pool) machine_pools_by_name: ByName<MachinePool>,
     /// Metadata of the Secrets that carry a cluster's label.
-    pub(super) secrets: Store<PartialObjectMeta<Secret>>,
+    pub(in crate::pool) secrets: Store<PartialObjectMeta<Secret>>,
     /// FooMachines and Machines that cannot be read.
-    pub(super) unreadable: [(&'static str, Unreadable); 2],
+    pub(in crate::pool) unreadable: [(&'static str, Unreadable); 2],
     /// Whether each of them has been filled once.
-    pub(super) filled: Vec<Filled>,
+    pub(in crate::pool) filled: Vec<Filled>,
 }
 
 /// What belongs to one pool.
-pub(super) struct Gathered {
+pub(in crate::pool) struct Gathered {
     /// Id of this management cluster.
-    pub(super) installation: Arc<str>,
+    pub(in crate::pool) installation: Arc<str>,
+    /// Names of the pool and of what it owns; `None` while its Cluster is not known.
+    pub(in crate::pool) identity: Option<Identity>,
+    /// Whether the pool shall exist.
+    pub(in crate::pool) goal: Goal,
+    /// Who paused it, if anybody did.
+    pub(in crate::pool) paused_by: Option<PausedBy>,
     /// The pool itself.
-    pub(super) pool: Arc<FooMachinePool>,
+    pub(in crate::pool) pool: Arc<FooMachinePool>,
     /// Its MachinePool, once Cluster API made it the owner.
-    pub(super) machine_pool: Option<Arc<MachinePool>>,
+    pub(in crate::pool) machine_pool: Option<Arc<MachinePool>>,
     /// Names of other MachinePools that name the pool as their infrastructure, too.
-    pub(super) rivals: Vec<String>,
+    pub(in crate::pool) rivals: Vec<String>,
     /// Its Cluster.
-    pub(super) cluster: Option<Arc<Cluster>>,
+    pub(in crate::pool) cluster: Option<Arc<Cluster>>,
     /// The cluster's infrastructure.
-    pub(super) foo_cluster: Option<Arc<FooCluster>>,
+    pub(in crate::pool) foo_cluster: Option<Arc<FooCluster>>,
     /// Its FooMachines, by name.
-    pub(super) foo_machines: Vec<Arc<FooMachine>>,
+    pub(in crate::pool) foo_machines: Vec<Arc<FooMachine>>,
     /// The Machines of those FooMachines, by name.
-    pub(super) machines: Vec<Arc<Machine>>,
+    pub(in crate::pool) machines: Vec<Arc<Machine>>,
     /// Why nothing can be decided about the pool: something that may belong to it cannot be read.
-    pub(super) unreadable: Option<Blocked>,
+    pub(in crate::pool) unreadable: Option<Blocked>,
 }
 
 impl Caches {
     /// Waits until every cache has been filled once; fails when the manager is shutting down.
-    pub(super) async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
+    pub(in crate::pool) async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
         for filled in &self.filled {
             filled.wait().await?;
         }
@@ -83,7 +89,7 @@ impl Caches {
     }
 
     /// The infrastructure of the pool's cluster.
-    pub(super) fn foo_cluster_of(&self, pool: &FooMachinePool) -> Option<Arc<FooCluster>> {
+    pub(in crate::pool) fn foo_cluster_of(&self, pool: &FooMachinePool) -> Option<Arc<FooCluster>> {
         let namespace = pool.namespace()?;
         let name = cluster_name(pool, None)?;
         self.infrastructure_of(&*self.clusters.get(&ObjectRef::new(&name).within(&namespace))?)
@@ -97,7 +103,7 @@ impl Caches {
 
     /// Whether the Cluster of what was gathered is paused by now: `clusterctl move` hands a pool to another manager seconds
     /// after that, so a long pass must not go on.
-    pub(super) fn is_paused(&self, gathered: &Gathered) -> bool {
+    pub(in crate::pool) fn is_paused(&self, gathered: &Gathered) -> bool {
         let cluster = gathered.cluster.as_ref().map(|cluster| ObjectRef::from_obj(cluster.as_ref()));
         cluster.and_then(|cluster| self.clusters.get(&cluster)).is_some_and(|cluster| cluster.is_paused())
     }
@@ -113,8 +119,22 @@ impl Caches {
         })
     }
 
+    /// Names of the MachinePools that name this pool and do not own it. As long as none owns it, nobody knows which is one too many.
+    fn rivals(&self, pool: &FooMachinePool, owner: Option<&MachinePool>) -> Vec<String> {
+        let Some(owner) = owner else { return Vec::new() };
+        let name = pool.name_any();
+        let names_it = |machine_pool: &MachinePool| {
+            let named = &machine_pool.spec.template.spec.infrastructure_ref;
+            named.kind == "FooMachinePool"
+                && named.name == name
+                && machine_pool.metadata.uid != owner.metadata.uid
+        };
+        let found = self.machine_pools_by_name.all_in(&pool.namespace().unwrap_or_default(), names_it);
+        found.iter().map(|machine_pool| machine_pool.name_any()).collect()
+    }
+
     /// What belongs to this pool.
-    pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
+    pub(in crate::pool) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
         // Before the caches and after: an object is in one of both at any moment.
         let unreadable = self.unreadable_in(&namespace);
@@ -134,11 +154,15 @@ impl Caches {
                     .is_ok()
                     || self.is_orphan_of(&name, &namespace, machine))
         });
-        let rivals = twins::rivals(&self.machine_pools_by_name, &pool, machine_pool.as_deref());
+        let rivals = self.rivals(&pool, machine_pool.as_deref());
         let unreadable = unreadable.or_else(|| self.unreadable_in(&namespace));
-        let installation = Arc::clone(&self.installation);
+        let identity = cluster_name(&pool, machine_pool.as_deref())
+            .map(|name| identity::identity(&pool, name, &self.installation));
         Gathered {
-            installation,
+            installation: Arc::clone(&self.installation),
+            identity,
+            goal: identity::goal(&pool),
+            paused_by: identity::paused_by(&pool, cluster.as_deref()),
             pool,
             machine_pool,
             rivals,
@@ -152,25 +176,23 @@ impl Caches {
 }
 
 impl Gathered {
-    /// Name of the Cluster, if it is known yet.
-    pub(super) fn cluster_name(&self) -> Option<String> {
-        cluster_name(&self.pool, self.machine_pool.as_deref())
-    }
-
-    /// Name of the identity that the FooCluster names.
-    pub(super) fn identity(&self) -> Option<&str> {
+    /// Name of the FooClusterIdentity that the FooCluster names.
+    pub(in crate::pool) fn identity_ref(&self) -> Option<&str> {
         let identity = self.foo_cluster.as_ref()?.spec.identity_ref.as_ref()?;
         Some(&identity.name)
     }
 
     /// Namespace of the pool.
-    pub(super) fn namespace(&self) -> String {
+    pub(in crate::pool) fn namespace(&self) -> String {
         self.pool.namespace().unwrap_or_default()
     }
 }
 
 /// The label that core puts on the pool; before that, what the MachinePool says.
-pub(super) fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachinePool>) -> Option<String> {
+pub(in crate::pool) fn cluster_name(
+    pool: &FooMachinePool,
+    machine_pool: Option<&MachinePool>,
+) -> Option<String> {
     pool.labels()
         .get(names::CLUSTER_NAME_LABEL)
         .cloned()
@@ -181,7 +203,7 @@ pub(super) fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachineP
 /// Whether a FooMachine belongs to the FooMachinePool of that name. Its own name says so, made of the pool's and the
 /// instance's, and cannot be changed; its owners can. The garbage collector takes the pool away from them when it is
 /// deleted in the foreground, and a pool that then saw no FooMachines would end its instances undrained.
-pub(super) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
+pub(in crate::pool) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
     let Some(name) = machine.metadata.name.as_deref() else { return false };
     name.starts_with(name_head(pool))
         && name == machine_name(pool, &InstanceId::new(machine.spec.instance_id.as_str())).as_str()
@@ -203,7 +225,7 @@ fn is_named_after(pool: &str, machine: &Machine) -> bool {
 }
 
 /// Name of the FooMachinePool that owns a FooMachine.
-pub(super) fn owning_pool(machine: &FooMachine) -> Option<&str> {
+pub(in crate::pool) fn owning_pool(machine: &FooMachine) -> Option<&str> {
     machine
         .owner_references()
         .iter()

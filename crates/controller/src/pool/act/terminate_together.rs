@@ -21,11 +21,11 @@ const ALONE_FOR: Duration = Duration::from_mins(5);
 
 /// Instances that AWS would not end together with others, and when it said so.
 #[derive(Debug, Default)]
-pub(super) struct Alone(HashMap<InstanceId, Timestamp>);
+pub(in crate::pool) struct Alone(HashMap<InstanceId, Timestamp>);
 
 impl Alone {
     /// AWS would not end it together with others.
-    pub(super) fn add(&mut self, action: &Action, now: Timestamp) {
+    pub(in crate::pool) fn add(&mut self, action: &Action, now: Timestamp) {
         self.0.retain(|_, since| since.until(now) < ALONE_FOR);
         if let Action::TerminateInstance { id, .. } = action {
             self.0.insert(id.clone(), now);
@@ -38,7 +38,7 @@ impl Alone {
 }
 
 /// How many of these actions, from the first on, are carried out in one go; at least one.
-pub(super) fn first(actions: &[Action], alone: &Alone, now: Timestamp) -> usize {
+pub(in crate::pool) fn first(actions: &[Action], alone: &Alone, now: Timestamp) -> usize {
     let how = |action: &Action| match action {
         Action::TerminateInstance { group, id, decrement, .. } if !alone.has(id, now) => {
             Some((group.clone(), *decrement))
@@ -58,7 +58,7 @@ struct Call<'a> {
 
 impl Hands<'_> {
     /// Ends instances in one call, and says of each how it went, in their order. Not those whose Machine is alive.
-    pub(super) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
+    pub(in crate::pool) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
         let mut results = Vec::with_capacity(actions.len());
         for some in actions.chunks(READS) {
             let looks_away = results.iter().any(Result::is_err);

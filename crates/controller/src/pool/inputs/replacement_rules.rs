@@ -12,7 +12,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
 
 /// How outdated instances are replaced.
-pub(super) fn rollout(gathered: &Gathered) -> Rollout {
+pub(in crate::pool) fn rollout(gathered: &Gathered) -> Rollout {
     let rules = &gathered.pool.spec.rollout;
     let min_ready = gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.min_ready_seconds);
     Rollout {
@@ -34,7 +34,7 @@ pub(super) fn rollout(gathered: &Gathered) -> Rollout {
 
 /// A roll-out that the status tells of, as after a crash: how its content does is found out anew. A status that was lost
 /// costs no more than that.
-pub(super) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Trial> {
+pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Trial> {
     let rollout = gathered.pool.status.as_ref()?.rollout.as_ref()?;
     let under_way =
         [RolloutPhase::Preparing, RolloutPhase::Waiting, RolloutPhase::Rolling, RolloutPhase::RollingBack];
@@ -43,7 +43,7 @@ pub(super) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Trial> {
 }
 
 /// How sick Machines are replaced.
-pub(super) fn remediation(gathered: &Gathered) -> Remediation {
+pub(in crate::pool) fn remediation(gathered: &Gathered) -> Remediation {
     let rules = &gathered.pool.spec.remediation;
     Remediation {
         enabled: rules.enabled,
@@ -54,7 +54,7 @@ pub(super) fn remediation(gathered: &Gathered) -> Remediation {
 }
 
 /// What follows from AWS's announcements.
-pub(super) fn interruption(gathered: &Gathered) -> Interruption {
+pub(in crate::pool) fn interruption(gathered: &Gathered) -> Interruption {
     let rebalance = match gathered.pool.spec.interruption.rebalance {
         api::RebalancePolicy::Ignore => Rebalance::Ignore,
         api::RebalancePolicy::Cordon => Rebalance::Cordon,

@@ -1,6 +1,6 @@
 //! Publish: status and provider ids by server-side apply, events, and the status of each FooMachine; only what changed.
 
-use super::gather::Gathered;
+use crate::pool::inputs::gather::Gathered;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
 use foo_api::pool::RolloutStatus;
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
@@ -19,24 +19,24 @@ use std::collections::BTreeMap;
 
 /// What the planner does not know but the status shows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Extra {
+pub(in crate::pool) struct Extra {
     /// Capacity and node information, from the instance types.
-    pub(super) capacity: Option<(BTreeMap<String, String>, NodeInfo)>,
+    pub(in crate::pool) capacity: Option<(BTreeMap<String, String>, NodeInfo)>,
     /// Kubernetes version of the MachinePool.
-    pub(super) version: Option<String>,
+    pub(in crate::pool) version: Option<String>,
     /// Instance type, or the first of a mix.
-    pub(super) instance_type: Option<String>,
+    pub(in crate::pool) instance_type: Option<String>,
     /// Name of the group.
-    pub(super) group: Option<String>,
+    pub(in crate::pool) group: Option<String>,
     /// When this manager began to look after the pool.
-    pub(super) began: Option<Timestamp>,
+    pub(in crate::pool) began: Option<Timestamp>,
 }
 
 /// Writes the list of ids, if it changed. Core reads it together with `status.replicas`, which is written next.
 ///
 /// `arn` is the group's, as recorded before or in this very pass: one apply holds both fields, and one that left the
 /// ARN out would take it away.
-pub(super) async fn ids(
+pub(in crate::pool) async fn ids(
     client: &Client,
     gathered: &Gathered,
     report: &Report,
@@ -55,7 +55,7 @@ pub(super) async fn ids(
 }
 
 /// The fields of a pool's spec that are ours, as one apply.
-pub(super) fn spec_apply(pool: &FooMachinePool, arn: Option<&str>, ids: &[String]) -> Value {
+pub(in crate::pool) fn spec_apply(pool: &FooMachinePool, arn: Option<&str>, ids: &[String]) -> Value {
     let mut spec = serde_json::Map::new();
     if let Some(arn) = arn {
         spec.insert("providerID".to_owned(), json!(arn));
@@ -80,7 +80,7 @@ fn rollout(report: &RolloutReport) -> RolloutStatus {
 }
 
 /// The status a pool shall have.
-pub(super) fn pool_status(
+pub(in crate::pool) fn pool_status(
     pool: &FooMachinePool,
     report: &Report,
     extra: &Extra,
@@ -153,7 +153,7 @@ fn wanted(conditions: &[Condition]) -> Vec<conditions::Wanted> {
 }
 
 /// The status of a paused pool: what it was, and that it is paused. Nothing else is looked after meanwhile.
-pub(super) fn paused_pool_status(
+pub(in crate::pool) fn paused_pool_status(
     pool: &FooMachinePool,
     report: &Report,
     now: jiff::Timestamp,
@@ -185,7 +185,7 @@ fn amended(
 }
 
 /// The status that a FooMachine shall have while it is paused: what it was, and that it is paused.
-pub(super) fn paused_machine_status(machine: &FooMachine, now: jiff::Timestamp) -> FooMachineStatus {
+pub(in crate::pool) fn paused_machine_status(machine: &FooMachine, now: jiff::Timestamp) -> FooMachineStatus {
     let old = machine.status.clone().unwrap_or_default();
     let wanted = [paused_condition(true)];
     let conditions = amended(&old.conditions, &wanted, machine.metadata.generation, now);
@@ -195,7 +195,7 @@ pub(super) fn paused_machine_status(machine: &FooMachine, now: jiff::Timestamp) 
 /// The status a FooMachine shall have; `None` while there is nothing new to say.
 ///
 /// An instance that has come into service is provisioned, addresses and all, in one write, once EC2 has told them.
-pub(super) fn machine_status(
+pub(in crate::pool) fn machine_status(
     machine: &FooMachine,
     report: &MachineReport,
     details: Option<&InstanceDetails>,
@@ -235,7 +235,7 @@ pub(super) fn machine_status(
 }
 
 /// The same for one whose instance is not in the group (any more): what is known of it stays, but it is not ready.
-pub(super) fn status_outside(
+pub(in crate::pool) fn status_outside(
     machine: &FooMachine,
     report: &OutsideReport,
     group: &str,

@@ -5,8 +5,8 @@
 //! once for all instances that are new among those that wait.
 
 use super::gather::Gathered;
-use super::state::PoolState;
 use crate::clouds::CloudRegion;
+use crate::pool::state::PoolState;
 use foo_cloud::error::stable_text;
 use foo_cloud::observer::Seen;
 use foo_model::{Activity, GroupName, InstanceId, LifecycleState};
@@ -18,7 +18,7 @@ const ACTIVITIES: u32 = 100;
 const BECAUSE: &str = "in response to ";
 
 /// Why AWS ends the instances that wait for it and whose Machines nobody deleted, as far as it says.
-pub(super) async fn of_ends(
+pub(in crate::pool) async fn of_ends(
     region: &CloudRegion,
     group: &GroupName,
     gathered: &Gathered,

@@ -3,8 +3,8 @@
 //! No call is made here: the observer's views, the template as last read, and the caches are put together.
 
 use super::gather::Gathered;
-use super::upkeep;
 use crate::clock::to_kube;
+use crate::pool::foo_machine_metadata;
 use foo_api::{capi, names};
 use foo_cloud::observer::{Observer, Seen, Word};
 use foo_cloud::{CloudError, ErrorKind};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 /// The group as the observer knows it. A single failed sweep must not turn every condition over; two periods without a look
 /// do, with or without an error.
-pub(super) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look<Option<Group>> {
+pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look<Option<Group>> {
     let view = observer.view(name);
     let unseen = observer.unseen_since(name);
     match (observer.trouble(name), unseen) {
@@ -53,12 +53,12 @@ pub(super) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look
 }
 
 /// A look that is not to be believed.
-pub(super) fn doubted<T>(doubt: &Blocked) -> Look<T> {
+pub(in crate::pool) fn doubted<T>(doubt: &Blocked) -> Look<T> {
     Look::Failed { reason: doubt.reason.clone(), message: doubt.message.clone() }
 }
 
 /// A failed look, in the planner's words.
-pub(super) fn failed<T>(error: &CloudError) -> Look<T> {
+pub(in crate::pool) fn failed<T>(error: &CloudError) -> Look<T> {
     let reason: &'static str = error.kind.into();
     Look::Failed { reason: reason.to_owned(), message: error.to_string() }
 }
@@ -79,7 +79,7 @@ fn needs_a_human(error: &CloudError) -> bool {
 }
 
 /// Why the details of an instance in service, which its FooMachine waits for, cannot be had, if a human must act.
-pub(super) fn denied_details(observer: &Observer, report: &Report) -> Option<CloudError> {
+pub(in crate::pool) fn denied_details(observer: &Observer, report: &Report) -> Option<CloudError> {
     let (_, error) = observer.details_trouble().filter(|(_, error)| needs_a_human(error))?;
     let waits = |machine: &MachineReport| {
         machine.lifecycle == LifecycleState::InService
@@ -89,7 +89,7 @@ pub(super) fn denied_details(observer: &Observer, report: &Report) -> Option<Clo
 }
 
 /// The launch template as last read, unless the shared sweep of templates has seen something else since.
-pub(super) fn template(
+pub(in crate::pool) fn template(
     observer: &Observer,
     identity: &Identity,
     read: Option<&(Timestamp, Option<LaunchTemplate>)>,
@@ -113,7 +113,7 @@ pub(super) fn template(
 
 /// EC2's word on instances that are not in the group or wait in it for their end, as far as it was asked after the
 /// group was looked at.
-pub(super) fn strays(
+pub(in crate::pool) fn strays(
     observer: &Observer,
     group: &Look<Option<Group>>,
     machines: &[FooMachine],
@@ -140,7 +140,7 @@ pub(super) fn strays(
 }
 
 /// Our FooMachines.
-pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
+pub(in crate::pool) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
     gathered
         .foo_machines
         .iter()
@@ -164,7 +164,7 @@ pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
                 .as_ref()
                 .and_then(|status| status.drain_hook.as_ref())
                 .map(|hook| timestamp(&hook.since))
-                .or_else(|| upkeep::held_since(machine)),
+                .or_else(|| foo_machine_metadata::held_since(machine)),
             spec_hash: machine
                 .status
                 .as_ref()
@@ -176,7 +176,7 @@ pub(super) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
 }
 
 /// Whether somebody paused this one FooMachine.
-pub(super) fn is_paused(machine: &foo_api::FooMachine) -> bool {
+pub(in crate::pool) fn is_paused(machine: &foo_api::FooMachine) -> bool {
     machine.annotations().contains_key(names::PAUSED_ANNOTATION)
 }
 
@@ -185,7 +185,7 @@ fn is_moved(machine: &foo_api::FooMachine) -> bool {
 }
 
 /// Their Machines.
-pub(super) fn machines(gathered: &Gathered) -> Vec<Machine> {
+pub(in crate::pool) fn machines(gathered: &Gathered) -> Vec<Machine> {
     gathered.machines.iter().map(|machine| view(machine)).collect()
 }
 
@@ -261,7 +261,7 @@ const OVER: &str = "over ";
 const STUCK: &str = "stuck ";
 
 /// The contents that roll-outs gave up on, as [`quarantine_text`] wrote them: a line for each.
-pub(super) fn quarantine(gathered: &Gathered) -> Vec<Quarantine> {
+pub(in crate::pool) fn quarantine(gathered: &Gathered) -> Vec<Quarantine> {
     let text = gathered.pool.annotations().get(QUARANTINE_ANNOTATION);
     text.iter().flat_map(|text| text.lines()).filter_map(record).collect()
 }
@@ -278,7 +278,7 @@ fn record(line: &str) -> Option<Quarantine> {
 }
 
 /// The records as text: `<spec hash>: <what failed>`, a line for each. Nothing if there is none.
-pub(super) fn quarantine_text(records: &[Quarantine]) -> Option<String> {
+pub(in crate::pool) fn quarantine_text(records: &[Quarantine]) -> Option<String> {
     let line = |record: &Quarantine| {
         let mark = match record.verdict {
             Verdict::Stands => "",
@@ -313,13 +313,13 @@ fn zone_of(provider_id: &str) -> Zone {
 }
 
 /// Whether the pool says that it must not be moved.
-pub(super) fn moves(gathered: &Gathered) -> Moves {
+pub(in crate::pool) fn moves(gathered: &Gathered) -> Moves {
     let blocked = gathered.pool.annotations().contains_key(names::BLOCK_MOVE_ANNOTATION);
     if blocked { Moves::Blocked } else { Moves::Free }
 }
 
 /// Whether our finalizer is on the pool.
-pub(super) fn finalizer(gathered: &Gathered) -> Finalizer {
+pub(in crate::pool) fn finalizer(gathered: &Gathered) -> Finalizer {
     if gathered.pool.finalizers().iter().any(|finalizer| finalizer == names::POOL_FINALIZER) {
         Finalizer::Present
     } else {

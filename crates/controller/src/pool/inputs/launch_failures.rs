@@ -1,7 +1,7 @@
 //! Why capacity does not come: AWS's own words, asked only while a group is short of it.
 
-use super::state::PoolState;
 use crate::clouds::CloudRegion;
+use crate::pool::state::PoolState;
 use foo_cloud::error::stable_text;
 use foo_model::{Activity, ActivityStatus, GroupName, Timestamp};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const ASK_AGAIN: Duration = Duration::from_mins(3);
 const ACTIVITIES: u32 = 20;
 
 /// What AWS said of the last launch that failed; `None` while there is no lasting shortage.
-pub(super) async fn words(
+pub(in crate::pool) async fn words(
     region: &CloudRegion,
     group: &GroupName,
     state: &mut PoolState,

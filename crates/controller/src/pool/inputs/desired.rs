@@ -5,18 +5,16 @@
 
 use super::content::{self, Facts};
 use super::gather::Gathered;
-use super::names::group_name;
-use super::replacing;
-use super::twins;
+use super::replacement_rules;
+use super::rival_machine_pools;
 use crate::identities::Limits;
 use crate::lookup;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
-    Blocked, Desired, Goal, GroupWish, Identity, PausedBy, ScaleIn, Size, Template, VictimPolicy, Wanted,
+    Blocked, Desired, Goal, GroupWish, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
@@ -31,71 +29,19 @@ const AUTOSCALER_STABILIZATION: Seconds = Seconds(35 * 60);
 const CLOUD_PROVIDER_TAG: &str = "kubernetes.io/cluster/";
 
 /// The bootstrap data of a pool, as far as it could be had.
-pub(super) enum BootstrapData {
+pub(in crate::pool) enum BootstrapData {
     /// Its bytes.
     Bytes(Vec<u8>),
     /// Not there, and why.
     Missing(Blocked),
 }
 
-/// What of a pool's wish does not need AWS.
-pub(super) struct Wish {
-    /// Whose pool it is.
-    pub(super) identity: Identity,
-    /// Whether it shall exist.
-    pub(super) goal: Goal,
-    /// Who paused it.
-    pub(super) pause: Option<PausedBy>,
-}
-
-/// Who the pool is and whether it shall exist; `None` while its cluster is not known.
-pub(super) fn identify(gathered: &Gathered) -> Option<Wish> {
-    let pool = &gathered.pool;
-    let cluster = gathered.cluster_name()?;
-    let (namespace, name) = (gathered.namespace(), pool.name_any());
-    let group = group_name(pool, &cluster);
-    Some(Wish {
-        identity: Identity {
-            namespace,
-            pool: name,
-            cluster,
-            group,
-            installation: gathered.installation.as_ref().to_owned(),
-            adopt_from: pool.annotations().get(ADOPT_FROM_ANNOTATION).cloned(),
-        },
-        goal: goal(pool),
-        pause: pause(gathered),
-    })
-}
-
-fn goal(pool: &foo_api::FooMachinePool) -> Goal {
-    match (
-        &pool.metadata.deletion_timestamp,
-        pool.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION),
-    ) {
-        (None, _) => Goal::Run,
-        (Some(_), true) => Goal::LetGo,
-        (Some(_), false) => Goal::Remove,
-    }
-}
-
-/// Who paused the pool, if anybody did.
-pub(super) fn pause(gathered: &Gathered) -> Option<PausedBy> {
-    if gathered.cluster.as_ref().is_some_and(|cluster| cluster.is_paused()) {
-        Some(PausedBy::Cluster)
-    } else if gathered.pool.annotations().contains_key(names::PAUSED_ANNOTATION) {
-        Some(PausedBy::Annotation)
-    } else {
-        None
-    }
-}
-
 /// The whole wish.
 ///
 /// `types` are the facts about the pool's instance types, asked for before (they are needed for `status.capacity` even
 /// when nothing else is usable).
-pub(super) async fn desired(
-    wish: Wish,
+pub(in crate::pool) async fn desired(
+    identity: &Identity,
     gathered: &Gathered,
     data: BootstrapData,
     types: &Result<Vec<InstanceTypeInfo>, Blocked>,
@@ -104,20 +50,20 @@ pub(super) async fn desired(
     asking: Asking,
 ) -> Desired {
     let spec = &gathered.pool.spec;
-    let tags = tags(spec, &wish.identity);
-    let template = match (wish.goal, data) {
+    let tags = tags(spec, identity);
+    let template = match (gathered.goal, data) {
         (Goal::Remove | Goal::LetGo, _) => {
             Wanted::Blocked(Blocked::new("Deleting", "the pool is being removed"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
         (Goal::Run, BootstrapData::Bytes(bytes)) => {
-            wanted(match limited_profile(spec, limits).and_then(|()| foreign_tag(spec, &wish.identity)) {
-                Ok(()) => template(gathered, bytes, &wish.identity, &tags, types, lookups, asking).await,
+            wanted(match limited_profile(spec, limits).and_then(|()| foreign_tag(spec, identity)) {
+                Ok(()) => template(gathered, bytes, identity, &tags, types, lookups, asking).await,
                 Err(blocked) => Err(blocked),
             })
         }
     };
-    let subnets = match wish.goal {
+    let subnets = match gathered.goal {
         Goal::Run => wanted(subnets(gathered, lookups, asking).await.and_then(|subnets| {
             limits.subnets(subnets.iter().map(SubnetId::as_str))?;
             Ok(subnets)
@@ -138,14 +84,17 @@ pub(super) async fn desired(
         template,
         group: GroupWish { subnets, mix: content::mix(spec), tags },
         scale_in: scale_in(gathered),
-        rollout: replacing::rollout(gathered),
-        remediation: replacing::remediation(gathered),
-        interruption: replacing::interruption(gathered),
+        rollout: replacement_rules::rollout(gathered),
+        remediation: replacement_rules::remediation(gathered),
+        interruption: replacement_rules::interruption(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
-        warnings: autoscaler_warning(gathered).into_iter().chain(twins::warning(gathered)).collect(),
-        identity: wish.identity,
-        goal: wish.goal,
-        pause: wish.pause,
+        warnings: autoscaler_warning(gathered)
+            .into_iter()
+            .chain(rival_machine_pools::warning(gathered))
+            .collect(),
+        identity: identity.clone(),
+        goal: gathered.goal,
+        pause: gathered.paused_by,
     }
 }
 
@@ -161,25 +110,8 @@ fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {
     }
 }
 
-/// The same for a pool whose cluster is not known: it has no group yet, only a name of its own.
-pub(super) fn unidentified(gathered: &Gathered) -> Wish {
-    let (namespace, name) = (gathered.namespace(), gathered.pool.name_any());
-    Wish {
-        identity: Identity {
-            namespace,
-            group: name.as_str().into(),
-            pool: name,
-            cluster: String::new(),
-            installation: gathered.installation.as_ref().to_owned(),
-            adopt_from: None,
-        },
-        goal: goal(&gathered.pool),
-        pause: pause(gathered),
-    }
-}
-
 /// What must be there before the first AWS write.
-pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
+pub(in crate::pool) fn missing(gathered: &Gathered) -> Vec<Blocked> {
     let mut missing = Vec::new();
     if gathered.machine_pool.is_none() {
         missing.push(Blocked::new(
@@ -419,7 +351,7 @@ async fn template(
 }
 
 /// Facts about the pool's instance types.
-pub(super) async fn instance_types(
+pub(in crate::pool) async fn instance_types(
     spec: &api::FooMachinePoolSpec,
     lookups: &Lookups,
     asking: Asking,

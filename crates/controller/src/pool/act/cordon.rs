@@ -17,19 +17,19 @@ use tokio::time::{Instant, timeout_at};
 const AT_ONCE: usize = 16;
 
 /// A Node to cordon, and what it is cordoned for.
-pub(super) struct Cordon {
-    pub(super) instance: InstanceId,
-    pub(super) machine: MachineName,
+pub(in crate::pool) struct Cordon {
+    pub(in crate::pool) instance: InstanceId,
+    pub(in crate::pool) machine: MachineName,
     /// Its name; none if the Machine has none.
-    pub(super) node: Option<String>,
+    pub(in crate::pool) node: Option<String>,
 }
 
 /// How it went, or why it did not, in the same words while the cause is the same.
-pub(super) type Outcome = Result<(), String>;
+pub(in crate::pool) type Outcome = Result<(), String>;
 
 /// Keeps new pods away from Nodes of a cluster. Takes no longer than [`PATIENCE`], however many they are: what was not done by then
 /// has failed.
-pub(super) async fn cordon(
+pub(in crate::pool) async fn cordon(
     client: &Client,
     metrics: &Metrics,
     (namespace, cluster): (&str, &str),
@@ -91,7 +91,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
 }
 
 /// One event for all that were done, and one for each reason why others were not.
-pub(super) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
+pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
     let mut reasons: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (cordon, outcome) in outcomes {
         let why = outcome.as_ref().err().map(String::as_str);

@@ -3,33 +3,13 @@
 //! instances of its owner (Cluster API, MachinePool controller, `reconcileDeleteExternal`): so this is told.
 
 use super::gather::Gathered;
-use crate::watch::ByName;
-use foo_api::capi::MachinePool;
-use foo_api::{FooMachinePool, conditions};
+use foo_api::conditions;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use kube::ResourceExt;
 
-/// Names of the MachinePools that name this pool and do not own it. As long as none owns it, nobody knows which is one too many.
-pub(super) fn rivals(
-    machine_pools: &ByName<MachinePool>,
-    pool: &FooMachinePool,
-    owner: Option<&MachinePool>,
-) -> Vec<String> {
-    let Some(owner) = owner else { return Vec::new() };
-    let name = pool.name_any();
-    let names_it = |machine_pool: &MachinePool| {
-        let named = &machine_pool.spec.template.spec.infrastructure_ref;
-        named.kind == "FooMachinePool"
-            && named.name == name
-            && machine_pool.metadata.uid != owner.metadata.uid
-    };
-    let found = machine_pools.all_in(&pool.namespace().unwrap_or_default(), names_it);
-    found.iter().map(|machine_pool| machine_pool.name_any()).collect()
-}
-
 /// What is to be said of them.
-pub(super) fn warning(gathered: &Gathered) -> Option<Blocked> {
+pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
     let owner = gathered.machine_pool.as_ref()?.name_any();
     (!gathered.rivals.is_empty()).then(|| {
         let others = some_names(gathered.rivals.iter().map(String::as_str));
@@ -45,7 +25,7 @@ pub(super) fn warning(gathered: &Gathered) -> Option<Blocked> {
 }
 
 /// Whether the status says it already, as after a restart of the manager.
-pub(super) fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
+pub(in crate::pool) fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
     let conditions = gathered.pool.status.as_ref().map(|status| status.conditions.as_slice());
     let ready = conditions::find(conditions.unwrap_or_default(), "Ready");
     ready.is_some_and(|ready| ready.message.contains(&warning.message))

@@ -3,10 +3,10 @@
 //! A metadata watch over Secrets with a cluster's label (all bootstrap providers set it) tells when. A Secret without
 //! the label is read again once per sync period.
 
+use super::desired::BootstrapData;
 use super::gather::Gathered;
-use super::state::{PoolState, ReadSecret};
-use super::wish::BootstrapData;
 use crate::kubeconfig::{self, KUBECONFIG_SUFFIX};
+use crate::pool::state::{PoolState, ReadSecret};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::patterns::is_object_name;
 use foo_model::Timestamp;
@@ -21,7 +21,7 @@ use std::time::Duration;
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
 /// The pool's bootstrap data, read if need be.
-pub(super) async fn bootstrap_data(
+pub(in crate::pool) async fn bootstrap_data(
     client: &Client,
     secrets: &Store<PartialObjectMeta<Secret>>,
     gathered: &Gathered,
@@ -51,8 +51,8 @@ pub(super) async fn bootstrap_data(
     {
         return answer(read);
     }
-    let cluster = gathered.cluster_name().unwrap_or_default();
-    let read = read(client, &namespace, &name, &cluster, now).await;
+    let cluster = gathered.identity.as_ref().map(|identity| identity.cluster.as_str()).unwrap_or_default();
+    let read = read(client, &namespace, &name, cluster, now).await;
     let data = answer(&read);
     state.secret = Some(read);
     data
@@ -67,7 +67,7 @@ fn is_current(read: &ReadSecret, watched: Option<&str>, now: Timestamp, sync_per
 }
 
 /// When to look for a Secret again that is missing or cannot be used: one without the label is announced by no watch.
-pub(super) fn next_try(state: &PoolState) -> Option<Duration> {
+pub(in crate::pool) fn next_try(state: &PoolState) -> Option<Duration> {
     state.secret.as_ref().filter(|read| read.data.is_err()).map(|_| TRY_AGAIN)
 }
 

@@ -18,7 +18,7 @@ const REFUSED_AT_LAST: Duration = Duration::from_secs(15);
 
 /// What was made of one pool in the last minute.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(in crate::pool) struct Made {
     template: Option<(Timestamp, LaunchTemplate)>,
     versions: Vec<(Timestamp, LaunchTemplateId, TemplateRecord)>,
     group: Option<Timestamp>,
@@ -26,7 +26,7 @@ pub(super) struct Made {
 
 impl Made {
     /// The launch template was made, with its first version.
-    pub(super) fn template(
+    pub(in crate::pool) fn template(
         &mut self,
         (id, version): (LaunchTemplateId, TemplateVersion),
         name: &str,
@@ -40,7 +40,7 @@ impl Made {
     }
 
     /// A version was made.
-    pub(super) fn version(
+    pub(in crate::pool) fn version(
         &mut self,
         id: &LaunchTemplateId,
         version: TemplateVersion,
@@ -51,18 +51,18 @@ impl Made {
     }
 
     /// The group was made.
-    pub(super) fn group(&mut self, now: Timestamp) {
+    pub(in crate::pool) fn group(&mut self, now: Timestamp) {
         self.group = Some(now);
     }
 
     /// The template is deleted.
-    pub(super) fn template_is_gone(&mut self) {
+    pub(in crate::pool) fn template_is_gone(&mut self) {
         self.template = None;
         self.versions.clear();
     }
 
     /// The template as it was read, with what the read may not show yet.
-    pub(super) fn completes(
+    pub(in crate::pool) fn completes(
         &mut self,
         read: Option<LaunchTemplate>,
         now: Timestamp,
@@ -90,7 +90,12 @@ impl Made {
     }
 
     /// When to try again what was refused, if that may pass by itself.
-    pub(super) fn excuses(&self, action: &Action, error: &CloudError, now: Timestamp) -> Option<Duration> {
+    pub(in crate::pool) fn excuses(
+        &self,
+        action: &Action,
+        error: &CloudError,
+        now: Timestamp,
+    ) -> Option<Duration> {
         let template = self.template.iter().map(|(at, _)| *at);
         let newest = if error.kind == ErrorKind::Denied && rests_on_tags(action) {
             // Rights that rest on the tags of something begin a moment after it was made.
@@ -139,7 +144,7 @@ fn record(
 
 /// The token of a creation: the same for the same creation within a minute, so that one whose answer was lost, or which is not
 /// visible yet, is not made twice. A token kept longer would bring back the answer for a template that was deleted meanwhile.
-pub(super) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
+pub(in crate::pool) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     let minute = now.0.div_euclid(60_000);

@@ -3,7 +3,7 @@
 //! The hash of what rolls nodes is computed over a struct of its own, [`Rolls`], whose serialised form is frozen: it
 //! may only ever change together with [`SCHEME`], else an upgrade of the manager would roll every node there is.
 
-use super::names::hex;
+use crate::pool::names::hex;
 use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
 use foo_model::{
     ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, SecurityGroupId, SpecHash,
@@ -15,31 +15,31 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Largest user data EC2 takes, in bytes before base64 (EC2 User Guide, "Run commands when you launch an EC2 instance").
-pub(super) const USER_DATA_LIMIT: usize = 16_384;
+pub(in crate::pool) const USER_DATA_LIMIT: usize = 16_384;
 
 /// Version of the hashing scheme, the prefix of every hash.
 const SCHEME: &str = "v1";
 
 /// What was found out about a pool's instances before a template can be made.
-pub(super) struct Facts {
+pub(in crate::pool) struct Facts {
     /// The image and its root device.
-    pub(super) image: ImageId,
+    pub(in crate::pool) image: ImageId,
     /// Device name of the root volume.
-    pub(super) root_device: String,
+    pub(in crate::pool) root_device: String,
     /// Security groups, sorted, without repetition.
-    pub(super) security_groups: Vec<SecurityGroupId>,
+    pub(in crate::pool) security_groups: Vec<SecurityGroupId>,
     /// Bootstrap data.
-    pub(super) user_data: Vec<u8>,
+    pub(in crate::pool) user_data: Vec<u8>,
     /// Name of the Secret it came from.
-    pub(super) data_secret_name: String,
+    pub(in crate::pool) data_secret_name: String,
     /// Kubernetes version of the MachinePool.
-    pub(super) version: Option<String>,
+    pub(in crate::pool) version: Option<String>,
     /// Tags of instances and volumes.
-    pub(super) tags: BTreeMap<String, String>,
+    pub(in crate::pool) tags: BTreeMap<String, String>,
 }
 
 /// The wanted template.
-pub(super) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Template, Blocked> {
+pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Template, Blocked> {
     if facts.user_data.len() > USER_DATA_LIMIT {
         return Err(Blocked::new(
             "UserDataTooLarge",
@@ -72,7 +72,7 @@ pub(super) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Templa
 }
 
 /// The mix of types, if the pool has one.
-pub(super) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
+pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
     let mixed = spec.mixed_instances.as_ref()?;
     Some(InstancesMix {
         overrides: mixed
@@ -95,7 +95,7 @@ pub(super) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
 }
 
 /// All instance types of a pool, most wanted first.
-pub(super) fn instance_types(spec: &FooMachinePoolSpec) -> Vec<InstanceType> {
+pub(in crate::pool) fn instance_types(spec: &FooMachinePoolSpec) -> Vec<InstanceType> {
     match &spec.mixed_instances {
         Some(mixed) => {
             mixed.overrides.iter().map(|choice| InstanceType::new(choice.instance_type.as_str())).collect()
@@ -186,7 +186,7 @@ fn hash(bytes: &[u8]) -> SpecHash {
 }
 
 /// Kubernetes integers that the schema keeps at zero or above.
-pub(super) fn unsigned(number: i32) -> u32 {
+pub(in crate::pool) fn unsigned(number: i32) -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
 

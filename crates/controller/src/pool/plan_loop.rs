@@ -2,16 +2,20 @@
 //!
 //! Nothing is published here; a [`Pass`] is what the rounds came to. How a plan is carried out is in `act.rs`.
 
-use super::execute::Failure;
-use super::gather::Gathered;
+use super::act::execute::Failure;
+use super::inputs::gather::Gathered;
+use super::inputs::{
+    bootstrap_secret, desired, identity, launch_failures, observe, termination_causes, version_skew,
+};
+use super::output::failure_report;
 use super::pass::{Pass, Sight, is_clear, pace, refusal_stands, refused};
-use super::reconcile::Pools;
+use super::pools::Pools;
 use super::state::{PoolState, Tenure};
-use super::{causes, look, names, overlay, rest, secret, shortage, skew, tenure, wish};
+use super::{idle_check, names, tenure};
 use crate::announcements::Place;
 use crate::apply;
 use crate::backoff::jittered;
-use crate::clouds::{CloudKey, CloudRegion};
+use crate::clouds::CloudRegion;
 use foo_api::FooMachinePool;
 use foo_cloud::lookups::Asking;
 use foo_cloud::observer::Seen;
@@ -41,14 +45,14 @@ impl Pools {
         types: &Result<Vec<foo_cloud::InstanceTypeInfo>, Blocked>,
         state: &mut PoolState,
     ) -> Pass {
-        let Some(identified) = wish::identify(gathered) else {
+        let Some(identity) = &gathered.identity else {
             return self.without_cloud(gathered, Look::Unknown, None, state).await;
         };
         let now = self.context.clock.now();
-        let data = match identified.goal {
+        let data = match gathered.goal {
             Goal::Run => {
                 let period = jittered(self.context.settings.sync_period, key);
-                secret::bootstrap_data(
+                bootstrap_secret::bootstrap_data(
                     &self.context.client,
                     &self.caches.secrets,
                     gathered,
@@ -58,15 +62,15 @@ impl Pools {
                 )
                 .await
             }
-            Goal::Remove | Goal::LetGo => wish::BootstrapData::Missing(Blocked::new("Deleting", "")),
+            Goal::Remove | Goal::LetGo => desired::BootstrapData::Missing(Blocked::new("Deleting", "")),
         };
         let asking = asking(state, gathered);
-        let limits = self.context.identities.limits(gathered.identity());
+        let limits = self.context.identities.limits(gathered.identity_ref());
         let mut desired =
-            wish::desired(identified, gathered, data, types, &limits, &region.lookups, asking).await;
-        overlay::place(&mut desired, &region.key.region);
+            desired::desired(identity, gathered, data, types, &limits, &region.lookups, asking).await;
+        failure_report::place(&mut desired, &region.key.region);
         // As soon as anything of it can exist.
-        let exists = look::finalizer(gathered) == Finalizer::Present
+        let exists = observe::finalizer(gathered) == Finalizer::Present
             || desired.missing.is_empty()
             || gathered.pool.spec.provider_id.is_some()
             || !gathered.foo_machines.is_empty();
@@ -74,11 +78,11 @@ impl Pools {
             self.watch_group(key, &desired.identity.group, region, state);
         }
         let stranger = stranger(gathered, region, &desired.identity.group).await;
-        let shortage = shortage::words(region, &desired.identity.group, state, now).await;
-        let causes = causes::of_ends(region, &desired.identity.group, gathered, state).await;
+        let shortage = launch_failures::words(region, &desired.identity.group, state, now).await;
+        let causes = termination_causes::of_ends(region, &desired.identity.group, gathered, state).await;
         if state.began.is_none() {
             state.began = Some(now);
-            state.memory.trial = super::replacing::resumed(gathered, now);
+            state.memory.trial = crate::pool::inputs::replacement_rules::resumed(gathered, now);
         }
         let mut acted = false;
         let mut events = Vec::new();
@@ -86,11 +90,11 @@ impl Pools {
         state.behind = false;
         loop {
             round += 1;
-            skew::hold_back(&self.context.client, gathered, &mut desired, state).await;
+            version_skew::hold_back(&self.context.client, gathered, &mut desired, state).await;
             let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
             let observed = Observed { shortage: shortage.clone(), causes: causes.clone(), ..observed };
             if round == 1 {
-                let view = rest::digest(&desired, &observed, &state.memory);
+                let view = idle_check::digest(&desired, &observed, &state.memory);
                 state.rest.begins(view, observed.now);
                 state.repeats.sees(view);
             }
@@ -122,8 +126,8 @@ impl Pools {
                 };
                 state.refused =
                     refused(&pass).or_else(|| state.refused.take().filter(|_| pass.sight == Sight::Voided));
-                if let Some(error) = look::denied_details(&region.observer, &pass.plan.report) {
-                    overlay::blind(&mut pass.plan.report, &error);
+                if let Some(error) = observe::denied_details(&region.observer, &pass.plan.report) {
+                    failure_report::blind(&mut pass.plan.report, &error);
                 }
                 tenure::log_owner(state, key, tenure::owner_by_tags(&desired.identity, &observed));
                 if state.tenure == Tenure::Own {
@@ -150,43 +154,10 @@ impl Pools {
         taken: &Blocked,
         state: &mut PoolState,
     ) -> Pass {
-        if let Some(wish) = wish::identify(gathered) {
-            self.watch_group(key, &wish.identity.group, region, state);
+        if let Some(identity) = &gathered.identity {
+            self.watch_group(key, &identity.group, region, state);
         }
-        self.without_cloud(gathered, look::doubted(taken), Some(taken), state).await
-    }
-
-    /// Starts watching the group. Also one that should be watched: an observer that lost it would never say so.
-    fn watch_group(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        group: &GroupName,
-        region: &Arc<CloudRegion>,
-        state: &mut PoolState,
-    ) {
-        if state.watches(region, group) {
-            return;
-        }
-        // With other credentials everything is looked at anew. What AWS announced stays true.
-        if let Some((cloud, watched)) = self.stop_watching(key, state).or_else(|| state.left.take())
-            && state.tenure == Tenure::Own
-        {
-            self.context.announcements.moves(&Place::of(&cloud, &watched), &Place::of(&region.key, group));
-        }
-        self.states.watch(key, region, group);
-        state.watched = Some((Arc::clone(region), group.clone()));
-    }
-
-    /// The pool's group is not looked at for it any more; where it was watched. Without others who use it, its cloud is gone.
-    pub(super) fn stop_watching(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        state: &mut PoolState,
-    ) -> Option<(CloudKey, GroupName)> {
-        let (region, group) = state.watched.take()?;
-        self.states.lets_go(key, &region, &group);
-        state.forget_what_was_seen();
-        Some((region.key.clone(), group))
+        self.without_cloud(gathered, observe::doubted(taken), Some(taken), state).await
     }
 
     fn observed(
@@ -199,14 +170,14 @@ impl Pools {
     ) -> Observed {
         let now = self.context.clock.now();
         // Until the cache shows the finalizer, adding it again would only be a conflict.
-        let finalizer = match look::finalizer(gathered) {
+        let finalizer = match observe::finalizer(gathered) {
             Finalizer::Absent if state.held => Finalizer::Present,
             shown => {
                 state.held = false;
                 shown
             }
         };
-        let moves = match look::moves(gathered) {
+        let moves = match observe::moves(gathered) {
             Moves::Free if state.move_blocked => Moves::Blocked,
             shown => {
                 state.move_blocked = false;
@@ -214,26 +185,26 @@ impl Pools {
             }
         };
         let group = match stranger {
-            Some(doubt) => look::doubted(doubt),
-            None => look::group(&region.observer, &region.key.region, &desired.identity.group),
+            Some(doubt) => observe::doubted(doubt),
+            None => observe::group(&region.observer, &region.key.region, &desired.identity.group),
         };
-        let foo_machines = look::foo_machines(gathered);
+        let foo_machines = observe::foo_machines(gathered);
         // What is looked at with a stranger's eyes is not ours: neither believed nor added to. Until the group of a pool
         // that was made before was looked at, nobody can tell whose eyes these are.
         let is_made = gathered.pool.spec.provider_id.is_some();
         let template = match stranger {
-            Some(doubt) => look::doubted(doubt),
-            None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => {
-                look::doubted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
-            }
-            None => look::template(&region.observer, &desired.identity, state.template.as_ref()),
+            Some(doubt) => observe::doubted(doubt),
+            None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => observe::doubted(
+                &Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"),
+            ),
+            None => observe::template(&region.observer, &desired.identity, state.template.as_ref()),
         };
         if let Look::At { seen: None, at } = group {
             // What is known of the hook was of a group that is gone. One that was made since has its own.
             state.hook = state.hook.filter(|(known, _)| *known > at);
         }
         let hook = match (stranger, &state.hook) {
-            (Some(doubt), _) => look::doubted(doubt),
+            (Some(doubt), _) => observe::doubted(doubt),
             (None, Some((at, terms))) => Look::At { at: *at, seen: *terms },
             (None, None) => Look::Unknown,
         };
@@ -241,17 +212,17 @@ impl Pools {
             now,
             hook,
             template,
-            strays: look::strays(&region.observer, &group, &foo_machines),
+            strays: observe::strays(&region.observer, &group, &foo_machines),
             signals: match state.tenure {
                 Tenure::Own => {
                     self.context.announcements.signals(&Place::of(&region.key, &desired.identity.group))
                 }
                 Tenure::Anothers => std::collections::BTreeMap::new(),
             },
-            machines: look::machines(gathered),
+            machines: observe::machines(gathered),
             finalizer,
             moves,
-            quarantine: look::quarantine(gathered),
+            quarantine: observe::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
             shortage: None,
@@ -289,11 +260,11 @@ impl Pools {
             template,
             strays: std::collections::BTreeMap::new(),
             signals: std::collections::BTreeMap::new(),
-            foo_machines: look::foo_machines(gathered),
-            machines: look::machines(gathered),
-            finalizer: look::finalizer(gathered),
-            moves: look::moves(gathered),
-            quarantine: look::quarantine(gathered),
+            foo_machines: observe::foo_machines(gathered),
+            machines: observe::machines(gathered),
+            finalizer: observe::finalizer(gathered),
+            moves: observe::moves(gathered),
+            quarantine: observe::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
             shortage: None,
@@ -336,7 +307,7 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
         )),
         Err(error) => {
             let reason: &'static str = error.kind.into();
-            let error = overlay::in_words(&error, &region.key.region);
+            let error = failure_report::in_words(&error, &region.key.region);
             Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
         }
     }
@@ -346,8 +317,8 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
 fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
     let unknown =
         || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
-    let identified = wish::identify(gathered).unwrap_or_else(|| wish::unidentified(gathered));
-    let mut missing = wish::missing(gathered);
+    let without_cluster = || identity::without_cluster(&gathered.pool, &gathered.installation);
+    let mut missing = desired::missing(gathered);
     // What is missing first is the cause of all else.
     let waiting = gathered.unreadable.as_ref().or(because).or_else(|| missing.first()).cloned();
     let waiting = waiting.unwrap_or_else(unknown);
@@ -355,9 +326,9 @@ fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
         missing.insert(0, waiting.clone());
     }
     Desired {
-        identity: identified.identity,
-        goal: identified.goal,
-        pause: identified.pause,
+        identity: gathered.identity.clone().unwrap_or_else(without_cluster),
+        goal: gathered.goal,
+        pause: gathered.paused_by,
         missing,
         size: Size::Replicas { wanted: 0, ceiling: None },
         template: Wanted::Blocked(waiting.clone()),
@@ -371,9 +342,9 @@ fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
             max_concurrent_drains: 1,
             stabilization: Seconds(0),
         },
-        rollout: super::replacing::rollout(gathered),
-        remediation: super::replacing::remediation(gathered),
-        interruption: super::replacing::interruption(gathered),
+        rollout: crate::pool::inputs::replacement_rules::rollout(gathered),
+        remediation: crate::pool::inputs::replacement_rules::remediation(gathered),
+        interruption: crate::pool::inputs::replacement_rules::interruption(gathered),
         timeouts: DeletionTimeouts::default(),
         warnings: Vec::new(),
     }

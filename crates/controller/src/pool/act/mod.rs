@@ -1,14 +1,22 @@
 //! A plan is carried out: one action after the other, what each brought about noted at once.
 
-use super::execute::{Done, Failure, Hands};
-use super::gather::Gathered;
-use super::holdup::HoldUps;
-use super::pass::{Pass, Sight};
-use super::reconcile::{LONGEST_BACKLOG, Pools};
-use super::state::PoolState;
-use super::{cordon, overlay, together};
+mod cordon;
+pub(super) mod execute;
+mod failure_scope;
+pub(super) mod recently_created;
+pub(super) mod repeats;
+pub(super) mod terminate_together;
+
 use crate::clouds::CloudRegion;
 use crate::metrics::ActionOutcome;
+use crate::pool::inputs::gather::Gathered;
+use crate::pool::lanes::LONGEST_BACKLOG;
+use crate::pool::output::failure_report;
+use crate::pool::pass::{Pass, Sight};
+use crate::pool::pools::Pools;
+use crate::pool::state::PoolState;
+use execute::{Done, Failure, Hands};
+use failure_scope::HoldUps;
 use foo_cloud::Made;
 use foo_model::{LaunchTemplate, Timestamp};
 use foo_planner::desired::Desired;
@@ -23,7 +31,7 @@ const NOT_YET: Duration = foo_planner::memory::BUSY_FOR;
 
 impl Pools {
     /// Carries a plan out, but for what a failure holds up.
-    pub(super) async fn act(
+    pub(in crate::pool) async fn act(
         &self,
         desired: &Desired,
         observed: &Observed,
@@ -34,7 +42,7 @@ impl Pools {
     ) -> Pass {
         let violations = foo_planner::check::violations(desired, observed, &state.memory, &plan);
         if !violations.is_empty() {
-            overlay::refused(&mut plan, &violations, &self.context.metrics);
+            failure_report::refused(&mut plan, &violations, &self.context.metrics);
         }
         state.memory = plan.memory.clone();
         let begins = plan.actions.contains(&Action::AddFinalizer);
@@ -61,7 +69,7 @@ impl Pools {
         let mut rest = actions.as_slice();
         while !rest.is_empty() {
             let (now_due, later) =
-                rest.split_at(together::first(rest, &state.alone, self.context.clock.now()));
+                rest.split_at(terminate_together::first(rest, &state.alone, self.context.clock.now()));
             rest = later;
             let batch = self.due(now_due, &mut holds, &mut pass, state);
             if batch.is_empty() {
@@ -163,7 +171,12 @@ impl Pools {
                         tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
                         holds.failed(action, &failure);
                         if pass.failure.is_none() {
-                            overlay::failed(&mut pass.plan.report, action, &failure, &region.key.region);
+                            failure_report::failed(
+                                &mut pass.plan.report,
+                                action,
+                                &failure,
+                                &region.key.region,
+                            );
                             pass.failure = Some((action.clone(), failure));
                         }
                     }

@@ -3,7 +3,7 @@
 //!
 //! EC2 may not know an instance that is in service already. That is no word of its end, and it is asked again.
 
-use super::gather::Gathered;
+use crate::pool::inputs::gather::Gathered;
 use foo_cloud::observer::{Observer, Word};
 use foo_model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_planner::report::Report;
@@ -16,14 +16,14 @@ const UNKNOWN_AT_LAST: Duration = Duration::from_mins(5);
 const GOOD_FOR: Duration = Duration::from_hours(1);
 
 /// The time, and since when this manager looks after the pool.
-pub(super) struct Since {
-    pub(super) began: Option<Timestamp>,
-    pub(super) now: Timestamp,
+pub(in crate::pool) struct Since {
+    pub(in crate::pool) began: Option<Timestamp>,
+    pub(in crate::pool) now: Timestamp,
 }
 
 /// Asks for what is not known or too old. Of what a manager before published, nobody knows how old it is: a start alone is no
 /// reason to ask for all instances there are.
-pub(super) fn want(
+pub(in crate::pool) fn want(
     observer: &Observer,
     group: &GroupName,
     gathered: &Gathered,
@@ -45,7 +45,7 @@ pub(super) fn want(
 }
 
 /// When to come back for an instance in service that EC2 does not know.
-pub(super) fn next_try(
+pub(in crate::pool) fn next_try(
     observer: &Observer,
     gathered: &Gathered,
     report: &Report,

@@ -1,7 +1,7 @@
 //! FooMachines that no pool looks after, because somebody made them by hand: they say so, and what to do. Nothing else is done
 //! about them; the pass of a pool does not see them.
 
-use super::gather::{Caches, belongs_to, owning_pool};
+use super::inputs::gather::{Caches, belongs_to, owning_pool};
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
 use crate::clock::to_kube;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// that the autoscaler never plans more onto a Node than the least of them can take. `None` without a type.
 ///
 /// The values are strings: a single number would make the autoscaler drop the whole group.
-pub(super) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<String, String>, NodeInfo)> {
+pub(in crate::pool) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<String, String>, NodeInfo)> {
     let first = types.first()?;
     let least = |amount: fn(&InstanceTypeInfo) -> u64| types.iter().map(amount).min().unwrap_or(0);
     let mut capacity = BTreeMap::from([

@@ -5,7 +5,7 @@
 //! at rest, nor by a manager that starts again.
 
 use super::gather::Gathered;
-use super::state::PoolState;
+use crate::pool::state::PoolState;
 use foo_api::FooControlPlane;
 use foo_api::names::CONTROL_PLANE_GROUP;
 use foo_model::LaunchTemplate;
@@ -18,7 +18,7 @@ use std::time::Duration;
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
 /// Holds new content back while the control plane is older than it.
-pub(super) async fn hold_back(
+pub(in crate::pool) async fn hold_back(
     client: &Client,
     gathered: &Gathered,
     desired: &mut Desired,
@@ -40,7 +40,7 @@ pub(super) async fn hold_back(
 }
 
 /// When to look at a control plane again that is behind.
-pub(super) fn next_try(state: &PoolState) -> Option<Duration> {
+pub(in crate::pool) fn next_try(state: &PoolState) -> Option<Duration> {
     state.behind.then_some(TRY_AGAIN)
 }
 

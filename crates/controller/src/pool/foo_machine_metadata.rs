@@ -3,7 +3,7 @@
 //! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our finalizer an
 //! instance outlives its FooMachine. All that is wrong is put right by one patch.
 
-use super::gather::Gathered;
+use super::inputs::gather::Gathered;
 use crate::owners::group;
 use foo_api::capi::Cluster;
 use foo_api::{FooMachine, FooMachinePool, labels, names};
@@ -118,8 +118,8 @@ pub(super) fn repair(
             metadata.insert("ownerReferences".to_owned(), json!(owners));
         }
     }
-    if let (Some(cluster), Some(machine_pool)) = (gathered.cluster_name(), &gathered.machine_pool) {
-        let wanted = labels(pool, &cluster, &machine_pool.name_any());
+    if let (Some(identity), Some(machine_pool)) = (&gathered.identity, &gathered.machine_pool) {
+        let wanted = labels(pool, &identity.cluster, &machine_pool.name_any());
         let wrong: BTreeMap<_, _> =
             wanted.into_iter().filter(|(key, value)| machine.labels().get(key) != Some(value)).collect();
         if !wrong.is_empty() {

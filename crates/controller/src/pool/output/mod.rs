@@ -1,0 +1,190 @@
+//! What a pass shows: status, provider ids and events, each written only if it changed.
+
+pub(super) mod capacity;
+pub(super) mod failure_report;
+pub(super) mod instance_details;
+pub(super) mod publish;
+
+use super::foo_machine_metadata;
+use super::inputs::gather::Gathered;
+use super::inputs::{observe, rival_machine_pools};
+use super::pass::{Pass, Sight};
+use super::pools::Pools;
+use super::state::PoolState;
+use crate::apply::{self, Written};
+use crate::clock::to_kube;
+use crate::clouds::CloudRegion;
+use crate::metrics::Invariant;
+use foo_api::{FooMachine, FooMachinePool};
+use foo_model::InstanceId;
+use foo_planner::Action;
+use foo_planner::report::{Report, Severity};
+use futures::{StreamExt, stream};
+use kube::{Api, Resource, ResourceExt};
+use kube_runtime::reflector::ObjectRef;
+use publish::Extra;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Writes of FooMachine status at a time.
+const STATUS_WRITES: usize = 16;
+
+/// A pass that could not be finished because of the API server.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    /// A write of ours failed.
+    #[error(transparent)]
+    Write(#[from] apply::Error),
+    /// A request failed.
+    #[error(transparent)]
+    Kube(#[from] kube::Error),
+}
+
+impl Pools {
+    pub(super) async fn publish(
+        &self,
+        gathered: &Gathered,
+        pass: &Pass,
+        extra: &Extra,
+        region: Option<&CloudRegion>,
+    ) -> Result<Written, Error> {
+        let now = to_kube(self.context.clock.now());
+        let client = &self.context.client;
+        let report = &pass.plan.report;
+        let recorded = pass.plan.actions.iter().find_map(|action| match action {
+            Action::RecordArn { arn } => Some(arn.as_str()),
+            _ => None,
+        });
+        let arn = gathered.pool.spec.provider_id.as_deref().or(recorded);
+        let paused = gathered.paused_by.is_some();
+        if !paused {
+            publish::ids(client, gathered, report, arn).await?;
+        }
+        let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
+        let while_paused = || publish::paused_pool_status(&gathered.pool, report, now);
+        let status = Some(()).filter(|()| paused).and_then(|()| while_paused());
+        let status = status.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
+        let written = self
+            .pool_status
+            .apply_if_changed(&pools, gathered.pool.as_ref(), gathered.pool.status.as_ref(), &status)
+            .await?;
+        if let Some(region) = region {
+            self.publish_machines(gathered, report, extra, region, now).await;
+        }
+        Ok(written)
+    }
+
+    /// Counts a pass that goes on doing what nothing calls for.
+    pub(super) fn note_rest(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        pass: &Pass,
+        written: Written,
+        state: &mut PoolState,
+    ) {
+        // The observer paces itself what it is asked for.
+        let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
+        let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
+        let did = pass.failure.is_none() && !pass.raced && pass.again.is_none() && worked;
+        if state.rest.ends(did, self.context.clock.now()) {
+            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "does not rest though nothing changes");
+            self.context.metrics.invariant_violated(Invariant::I10);
+        }
+    }
+
+    /// Metadata and status of each FooMachine that changed. A failed write is repeated with the next pass, which its own conflict
+    /// or the sync period brings.
+    async fn publish_machines(
+        &self,
+        gathered: &Gathered,
+        report: &Report,
+        extra: &Extra,
+        region: &CloudRegion,
+        now: jiff::Timestamp,
+    ) {
+        let Some(group) = extra.group.as_deref().map(Into::into) else { return };
+        let since = instance_details::Since { began: extra.began, now: self.context.clock.now() };
+        instance_details::want(&region.observer, &group, gathered, report, since);
+        let known: BTreeSet<InstanceId> = gathered
+            .foo_machines
+            .iter()
+            .map(|machine| InstanceId::new(machine.spec.instance_id.as_str()))
+            .collect();
+        region.observer.retain_details(&group, &known);
+        let paused = gathered.paused_by.is_some();
+        let machines: Api<FooMachine> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
+        let mut writes = Vec::new();
+        for machine in &gathered.foo_machines {
+            let name = machine.name_any();
+            let said = report.machines.binary_search_by(|said| said.name.as_str().cmp(&name));
+            let said = said.ok().and_then(|at| report.machines.get(at));
+            let outside = report.outside.iter().find(|said| said.name.as_str() == name);
+            let paused = paused || observe::is_paused(machine);
+            let status = match (said, outside) {
+                _ if paused => Some(publish::paused_machine_status(machine, now)),
+                (Some(said), _) => {
+                    let known = region.observer.details(&said.instance);
+                    let details = known.as_ref().and_then(|(_, word)| word.details());
+                    publish::machine_status(machine, said, details, now)
+                }
+                (None, Some(said)) => {
+                    let group = extra.group.as_deref().unwrap_or_default();
+                    publish::status_outside(machine, said, group, now)
+                }
+                (None, None) => None,
+            };
+            let repair = Some(machine).filter(|_| !paused);
+            let repair = repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, said));
+            writes.push(self.write_machine(machines.clone(), Arc::clone(machine), repair, status));
+        }
+        stream::iter(writes).buffer_unordered(STATUS_WRITES).collect::<()>().await;
+    }
+
+    async fn write_machine(
+        &self,
+        machines: Api<FooMachine>,
+        machine: Arc<FooMachine>,
+        repair: Option<serde_json::Value>,
+        status: Option<foo_api::FooMachineStatus>,
+    ) {
+        if let Some(repair) = repair {
+            foo_machine_metadata::keep(&machines, &machine, repair).await;
+        }
+        let Some(status) = status else { return };
+        let written = self
+            .machine_status
+            .apply_if_changed(&machines, machine.as_ref(), machine.status.as_ref(), &status)
+            .await;
+        if let Err(error) = written {
+            tracing::warn!(machine = machine.name_any(), %error, "could not write the status of a FooMachine");
+        }
+    }
+
+    /// Events: of what was done; of a failure, when it is a new one.
+    pub(super) async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
+        let object = gathered.pool.object_ref(&());
+        if pass.sight == Sight::Voided {
+            return;
+        }
+        let warning = rival_machine_pools::warning(gathered);
+        if let Some(warning) = warning.as_ref().filter(|it| state.warned.as_ref() != Some(it))
+            && !rival_machine_pools::is_told(gathered, warning)
+        {
+            let (reason, message) = (&warning.reason, &warning.message);
+            self.context.events.publish(&object, Severity::Warning, reason, message).await;
+        }
+        state.warned = warning;
+        let news = state.is_news(pass.failure.as_ref().map(|(_, failure)| failure));
+        for event in &pass.plan.report.events {
+            self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;
+        }
+        if let Some((_, failure)) = &pass.failure
+            && news
+        {
+            self.context
+                .events
+                .publish(&object, Severity::Warning, "ActionFailed", &failure.to_string())
+                .await;
+        }
+    }
+}
