@@ -1,0 +1,96 @@
+//! How the programs and the image of a release are built. Nothing is built here: make says what it would run.
+
+use super::tests::{objects, of_kind};
+use super::*;
+
+/// The instructions of the Dockerfile: a keyword and what it says.
+fn instructions() -> Vec<(String, String)> {
+    let text = read(&crate::root(), "Dockerfile").unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let lines = lines.join("\n").replace("\\\n", " ");
+    lines.lines().filter_map(|line| line.split_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
+}
+
+/// What such a keyword says last: that is what holds for the image.
+fn said_last(keyword: &str) -> String {
+    let said = instructions().into_iter().rfind(|(name, _)| name == keyword);
+    said.unwrap_or_else(|| panic!("the Dockerfile has no {keyword}")).1
+}
+
+/// The lines that a command would have make run. They are printed only: nothing is built.
+fn dry_run(command: &str) -> Vec<String> {
+    let mut shell = std::process::Command::new("bash");
+    let run = shell.args(["-c", command]).current_dir(crate::root()).env("MAKEFLAGS", "n").output().unwrap();
+    assert!(run.status.success(), "{command}: {}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Those of them that compile a program in its released form.
+fn released_builds(command: &str) -> Vec<String> {
+    dry_run(command)
+        .into_iter()
+        .filter(|line| line.contains("cargo build") && line.contains("--release"))
+        .collect()
+}
+
+/// The image can be built only where there is a container engine. So what its build would run is asked of make.
+#[test]
+fn the_image_has_the_program_of_a_release() {
+    let run = instructions()
+        .into_iter()
+        .find_map(|(name, commands)| (name == "RUN" && commands.starts_with("make ")).then_some(commands))
+        .unwrap();
+    let compile = run.split(" && ").next().unwrap();
+    let [in_image] = <[String; 1]>::try_from(released_builds(compile)).unwrap();
+    let machine = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    assert!(in_image.contains(&format!("--target {machine} ")), "{in_image}");
+    let in_image = in_image.replace(&machine, sbom::TARGET);
+    let in_release = released_builds("make release");
+    assert!(in_release.contains(&in_image), "{in_image}\n{in_release:#?}");
+    let placed = format!("/foo-manager-{}", sbom::TARGET);
+    let installs = dry_run("make release").join(" ").replace("$program", "foo-manager");
+    assert!(installs.contains(&placed), "the SBOM is of another program: {installs}");
+}
+
+#[test]
+fn the_image_runs_as_the_user_whom_the_deployments_name() {
+    for entry in &ENTRIES {
+        let objects = objects(entry);
+        let security = &of_kind(&objects, "Deployment")[0]["spec"]["template"]["spec"]["securityContext"];
+        assert_eq!(said_last("USER"), format!("{}:{}", security["runAsUser"], security["runAsGroup"]));
+    }
+}
+
+/// A tag may lead to other bytes tomorrow.
+#[test]
+fn the_image_is_built_from_bases_that_cannot_change() {
+    let bases: Vec<String> =
+        instructions().into_iter().filter_map(|(name, base)| (name == "FROM").then_some(base)).collect();
+    assert!(!bases.is_empty());
+    for base in bases {
+        let digest =
+            base.split_once("@sha256:").and_then(|(_, rest)| rest.split(' ').next()).unwrap_or_default();
+        assert!(digest.len() == 64 && digest.chars().all(|c| c.is_ascii_hexdigit()), "{base}");
+    }
+}
+
+#[test]
+fn programs_of_a_release_are_built_from_the_lock_file_and_without_paths_of_the_machine() {
+    let root = crate::root();
+    let builds = released_builds("make release");
+    assert_eq!(builds.len(), 2, "{builds:#?}");
+    for build in builds {
+        for wanted in ["--locked", "--release", "--remap-path-prefix="] {
+            assert!(build.contains(wanted), "{wanted}: {build}");
+        }
+        for folder in [
+            format!("{}=/src", root.canonicalize().unwrap().display()),
+            "=/cargo".to_owned(),
+            "=/rust".to_owned(),
+        ] {
+            assert!(build.contains(&folder), "{folder}: {build}");
+        }
+    }
+    let workspace: toml::Table = toml::from_str(&read(&root, "Cargo.toml").unwrap()).unwrap();
+    assert_eq!(workspace["profile"]["release"]["overflow-checks"].as_bool(), Some(true));
+}
