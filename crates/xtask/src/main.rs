@@ -35,6 +35,11 @@ enum Command {
     },
     /// Check what no compiler checks: stray paths, broken links, unfinished code
     Tidy,
+    /// Print lines per crate, long functions and files that need each other
+    Measure {
+        /// Another work tree than this one
+        folder: Option<PathBuf>,
+    },
     /// Write a release: the folders that clusterctl installs from, SBOMs, the statement of provenance, checksums
     Release {
         /// Version to release, for instance v0.1.0
@@ -80,6 +85,7 @@ fn run() -> Result<ExitCode> {
         }
         Command::Advisories { from } => println!("{}", xtask::advisories::write(&root, &from)?.display()),
         Command::Tidy => xtask::tidy::check(&root)?,
+        Command::Measure { folder } => println!("{}", xtask::measure::of(&folder.unwrap_or(root))?),
         Command::Release { version, out, image } => {
             for path in xtask::release::write_all(&root, &version, &image, &out)? {
                 println!("{}", path.display());
