@@ -30,7 +30,7 @@ build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
 .PHONY: help demo test check advisories conformance chaos bench model release release-manifests manager plugin tools browser python build clean \
-    prerequisites components
+    cargo-deny prerequisites components
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -41,7 +41,7 @@ demo: tools build ## Play the main job on real components and a simulated AWS; O
 test: tools browser python build ## Every test, once; the last line is the total
 	@$(bin)/xtask test
 
-check: prerequisites components ## Formatting, lints, licences, advisories, generated files, tidiness
+check: prerequisites components cargo-deny ## Formatting, lints, licences, advisories, generated files, tidiness
 	$(call timed,formatting,cargo fmt --all --check)
 	$(call timed,lints,cargo clippy --workspace --all-targets -- --deny warnings)
 	$(call timed,checks,$(build_xtask); \
@@ -49,13 +49,11 @@ check: prerequisites components ## Formatting, lints, licences, advisories, gene
 
 # Where no network is, `make check` goes on with the advisories that were written down last.
 database := $(or $(CARGO_TARGET_DIR),target)/advisory-db
-advisories: prerequisites ## Take newer advisories (hack/advisories.toml) from the RustSec database, and check against them
+advisories: prerequisites cargo-deny ## Take newer advisories (hack/advisories.toml) from the RustSec database, and check against them
 	@if [ -d $(database) ]; then git -C $(database) pull --quiet --ff-only; else \
 	    git clone --quiet https://github.com/RustSec/advisory-db $(database); fi
 	@cargo xtask advisories --from $(database)
-	@cargo xtask deny --up-to-date
-	@if cargo deny --version >/dev/null 2>&1; then cargo deny check; \
-	else echo "cargo-deny is not installed: not run (cargo install --locked cargo-deny)"; fi
+	@cargo xtask deny
 
 conformance: tools build ## Cluster API's own end-to-end specs, all of them, on real components (make test plays a few)
 	@FOO_SPECS=whole cargo test --workspace --test upstream -- --nocapture
@@ -102,6 +100,9 @@ browser: ## A Chromium for the test of the simulator's web page (Debian's, if th
 
 build: prerequisites ## Build all programs
 	$(call timed,building,$(build_programs))
+
+cargo-deny:
+	@hack/tools/cargo-deny.sh
 
 clean: ## Remove what was built, except the tools in hack/tools/bin
 	cargo clean

@@ -7,10 +7,11 @@
 use crate::failure::{self, Refusal};
 use crate::kinds::Kind;
 use crate::ownership::{Manager, Operation};
+use crate::rules::Part;
 use crate::rules::bare;
 use crate::selectors::Filter;
 use crate::server::FakeApiServer;
-use crate::store::{Deletion, Key, Part, Persistence, Store, Writer};
+use crate::store::{Deletion, Key, Persistence, Store, Writer};
 use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

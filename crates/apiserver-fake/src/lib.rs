@@ -12,6 +12,7 @@ mod failure;
 mod faults;
 mod fields;
 mod hand;
+mod interference;
 mod json;
 mod kinds;
 mod log;

@@ -3,8 +3,9 @@
 use crate::failure::{self, Refusal};
 use crate::kinds::{Kind, Kinds};
 use crate::ownership::{Manager, Operation};
+use crate::rules::Part;
 use crate::selectors::Filter;
-use crate::store::{Key, Part};
+use crate::store::Key;
 use bytes::Bytes;
 use http::request::Parts;
 use std::collections::BTreeMap;

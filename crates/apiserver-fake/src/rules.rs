@@ -4,10 +4,18 @@ use crate::failure::{self, Refusal};
 use crate::json::{copy, object, set, take, text};
 use crate::kinds::Kind;
 use crate::schema;
-use crate::store::Part;
 use base64::Engine;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+
+/// Part of an object a write may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All but the status, if that is a subresource.
+    Main,
+    /// The status alone.
+    Status,
+}
 
 /// The object without managedFields, which are kept apart.
 pub(crate) fn bare(object: &Value) -> Value {

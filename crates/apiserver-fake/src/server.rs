@@ -1,10 +1,10 @@
 //! The server: an HTTP service in process, and the handles by which tests look at it and interfere with it.
 
 use crate::faults::{Fault, Faults, Injected};
+use crate::interference::{Interference, What};
 use crate::kinds::Kinds;
 use crate::log::{Recorded, Requests};
 use crate::store::Store;
-use crate::watch::{Interference, What};
 use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::fmt;

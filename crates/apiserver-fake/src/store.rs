@@ -8,7 +8,7 @@ use crate::json::{at, set, take, text, texts};
 use crate::kinds::{Kind, Kinds};
 use crate::ownership::{self, Manager, Managers};
 use crate::rules::{
-    admit, bare, check_name, check_same_uid, check_types, check_uid, keep_system_fields, limit_apply,
+    Part, admit, bare, check_name, check_same_uid, check_types, check_uid, keep_system_fields, limit_apply,
     limit_to, wish,
 };
 use crate::schema::{self, Schema};
@@ -19,15 +19,6 @@ use std::sync::Arc;
 
 /// Namespace (empty for none) and name.
 pub(crate) type Key = (String, String);
-
-/// Part of an object a write may touch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// All but the status, if that is a subresource.
-    Main,
-    /// The status alone.
-    Status,
-}
 
 /// Who writes, when, and whether it shall last.
 #[derive(Clone, Debug)]

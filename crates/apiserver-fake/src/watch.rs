@@ -4,6 +4,7 @@
 //! held back (a stale cache), closed, or told that its resourceVersion is too old, each at an exact change.
 
 use crate::failure::{self, Refusal};
+use crate::interference::What;
 use crate::request::{Request, View};
 use crate::selectors::Filter;
 use crate::serve::{number, view};
@@ -23,33 +24,6 @@ use tokio::time::Instant;
 const BOOKMARK_PERIOD: Duration = Duration::from_mins(1);
 /// How long a watch lasts if it does not say; a real server takes 30 to 60 minutes.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
-
-/// What a test did to watches.
-#[derive(Clone, Debug)]
-pub(crate) struct Interference {
-    pub(crate) id: u64,
-    pub(crate) kind: String,
-    pub(crate) client: String,
-    pub(crate) what: What,
-}
-
-/// Ways to interfere with watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    /// Changes after this one are kept back.
-    Hold(u64),
-    /// Watches that began before are closed.
-    Close,
-    /// Watches that began before are told that they are too old.
-    Expire,
-}
-
-impl Interference {
-    fn concerns(&self, request: &Request) -> bool {
-        crate::faults::matches(&self.kind, &request.kind.kind)
-            && crate::faults::matches(&self.client, &request.client)
-    }
-}
 
 struct Watch {
     shared: Arc<Shared>,

@@ -12,7 +12,6 @@
 
 pub mod clock;
 pub mod error;
-mod forward;
 pub mod lookups;
 pub mod metered;
 pub mod metrics;

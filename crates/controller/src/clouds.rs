@@ -153,7 +153,7 @@ impl Metering {
 
     fn metered<C>(&self, inner: C) -> Metered<C> {
         let leadership = self.leadership.clone();
-        let metered = Metered::new(inner, self.limits, self.metrics.clone());
+        let metered = Metered::new(Arc::new(inner), self.limits, self.metrics.clone());
         let metered = metered.permitted_by(Arc::new(move || leadership.holds()));
         match &self.allowance {
             Some(allowance) => metered.drawing_from(Arc::clone(allowance)),

@@ -27,12 +27,6 @@ pub(crate) struct Source {
     pub(crate) checksum: Option<String>,
 }
 
-/// Everything that is compiled for one target: dependencies of all kinds, of all workspace members.
-pub(crate) fn of_workspace(root: &Path, target: &str) -> Result<BTreeSet<Crate>> {
-    let lines = tree(root, &["--workspace", "--edges", "normal,build,dev", "--target", target])?;
-    Ok(lines.into_iter().map(|(_, item)| item).collect())
-}
-
 /// What is linked into the programs of one package, itself included, and nothing that only takes part in its build: each crate,
 /// with those it depends on.
 pub(crate) fn linked_into(

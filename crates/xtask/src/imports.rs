@@ -7,6 +7,7 @@
 use anyhow::{Context as _, Result};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 
 /// Way to a module from the root of its crate; the root's is empty.
 type Module = Vec<String>;
@@ -41,11 +42,27 @@ struct House {
     rooms: BTreeMap<Module, Room>,
 }
 
-/// A sentence for each circle of files in the crate whose source folder is `folder` (`crates/planner/src`).
+/// Files of one crate that need each other.
+pub(crate) struct Circle {
+    folder: String,
+    pub(crate) files: Vec<String>,
+    /// The shortest way from one of them to itself.
+    shortest: Vec<String>,
+}
+
+impl fmt::Display for Circle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { folder, files, shortest } = self;
+        let (all, example) = (files.join(", "), shortest.join(" uses "));
+        write!(f, "{folder}: {} files need each other: {all}; for instance {example}", files.len())
+    }
+}
+
+/// Each circle of files in the crate whose source folder is `folder` (`crates/planner/src`).
 pub(crate) fn circles<'a>(
     folder: &str,
     files: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Result<Vec<String>> {
+) -> Result<Vec<Circle>> {
     let house = House::read(folder, files)?;
     let uses = house.uses();
     let mut found = Vec::new();
@@ -55,19 +72,11 @@ pub(crate) fn circles<'a>(
         if circle.is_empty() || !seen.is_disjoint(&circle) {
             continue;
         }
-        let shortest = way(module, module, &uses);
-        let names = |modules: &mut dyn Iterator<Item = &Module>| {
-            modules
-                .filter_map(|module| house.rooms.get(module))
-                .map(|room| room.path.clone())
-                .collect::<Vec<_>>()
-        };
-        found.push(format!(
-            "{folder}: {} files need each other: {}; for instance {}",
-            circle.len(),
-            names(&mut circle.iter()).join(", "),
-            names(&mut shortest.iter()).join(" uses "),
-        ));
+        found.push(Circle {
+            folder: folder.to_owned(),
+            files: house.names(&circle),
+            shortest: house.names(&way(module, module, &uses)),
+        });
         seen.extend(circle);
     }
     Ok(found)
@@ -84,6 +93,14 @@ impl House {
             rooms.insert(module, Room { path: path.to_owned(), paths });
         }
         Ok(Self { rooms })
+    }
+
+    fn names<'a>(&self, modules: impl IntoIterator<Item = &'a Module>) -> Vec<String> {
+        modules
+            .into_iter()
+            .filter_map(|module| self.rooms.get(module))
+            .map(|room| room.path.clone())
+            .collect()
     }
 
     /// Which files each file uses, itself left out.
@@ -301,7 +318,7 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        circles("src", files.iter().copied()).unwrap()
+        circles("src", files.iter().copied()).unwrap().iter().map(ToString::to_string).collect()
     }
 
     #[test]

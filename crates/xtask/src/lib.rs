@@ -6,9 +6,11 @@
 pub mod advisories;
 pub mod checksums;
 pub mod deny;
+mod files;
 pub mod generate;
 mod graph;
 mod imports;
+pub mod measure;
 pub mod provenance;
 pub mod release;
 pub mod sbom;

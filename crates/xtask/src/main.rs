@@ -4,7 +4,6 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use xtask::deny::Advisories;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Generators and repository checks")]
@@ -21,12 +20,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Check licences, banned and duplicate crates, their sources and advisories against deny.toml, without network
-    Deny {
-        /// Fail too if the advisories are old or do not cover every crate
-        #[arg(long)]
-        up_to_date: bool,
-    },
+    /// Let cargo-deny check licences, banned and duplicate crates, their sources and advisories, without network
+    Deny,
     /// Write down what the RustSec advisory database knows of the crates in Cargo.lock
     Advisories {
         /// A clone of the database
@@ -35,6 +30,11 @@ enum Command {
     },
     /// Check what no compiler checks: stray paths, broken links, unfinished code
     Tidy,
+    /// Print lines per crate, long functions and files that need each other
+    Measure {
+        /// Another work tree than this one
+        folder: Option<PathBuf>,
+    },
     /// Write a release: the folders that clusterctl installs from, SBOMs, the statement of provenance, checksums
     Release {
         /// Version to release, for instance v0.1.0
@@ -74,12 +74,10 @@ fn run() -> Result<ExitCode> {
     match Arguments::parse().command {
         Command::Generate { check: false } => xtask::generate::write(&root)?,
         Command::Generate { check: true } => xtask::generate::check(&root)?,
-        Command::Deny { up_to_date } => {
-            let wanted = if up_to_date { Advisories::UpToDate } else { Advisories::AsTheyAre };
-            xtask::deny::check(&root, wanted, jiff::Zoned::now().date())?;
-        }
+        Command::Deny => xtask::deny::check(&root, jiff::Zoned::now().date())?,
         Command::Advisories { from } => println!("{}", xtask::advisories::write(&root, &from)?.display()),
         Command::Tidy => xtask::tidy::check(&root)?,
+        Command::Measure { folder } => println!("{}", xtask::measure::of(&folder.unwrap_or(root))?),
         Command::Release { version, out, image } => {
             for path in xtask::release::write_all(&root, &version, &image, &out)? {
                 println!("{}", path.display());

@@ -2,10 +2,10 @@
 //!
 //! Each check is a function from a file to sentences; only [`check`] reads the disk.
 
-use anyhow::{Context as _, Result, bail, ensure};
+use crate::files::{self, File};
+use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 /// Longest file that still is read in one sitting, in lines; longer ones are mentioned, not refused.
 const LONG: usize = 600;
@@ -32,14 +32,9 @@ const WITHOUT_CIRCLES: [&str; 5] = [
     "crates/controller/src",
 ];
 
-struct File {
-    path: String,
-    text: String,
-}
-
 /// Fails with every finding; warnings are printed only.
 pub fn check(root: &Path) -> Result<()> {
-    let files = files(root)?;
+    let files = files::read(root)?;
     let mut findings = Vec::new();
     for file in &files {
         findings.extend(unfinished(file));
@@ -62,7 +57,7 @@ pub fn check(root: &Path) -> Result<()> {
     findings.extend(crate::unused::findings(&code)?);
     for folder in WITHOUT_CIRCLES {
         let rust = code.iter().copied().filter(|(path, _)| crate::is_rust(path));
-        findings.extend(crate::imports::circles(folder, rust)?);
+        findings.extend(crate::imports::circles(folder, rust)?.iter().map(ToString::to_string));
     }
     findings.extend(toolchains(&files));
     if findings.is_empty() {
@@ -70,39 +65,6 @@ pub fn check(root: &Path) -> Result<()> {
         return Ok(());
     }
     bail!("not tidy:\n  {}", findings.join("\n  "))
-}
-
-/// Every text file that is, or would be, committed.
-fn files(root: &Path) -> Result<Vec<File>> {
-    let output = Command::new("git")
-        .current_dir(root)
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .output()
-        .context("running git ls-files")?;
-    ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
-    let list = String::from_utf8(output.stdout).context("a file name that is not UTF-8")?;
-    let mut files = Vec::new();
-    for path in list.split('\0').filter(|path| !path.is_empty()) {
-        // Not there: deleted but not committed. Not UTF-8: no text.
-        if let Ok(text) = std::fs::read_to_string(root.join(path)) {
-            files.push(File { path: path.to_owned(), text });
-        }
-    }
-    Ok(files)
-}
-
-impl File {
-    fn ends_with(&self, extensions: &[&str]) -> bool {
-        Path::new(&self.path).extension().is_some_and(|e| extensions.iter().any(|wanted| e == *wanted))
-    }
-
-    fn is_code(&self) -> bool {
-        self.ends_with(&["rs", "sh", "go", "toml", "yaml", "yml"]) || !self.path.contains('.')
-    }
-
-    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
-    }
 }
 
 fn unfinished(file: &File) -> Vec<String> {

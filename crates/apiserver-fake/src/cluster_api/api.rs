@@ -1,6 +1,6 @@
 //! Reading the world, and the few kinds of writes core makes.
 
-use crate::cluster_api::Core;
+use crate::cluster_api::core::Core;
 use crate::json::{at, text};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};

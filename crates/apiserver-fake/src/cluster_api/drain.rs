@@ -1,9 +1,19 @@
 //! The record of drains: which Machine was drained, which was not, and whether that was right.
 
-use crate::cluster_api::DrainTime;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// How long drains take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrainTime {
+    /// No time.
+    None,
+    /// This long, on tokio's clock.
+    Takes(Duration),
+    /// Until [`FakeCore::release_drain`] or [`FakeCore::release_drains`].
+    UntilReleased,
+}
 
 /// Why a drain was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Kubernetes' garbage collector, for the kinds core works with.
 
-use crate::cluster_api::Core;
 use crate::cluster_api::api::{KINDS, World, has_finalizer, is_deleting};
+use crate::cluster_api::core::Core;
 use kube::ResourceExt;
 use kube::api::Api;
 use kube::core::DynamicObject;

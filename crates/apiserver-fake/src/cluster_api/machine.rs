@@ -3,8 +3,8 @@
 use crate::cluster_api::api::{
     Ownership, Wanted, World, has_finalizer, is_deleting, is_paused, named, referred,
 };
+use crate::cluster_api::core::{Core, NodeState};
 use crate::cluster_api::drain::{Progress, SkipReason};
-use crate::cluster_api::{Core, NodeState};
 use crate::json::{at, text};
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};

@@ -10,13 +10,16 @@
 
 mod api;
 mod cluster;
+mod core;
 mod drain;
 mod gc;
 mod machine;
 mod pool;
 
-pub use drain::{DrainOutcome, DrainRecord, SkipReason};
+pub use self::core::NodeState;
+pub use drain::{DrainOutcome, DrainRecord, DrainTime, SkipReason};
 
+use self::core::{Clock, Core, Memory, Nodes};
 use api::{KINDS, World};
 use drain::Drains;
 use futures::StreamExt;
@@ -28,74 +31,12 @@ use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// What the workload cluster says of an instance's Node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeState {
-    /// There is none.
-    Absent,
-    /// It is there but not Ready.
-    NotReady,
-    /// It is Ready.
-    Ready,
-}
-
-/// How long drains take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DrainTime {
-    /// No time.
-    None,
-    /// This long, on tokio's clock.
-    Takes(Duration),
-    /// Until [`FakeCore::release_drain`] or [`FakeCore::release_drains`].
-    UntilReleased,
-}
-
-type Nodes = Box<dyn Fn(&str) -> NodeState + Send>;
-type Clock = Box<dyn Fn() -> Timestamp + Send>;
-
-/// What tests steer and what core remembers.
-struct Memory {
-    nodes: Nodes,
-    node_overrides: BTreeMap<String, NodeState>,
-    /// Provider ids whose Node core deleted.
-    deleted_nodes: BTreeSet<String>,
-    retired: Vec<String>,
-    drains: Drains,
-    stopped: bool,
-    errors: Vec<String>,
-    clock: Clock,
-}
-
-/// Core's memory and its client.
-pub(crate) struct Core {
-    client: Client,
-    memory: Mutex<Memory>,
-    wake: Notify,
-    period: Duration,
-}
-
 impl Core {
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn node(&self, provider_id: &str) -> NodeState {
-        let memory = self.memory();
-        if memory.deleted_nodes.contains(provider_id) {
-            return NodeState::Absent;
-        }
-        memory.node_overrides.get(provider_id).copied().unwrap_or_else(|| (memory.nodes)(provider_id))
-    }
-
-    fn now(&self) -> String {
-        (self.memory().clock)().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-    }
-
     /// Looks at everything once and does what is to be done.
     async fn pass(&self) -> kube::Result<()> {
         let world = World::read(&self.client).await?;

@@ -37,8 +37,9 @@ use tokio::time::Instant;
 pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A cloud whose calls are limited and measured. One per (credentials, region); those of one account share their limits.
-pub struct Metered<C> {
-    inner: C,
+/// It shares what it is around, so `C` may be a trait: `Metered<dyn Cloud>`.
+pub struct Metered<C: ?Sized> {
+    inner: Arc<C>,
     permit: Option<Permit>,
     metrics: Metrics,
     allowance: Arc<Allowance>,
@@ -72,9 +73,9 @@ impl Default for Limits {
     }
 }
 
-impl<C> Metered<C> {
+impl<C: ?Sized> Metered<C> {
     /// Puts limits and metrics around `inner`.
-    pub fn new(inner: C, limits: Limits, metrics: Metrics) -> Self {
+    pub fn new(inner: Arc<C>, limits: Limits, metrics: Metrics) -> Self {
         let allowance = Arc::new(Allowance::new(limits, Accounts::default(), ""));
         Self { inner, permit: None, metrics, allowance }
     }
@@ -119,14 +120,14 @@ impl<C> Metered<C> {
     }
 }
 
-impl<C: fmt::Debug> fmt::Debug for Metered<C> {
+impl<C: fmt::Debug + ?Sized> fmt::Debug for Metered<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metered").field("inner", &self.inner).finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl<C: Queue> Queue for Metered<C> {
+impl<C: Queue + ?Sized> Queue for Metered<C> {
     async fn receive(&self, wait: Duration, hide: Duration) -> Result<Vec<Message>> {
         self.around(Operation::ReceiveMessage, self.inner.receive(wait, hide)).await
     }
@@ -139,7 +140,7 @@ impl<C: Queue> Queue for Metered<C> {
 }
 
 #[async_trait]
-impl<C: Groups> Groups for Metered<C> {
+impl<C: Groups + ?Sized> Groups for Metered<C> {
     async fn account(&self) -> Result<String> {
         let account = self.around(Operation::GetCallerIdentity, self.inner.account()).await?;
         self.allowance.belongs_to(&account);
@@ -215,7 +216,7 @@ impl<C: Groups> Groups for Metered<C> {
 }
 
 #[async_trait]
-impl<C: Compute> Compute for Metered<C> {
+impl<C: Compute + ?Sized> Compute for Metered<C> {
     async fn create_template(
         &self,
         name: &str,

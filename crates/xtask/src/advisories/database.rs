@@ -1,12 +1,12 @@
 //! A clone of the RustSec advisory database: a git repository with one file per advisory, `crates/<crate>/<id>.md`, that begins
 //! with a block of TOML. A clone without work tree will do.
 
-use super::{Advisory, Kind};
+use super::table::{Advisory, Kind, Table, list};
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[derive(Deserialize)]
@@ -46,6 +46,41 @@ pub(super) fn read(clone: &Path, crates: &BTreeSet<String>) -> Result<(String, D
     }
     advisories.sort_by(|a, b| a.id.cmp(&b.id));
     Ok((commit, date, advisories))
+}
+
+/// Where cargo-deny expects the database of RustSec, below the folder of all databases.
+const OF_RUSTSEC: &str = "advisory-db-3157b0e258782691";
+
+/// Writes a database of what the table has, in place of the one that is there. It is no git repository: of one, cargo-deny
+/// looks at nothing but when it was fetched last.
+pub(super) fn write(folder: &Path, table: &Table) -> Result<()> {
+    let database = folder.join(OF_RUSTSEC);
+    if database.exists() {
+        std::fs::remove_dir_all(&database).with_context(|| format!("removing {}", database.display()))?;
+    }
+    let write = |path: PathBuf, text: &str| {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
+    };
+    for advisory in &table.advisories {
+        let path = database.join("crates").join(&advisory.name).join(format!("{}.md", advisory.id));
+        write(path, &text(advisory))?;
+    }
+    write(database.join(".git/FETCH_HEAD"), &table.commit)
+}
+
+/// An advisory as the database has it. The title is its kind: what it is about, the page of that id says.
+fn text(advisory: &Advisory) -> String {
+    let Advisory { id, name, kind, date, patched, unaffected } = advisory;
+    let informational = match kind {
+        Kind::Vulnerability => String::new(),
+        Kind::Unsound | Kind::Unmaintained | Kind::Notice => format!("informational = \"{kind}\"\n"),
+    };
+    let (patched, unaffected) = (list(patched.iter()), list(unaffected.iter()));
+    format!(
+        "```toml\n[advisory]\nid = \"{id}\"\npackage = \"{name}\"\ndate = \"{date}\"\n{informational}\n\
+         [versions]\npatched = {patched}\nunaffected = {unaffected}\n```\n\n# {kind} of {name}\n"
+    )
 }
 
 fn git(clone: &Path, arguments: &[&str]) -> Result<String> {
@@ -105,6 +140,24 @@ mod tests {
         assert_eq!(read("withdrawn = \"2026-01-03\""), None);
         assert!(parse("# No advisory\n").is_err());
         assert!(parse(&advisory("", "patched = [\"no range\"]")).is_err());
+    }
+
+    #[test]
+    fn a_restored_database_has_what_the_table_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = crate::advisories::table::tests::table();
+        let unsound =
+            Advisory { id: "RUSTSEC-2026-0002".into(), kind: Kind::Unsound, ..table.advisories[0].clone() };
+        table.advisories.push(unsound);
+        write(folder.path(), &table).unwrap();
+        for advisory in &table.advisories {
+            let path = format!("{OF_RUSTSEC}/crates/a/{}.md", advisory.id);
+            let text = std::fs::read_to_string(folder.path().join(path)).unwrap();
+            assert_eq!(parse(&text).unwrap().as_ref(), Some(advisory));
+        }
+        table.advisories.pop();
+        write(folder.path(), &table).unwrap();
+        assert!(!folder.path().join(OF_RUSTSEC).join("crates/a/RUSTSEC-2026-0002.md").exists());
     }
 
     #[test]
