@@ -1,14 +1,14 @@
 //! A shared cloud is a cloud.
 
 use crate::{
-    Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
-    NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made, NetworkQuery, Result,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
+    Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl<T: Groups + ?Sized> Groups for Arc<T> {
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
         T::describe_groups_tagged(self, tag_key).await
     }
-    async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
+    async fn create_group(&self, spec: &NewGroup) -> Result<()> {
         T::create_group(self, spec).await
     }
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
