@@ -32,16 +32,16 @@ pub use observers::Observers;
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
-    Described, Ended, GroupChange, GroupSpec, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo,
-    Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Described, Ended, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Looked, Made,
+    NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 pub use watchdog::Watchdog;
 
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
+    Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
 };
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub trait Groups: Send + Sync {
     /// All groups that carry a tag of this key, but for those that AWS describes oddly; one call per 100 groups.
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>>;
     /// Makes a group. `AlreadyExists` if the name is taken, by whomever.
-    async fn create_group(&self, spec: &GroupSpec) -> Result<()>;
+    async fn create_group(&self, spec: &NewGroup) -> Result<()>;
     /// Changes what is given, leaves the rest.
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()>;
     /// Creates or overwrites tags of the group; new instances do not inherit them.

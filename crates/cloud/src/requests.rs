@@ -1,10 +1,9 @@
 //! What calls take and return beyond the nouns of `foo-model`.
 
 use crate::error::CloudError;
-use foo_model::hook::HookConfig;
 use foo_model::{
-    Group, GroupName, ImageId, InstanceId, InstanceType, InstancesMix, LaunchTemplateId, Process, Protection,
-    SecurityGroupId, SubnetId, TemplateVersion, UserData, Zone,
+    Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, Process, SecurityGroupId,
+    SubnetId, TemplateVersion, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,50 +17,6 @@ pub struct VersionCopy<'a> {
     pub user_data: &'a UserData,
     /// The tags that instances and volumes of the copy get.
     pub tags: &'a BTreeMap<String, String>,
-}
-
-/// A group to make.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupSpec {
-    /// Its name.
-    pub name: GroupName,
-    /// Minimum size.
-    pub min: u32,
-    /// Maximum size.
-    pub max: u32,
-    /// Desired capacity; AWS starts at the minimum size when absent.
-    pub desired: Option<u32>,
-    /// Template and version to launch from.
-    pub template: (LaunchTemplateId, TemplateVersion),
-    /// Types and purchase options, for a mixed instances policy.
-    pub mix: Option<InstancesMix>,
-    /// Subnets to spread over; at least one.
-    pub subnets: BTreeSet<SubnetId>,
-    /// Whether new instances are protected from scale-in.
-    pub new_instances: Protection,
-    /// Our lifecycle hook, made with the group so that nothing of it ever ends without.
-    pub drain_hook: Option<HookConfig>,
-    /// Tags of the group, not propagated to instances (the template tags those).
-    pub tags: BTreeMap<String, String>,
-}
-
-/// What to change in a group; `None` leaves a setting as it is. All sizes are absolute.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupChange {
-    /// Minimum size.
-    pub min: Option<u32>,
-    /// Maximum size.
-    pub max: Option<u32>,
-    /// Desired capacity.
-    pub desired: Option<u32>,
-    /// Template and version to launch from.
-    pub template: Option<(LaunchTemplateId, TemplateVersion)>,
-    /// The mix to use, together with `template`; ignored without it. `None` together with a template means: no mix.
-    pub mix: Option<InstancesMix>,
-    /// Subnets.
-    pub subnets: Option<BTreeSet<SubnetId>>,
-    /// Protection of new instances.
-    pub new_instances: Option<Protection>,
 }
 
 /// Something that EC2 made.

@@ -4,6 +4,7 @@
 //! Plain data without behaviour beyond simple questions about itself. The planner decides in these types, the traits of the
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 
+pub mod changes;
 pub mod group;
 pub mod hook;
 pub mod ids;
@@ -13,10 +14,12 @@ pub mod signal;
 pub mod template;
 pub mod time;
 
+pub use changes::{GroupChange, NewGroup};
 pub use group::{
     Activity, ActivityStatus, Decrement, DeletionProtection, Group, GroupStatus, Health, Instance,
     LifecycleState, Process, Protection, Sizes, TemplateChoice,
 };
+pub use hook::HookConfig;
 pub use ids::{
     GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash,
     SubnetId, TemplateVersion, Uid, Zone,

@@ -1,9 +1,9 @@
 //! A plan being written: actions by stage, one merged change of the group, events, memory and timers.
 
-use crate::action::{Action, GroupSettings};
+use crate::action::Action;
 use crate::memory::{Memory, RAISE_WAITS};
 use crate::report::{About, Event, Severity};
-use foo_model::{GroupName, InstanceId, MachineName, Seconds, Timestamp};
+use foo_model::{GroupChange, GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use std::collections::BTreeSet;
 
 /// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes
@@ -80,7 +80,7 @@ pub(crate) struct Draft {
     /// Machines that this plan deletes, so that two reasons make one deletion.
     pub(crate) deleted: BTreeSet<MachineName>,
     actions: Vec<(Stage, Action)>,
-    change: GroupSettings,
+    change: GroupChange,
     whys: Vec<(Part, String)>,
     timers: Vec<Timestamp>,
 }
@@ -95,7 +95,7 @@ impl Draft {
             reserved: 0,
             deleted: BTreeSet::new(),
             actions: Vec::new(),
-            change: GroupSettings::default(),
+            change: GroupChange::default(),
             whys: Vec::new(),
             timers: Vec::new(),
         }
@@ -120,7 +120,7 @@ impl Draft {
     }
 
     /// Adds to the change of the group that this plan makes.
-    pub(crate) fn change(&mut self, why: impl Into<String>, edit: impl FnOnce(&mut GroupSettings)) {
+    pub(crate) fn change(&mut self, why: impl Into<String>, edit: impl FnOnce(&mut GroupChange)) {
         let before = self.change.template.clone();
         edit(&mut self.change);
         let part = if self.change.template == before { Part::Settings } else { Part::Template };
@@ -128,7 +128,7 @@ impl Draft {
     }
 
     /// The change of the group so far.
-    pub(crate) fn pending_change(&self) -> &GroupSettings {
+    pub(crate) fn pending_change(&self) -> &GroupChange {
         &self.change
     }
 
@@ -193,9 +193,9 @@ impl Draft {
             }
             let change = match part {
                 Part::Template => {
-                    GroupSettings { template: self.change.template.clone(), ..GroupSettings::default() }
+                    GroupChange { template: self.change.template.clone(), ..GroupChange::default() }
                 }
-                Part::Settings => GroupSettings { template: None, ..self.change.clone() },
+                Part::Settings => GroupChange { template: None, ..self.change.clone() },
             };
             self.actions.push((Stage::Group, Action::UpdateGroup { name: group.clone(), change, why }));
         }

@@ -24,7 +24,7 @@ mod situation;
 mod steps;
 mod summary;
 
-pub use action::{Action, GroupSettings, NewGroup, OnlyIf};
+pub use action::{Action, OnlyIf};
 pub use check::{Violation, violations};
 pub use desired::{Desired, Goal};
 pub use input::{desired, memory, observed, wishes};

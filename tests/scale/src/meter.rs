@@ -1,7 +1,8 @@
 //! Counters of the manager and of the simulated AWS, read twice and subtracted.
 
 use anyhow::{Context as _, Result};
-use foo_cloud::{GroupChange, Groups};
+use foo_cloud::Groups;
+use foo_model::GroupChange;
 use foo_testbed::World;
 use foo_testbed::world::REGION;
 use std::collections::BTreeMap;

@@ -6,9 +6,9 @@ use crate::numbers::signed;
 use crate::{AwsCloud, error};
 use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
-use foo_cloud::{CloudError, Ended, ErrorKind, GroupChange, GroupSpec, Groups, Looked, Operation, Result};
+use foo_cloud::{CloudError, Ended, ErrorKind, Groups, Looked, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
-use foo_model::{Activity, Decrement, Group, GroupName, InstanceId, Process};
+use foo_model::{Activity, Decrement, Group, GroupChange, GroupName, InstanceId, NewGroup, Process};
 use shapes::{Launch, Purpose};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +51,8 @@ impl Groups for AwsCloud {
         Ok(looked(&[], &found).groups)
     }
 
-    async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
-        let launch = shapes::launch(&spec.template, spec.mix.as_ref(), Purpose::Create);
+    async fn create_group(&self, spec: &NewGroup) -> Result<()> {
+        let launch = shapes::launch(&spec.template.0, spec.template.1, spec.mix.as_ref(), Purpose::Create);
         let mut call = self
             .autoscaling
             .once
@@ -77,7 +77,7 @@ impl Groups for AwsCloud {
         let launch = change
             .template
             .as_ref()
-            .map(|template| shapes::launch(template, change.mix.as_ref(), Purpose::Update));
+            .map(|(id, version, mix)| shapes::launch(id, *version, mix.as_ref(), Purpose::Update));
         let mut call = self
             .autoscaling
             .once

@@ -27,7 +27,8 @@ pub(super) enum Purpose {
 }
 
 pub(super) fn launch(
-    (id, version): &(LaunchTemplateId, TemplateVersion),
+    id: &LaunchTemplateId,
+    version: TemplateVersion,
     mix: Option<&InstancesMix>,
     purpose: Purpose,
 ) -> Launch {
@@ -266,7 +267,7 @@ mod tests {
         for price in [None, Some("0.05")] {
             for purpose in [Purpose::Create, Purpose::Update] {
                 let Launch::Mix(policy) =
-                    launch(&("lt-1".into(), TemplateVersion(3)), Some(&wish(price)), purpose)
+                    launch(&"lt-1".into(), TemplateVersion(3), Some(&wish(price)), purpose)
                 else {
                     panic!("no policy")
                 };

@@ -1,11 +1,11 @@
 //! What goes over the wire, field by field.
 
 use crate::canned::{Canned, Form, autoscaling_answer, ec2_answer};
-use foo_cloud::{Compute, GroupChange, GroupSpec, Groups, Made};
+use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    InstancesMix, MetadataOptions, MixOverride, Protection, SpotOptions, SpotStrategy, TemplateContent,
-    TemplateVersion, UserData, Volume, VolumeType,
+    GroupChange, InstancesMix, MetadataOptions, MixOverride, NewGroup, Protection, SpotOptions, SpotStrategy,
+    TemplateContent, TemplateVersion, UserData, Volume, VolumeType,
 };
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         spot_strategy: SpotStrategy::PriceCapacityOptimized,
         spot_max_price: None,
     };
-    let spec = GroupSpec {
+    let spec = NewGroup {
         name: "g".into(),
         min: 0,
         max: 5,
@@ -182,8 +182,8 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         ]
     );
 
-    let template = Some(("lt-1".into(), TemplateVersion(8)));
-    let with_mix = GroupChange { template: template.clone(), mix: Some(mix), ..GroupChange::default() };
+    let template = |mix| Some(("lt-1".into(), TemplateVersion(8), mix));
+    let with_mix = GroupChange { template: template(Some(mix)), ..GroupChange::default() };
     cloud.update_group(&"g".into(), &with_mix).await.unwrap();
     let asked = server.asked();
     assert_eq!(
@@ -191,7 +191,7 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         "an earlier price is taken back"
     );
 
-    let without_mix = GroupChange { template, desired: Some(4), ..GroupChange::default() };
+    let without_mix = GroupChange { template: template(None), desired: Some(4), ..GroupChange::default() };
     cloud.update_group(&"g".into(), &without_mix).await.unwrap();
     assert_eq!(
         fields(&server.asked()[2]),

@@ -3,15 +3,14 @@
 
 use crate::canned::settings;
 use crate::shapes::{content, tags};
-use foo_cloud::{
-    Compute, Described, Ended, ErrorKind, GroupChange, GroupSpec, Groups, InstanceState, Looked, NetworkQuery,
-};
+use foo_cloud::{Compute, Described, Ended, ErrorKind, Groups, InstanceState, Looked, NetworkQuery};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{HookConfig, HookResult};
 use foo_model::{
-    ActivityStatus, Decrement, Group, GroupName, InstanceId, InstancesMix, LifecycleState, MixOverride,
-    Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateHashes, TemplateVersion,
+    ActivityStatus, Decrement, Group, GroupChange, GroupName, InstanceId, InstancesMix, LifecycleState,
+    MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateHashes,
+    TemplateVersion,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
@@ -52,7 +51,7 @@ impl World {
             .await
             .unwrap()
             .made;
-        let spec = GroupSpec {
+        let spec = NewGroup {
             name: "pool".into(),
             min: 0,
             max: 10,
@@ -153,8 +152,7 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
         min: Some(1),
         max: Some(6),
         desired: Some(4),
-        template: Some((id.clone(), second)),
-        mix: Some(mix.clone()),
+        template: Some((id.clone(), second, Some(mix.clone()))),
         subnets: Some([PRIVATE_SUBNETS[0].into()].into()),
         new_instances: Some(Protection::Unprotected),
     };
@@ -185,7 +183,7 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
         world.group().await.instances.iter().all(|instance| instance.protection == Protection::Protected)
     );
 
-    let plain = GroupChange { template: Some((id, second)), ..GroupChange::default() };
+    let plain = GroupChange { template: Some((id, second, None)), ..GroupChange::default() };
     world.wire.update_group(&pool(), &plain).await.unwrap();
     assert_eq!(world.group().await.mix, None);
 }
@@ -404,7 +402,7 @@ async fn aws_refusals_have_their_kinds() {
         (id, TemplateChoice::Version(version)) => (id, version),
         (_, TemplateChoice::Floating(text)) => panic!("{text}"),
     };
-    let spec = GroupSpec {
+    let spec = NewGroup {
         name: pool(),
         min: 0,
         max: 1,
@@ -484,7 +482,7 @@ async fn many_groups_and_templates_come_in_pages() {
         let tags = tags(&[(OWNER, &name)]);
         let (id, version) =
             world.direct.create_template(&name, &template(), "d", &tags, &name).await.unwrap().made;
-        let spec = GroupSpec {
+        let spec = NewGroup {
             name: name.as_str().into(),
             min: 0,
             max: 1,

@@ -17,14 +17,14 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    Compute, Described, Ended, GroupChange, GroupSpec, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
-    NetworkQuery, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made, NetworkQuery, Result,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Activity, Decrement, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, Process, TemplateContent, TemplateVersion,
+    Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -158,7 +158,7 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
         self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups_tagged(tag_key)).await
     }
-    async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
+    async fn create_group(&self, spec: &NewGroup) -> Result<()> {
         self.around(Operation::CreateAutoScalingGroup, self.inner.create_group(spec)).await
     }
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {

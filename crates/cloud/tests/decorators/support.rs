@@ -141,7 +141,7 @@ impl Groups for Scripted {
     async fn describe_groups_tagged(&self, _: &str) -> Result<Vec<Group>> {
         unreachable!()
     }
-    async fn create_group(&self, _: &GroupSpec) -> Result<()> {
+    async fn create_group(&self, _: &NewGroup) -> Result<()> {
         self.answer(Operation::CreateAutoScalingGroup, |_| ()).await
     }
     async fn update_group(&self, _: &GroupName, _: &GroupChange) -> Result<()> {

@@ -1,8 +1,8 @@
 //! AWS says no, does not answer, or was changed behind our back.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
-use foo_cloud::{Compute as _, GroupSpec, Groups as _};
-use foo_model::{GroupName, LaunchTemplateId, Protection, TemplateVersion};
+use foo_cloud::{Compute as _, Groups as _};
+use foo_model::{GroupName, LaunchTemplateId, NewGroup, Protection, TemplateVersion};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::group::operations::Deletion;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
@@ -348,7 +348,7 @@ async fn makes_a_template(world: &World, name: &str) -> (LaunchTemplateId, Templ
 
 /// Somebody makes a group of that name.
 async fn makes_a_group(world: &World, name: &str) {
-    let spec = GroupSpec {
+    let spec = NewGroup {
         name: GroupName::from(name),
         min: 1,
         max: 5,

@@ -3,7 +3,8 @@
 use crate::support::{Pool, World, objects};
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION, REPLICAS_MANAGED_BY_ANNOTATION};
 use foo_api::pool::Autoscaling;
-use foo_cloud::{GroupChange, Groups as _};
+use foo_cloud::Groups as _;
+use foo_model::GroupChange;
 use foo_simulator::DEFAULT_REGION;
 use kube::ResourceExt;
 use std::time::Duration;

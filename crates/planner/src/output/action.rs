@@ -3,8 +3,8 @@
 use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Decrement, DeletionTimeouts, GroupName, InstanceId, InstancesMix, LaunchTemplateId, MachineName, Process,
-    SpecHash, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, Uid, UserData, Zone,
+    Decrement, DeletionTimeouts, GroupChange, GroupName, InstanceId, LaunchTemplateId, MachineName, NewGroup,
+    Process, SpecHash, TemplateContent, TemplateHashes, TemplateVersion, Uid, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,7 +95,7 @@ pub enum Action {
         /// Group.
         name: GroupName,
         /// What to change.
-        change: GroupSettings,
+        change: GroupChange,
         /// Why, for events and logs.
         why: String,
     },
@@ -255,46 +255,6 @@ pub enum OnlyIf {
         /// The wish of the plan.
         wish: u32,
     },
-}
-
-/// A group to make.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewGroup {
-    /// Name.
-    pub name: GroupName,
-    /// Minimum size.
-    pub min: u32,
-    /// Maximum size.
-    pub max: u32,
-    /// Desired capacity; none when somebody else decides.
-    pub desired: Option<u32>,
-    /// Template and version.
-    pub template: (LaunchTemplateId, TemplateVersion),
-    /// Mix of types.
-    pub mix: Option<InstancesMix>,
-    /// Subnets.
-    pub subnets: BTreeSet<SubnetId>,
-    /// Our lifecycle hook, there from the first moment.
-    pub hook: HookConfig,
-    /// Tags, the ownership tags included.
-    pub tags: BTreeMap<String, String>,
-}
-
-/// Settings to change; `None` leaves one as it is. New instances are always protected.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupSettings {
-    /// Minimum size.
-    pub min: Option<u32>,
-    /// Maximum size.
-    pub max: Option<u32>,
-    /// Desired capacity.
-    pub desired: Option<u32>,
-    /// Template and version, with the mix that goes with them.
-    pub template: Option<(LaunchTemplateId, TemplateVersion, Option<InstancesMix>)>,
-    /// Subnets.
-    pub subnets: Option<BTreeSet<SubnetId>>,
-    /// Put protection of new instances back.
-    pub protect_new_instances: bool,
 }
 
 impl Action {

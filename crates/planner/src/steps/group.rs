@@ -2,7 +2,7 @@
 //!
 //! Sizes other than the minimum are the size step's business.
 
-use crate::action::{Action, NewGroup};
+use crate::action::Action;
 use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
 use crate::report::{About, Severity};
@@ -12,7 +12,7 @@ use crate::situation::{
 };
 use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
-use foo_model::{Group, InstanceId, LifecycleState, Process, Protection};
+use foo_model::{Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
 use std::collections::BTreeSet;
 
 /// Most instances in one SetInstanceProtection call.
@@ -55,7 +55,8 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         template: (template.id.clone(), version),
         mix: situation.desired.group.mix.clone(),
         subnets: subnets.clone(),
-        hook: HookConfig::OURS,
+        new_instances: Protection::Protected,
+        drain_hook: Some(HookConfig::OURS),
         tags: wanted_tags(situation),
     };
     if was_lost(situation) {
@@ -132,7 +133,9 @@ fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft:
             }
         }
         Difference::NewProtection => {
-            draft.change("protection of new instances", |change| change.protect_new_instances = true);
+            draft.change("protection of new instances", |change| {
+                change.new_instances = Some(Protection::Protected);
+            });
         }
         Difference::Tags => {
             let tags = lacking_tags(situation, group);

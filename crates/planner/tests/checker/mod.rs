@@ -2,10 +2,10 @@
 
 use crate::world::{World, pool};
 use foo_model::names::TAG_INSTALLATION;
-use foo_model::{Decrement, GroupName, InstanceId, SignalKind};
+use foo_model::{Decrement, GroupChange, GroupName, InstanceId, SignalKind};
 use foo_planner::check::Rule;
 use foo_planner::desired::{PausedBy, Rebalance};
-use foo_planner::{Action, GroupSettings, OnlyIf, Plan, violations};
+use foo_planner::{Action, OnlyIf, Plan, violations};
 
 /// The rules that a plan of only this action breaks.
 fn broken_by(world: &mut World, action: Action) -> Vec<Rule> {
@@ -35,12 +35,12 @@ fn end(number: u32, decrement: Decrement) -> Action {
     }
 }
 
-fn set(change: GroupSettings) -> Action {
+fn set(change: GroupChange) -> Action {
     Action::UpdateGroup { name: group(), change, why: String::new() }
 }
 
-fn desired(desired: u32) -> GroupSettings {
-    GroupSettings { desired: Some(desired), max: Some(desired.max(3)), ..GroupSettings::default() }
+fn desired(desired: u32) -> GroupChange {
+    GroupChange { desired: Some(desired), max: Some(desired.max(3)), ..GroupChange::default() }
 }
 
 fn delete(world: &World, index: usize, only_if: OnlyIf) -> Action {
@@ -128,7 +128,7 @@ fn deleting_a_machine_that_aws_announced_nothing_about() {
 fn writing_desired_below_what_exists_or_above_what_is_wished_for() {
     let mut world = pool().of(3).with_ceiling(4).running();
     assert_eq!(broken_by(&mut world, set(desired(2))), [Rule::DesiredCoversExisting]);
-    let max = GroupSettings { max: Some(2), ..GroupSettings::default() };
+    let max = GroupChange { max: Some(2), ..GroupChange::default() };
     assert_eq!(broken_by(&mut world, set(max)), [Rule::DesiredCoversExisting], "a maximum lowers it as well");
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::RaisesWithinWish]);
     world.scale_to(9);

@@ -4,12 +4,13 @@ use super::scenario::Scenario;
 use super::state::{Ages, Foo, Group, Life, Mach, Mind, NOW, POOL, State, TICK, Unit, Wrong};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, Health, Instance, InstanceId,
-    InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName, NodeState, Process,
-    Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
+    Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, GroupChange, Health, Instance,
+    InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName,
+    NodeState, Process, Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion,
+    Timestamp, Uid, Zone,
 };
 use foo_planner::observed::{Finalizer, Quarantine, Stray, Verdict};
-use foo_planner::{Action, GroupSettings, Look, Observed, OnlyIf, Outcome, Plan, plan, violations};
+use foo_planner::{Action, Look, Observed, OnlyIf, Outcome, Plan, plan, violations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -455,7 +456,7 @@ fn change_group(
     }
 }
 
-fn update(state: &mut State, change: &GroupSettings) -> Result<(), Refused> {
+fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
     let small = |size: u32| u8::try_from(size).unwrap();
     let max = change.max.map_or(state.group.max, small);
     let desired = change.desired.map_or(state.group.desired, small);

@@ -1,6 +1,6 @@
 use crate::world::pool;
-use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
-use foo_planner::{Action, GroupSettings, Memory, Outcome};
+use foo_model::{Decrement, GroupChange, GroupName, InstanceId, Timestamp};
+use foo_planner::{Action, Memory, Outcome};
 
 fn end(id: &str) -> Action {
     Action::TerminateInstance {
@@ -12,7 +12,7 @@ fn end(id: &str) -> Action {
 }
 
 fn set_desired(desired: u32) -> Action {
-    let change = GroupSettings { desired: Some(desired), ..GroupSettings::default() };
+    let change = GroupChange { desired: Some(desired), ..GroupChange::default() };
     Action::UpdateGroup { name: GroupName::new("g"), change, why: String::new() }
 }
 

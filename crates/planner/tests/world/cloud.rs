@@ -4,11 +4,10 @@ use foo_model::group::GroupStatus;
 use foo_model::hook::HookConfig;
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use foo_model::{
-    Decrement, DeletionProtection, Group, GroupName, Health, Instance, InstanceId, InstanceType,
-    LaunchTemplate, LaunchTemplateId, LifecycleState, Process, Protection, Sizes, TemplateChoice,
+    Decrement, DeletionProtection, Group, GroupChange, GroupName, Health, Instance, InstanceId, InstanceType,
+    LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, Process, Protection, Sizes, TemplateChoice,
     TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
-use foo_planner::action::{GroupSettings, NewGroup};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of the group.
@@ -217,7 +216,7 @@ impl Cloud {
         }
         self.generation += 1;
         let desired = new.desired.unwrap_or(new.min);
-        self.hook = Some(new.hook);
+        self.hook = new.drain_hook;
         self.group = Some(Group {
             name: new.name.clone(),
             arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{}", self.generation, new.name),
@@ -236,7 +235,7 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn update_group(&mut self, change: &GroupSettings, now: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn update_group(&mut self, change: &GroupChange, now: Timestamp) -> Result<(), Refusal> {
         if change.template.is_some() && self.refuses_templates {
             return Err("ValidationError: an instance refresh with a desired configuration exists");
         }
@@ -258,9 +257,7 @@ impl Cloud {
         if let Some(subnets) = &change.subnets {
             group.subnets.clone_from(subnets);
         }
-        if change.protect_new_instances {
-            group.new_instances = Protection::Protected;
-        }
+        group.new_instances = change.new_instances.unwrap_or(group.new_instances);
         self.record(now);
         Ok(())
     }

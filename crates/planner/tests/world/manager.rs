@@ -3,7 +3,8 @@
 use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    FooMachine, Group, InstanceId, LaunchTemplate, Machine, RemovalMark, Signal, SignalKind, Timestamp,
+    FooMachine, Group, InstanceId, LaunchTemplate, Machine, Protection, RemovalMark, Signal, SignalKind,
+    Timestamp,
 };
 use foo_planner::action::OnlyIf;
 use foo_planner::desired::Size;
@@ -489,7 +490,7 @@ pub(crate) fn short(action: &Action) -> String {
     }
 }
 
-fn changes(change: &foo_planner::GroupSettings) -> String {
+fn changes(change: &foo_model::GroupChange) -> String {
     let mut text = String::new();
     for (name, value) in [("min", change.min), ("max", change.max), ("desired", change.desired)] {
         if let Some(value) = value {
@@ -502,7 +503,7 @@ fn changes(change: &foo_planner::GroupSettings) -> String {
     if let Some(subnets) = &change.subnets {
         write!(text, " subnets={}", list(subnets)).unwrap();
     }
-    if change.protect_new_instances {
+    if change.new_instances == Some(Protection::Protected) {
         text.push_str(" protect-new");
     }
     text

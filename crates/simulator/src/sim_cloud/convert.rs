@@ -102,11 +102,11 @@ fn tag_set(tags: &BTreeMap<String, String>) -> Document {
 
 /// A template, and a mix if there is one, as what a group launches.
 pub(super) fn source_of(
-    template: &(LaunchTemplateId, TemplateVersion),
+    id: &LaunchTemplateId,
+    version: TemplateVersion,
     mix: Option<&InstancesMix>,
 ) -> SourceSpec {
-    let template =
-        TemplateSpec { key: TemplateKey::Id(template.0.clone()), version: Some(template.1.to_string()) };
+    let template = TemplateSpec { key: TemplateKey::Id(id.clone()), version: Some(version.to_string()) };
     let Some(mix) = mix else { return SourceSpec::Template(template) };
     let overrides = mix.overrides.iter().map(|choice| OverrideSpec {
         template: None,

@@ -10,9 +10,11 @@ use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
 use crate::iam::{asks, launches};
 use async_trait::async_trait;
-use foo_cloud::{Ended, GroupChange, GroupSpec, Groups, Looked, Operation, Result};
+use foo_cloud::{Ended, Groups, Looked, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig};
-use foo_model::{Activity, Decrement, GroupName, InstanceId, LaunchTemplateId, Process, Protection};
+use foo_model::{
+    Activity, Decrement, GroupChange, GroupName, InstanceId, LaunchTemplateId, Process, Protection,
+};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,12 +28,9 @@ fn group_tags(tags: &BTreeMap<String, String>) -> BTreeMap<String, GroupTag> {
 }
 
 /// Whether a group may launch from this template: the manager's policy allows it for templates with its tag.
-fn check_template(
-    region: &Region,
-    template: Option<&(LaunchTemplateId, foo_model::TemplateVersion)>,
-) -> AwsResult<()> {
+fn check_template(region: &Region, template: Option<&LaunchTemplateId>) -> AwsResult<()> {
     match template {
-        Some((id, _)) if is_unknown_to_conditions(region, id) => Err(launches::refused(region, id)),
+        Some(id) if is_unknown_to_conditions(region, id) => Err(launches::refused(region, id)),
         _ => Ok(()),
     }
 }
@@ -78,13 +77,13 @@ impl Groups for SimCloud {
         }
     }
 
-    async fn create_group(&self, spec: &GroupSpec) -> Result<()> {
+    async fn create_group(&self, spec: &foo_model::NewGroup) -> Result<()> {
         let new = NewGroup {
             name: spec.name.clone(),
             min: spec.min,
             max: spec.max,
             desired: spec.desired,
-            source: Some(convert::source_of(&spec.template, spec.mix.as_ref())),
+            source: Some(convert::source_of(&spec.template.0, spec.template.1, spec.mix.as_ref())),
             subnets: spec.subnets.iter().cloned().collect(),
             new_instances: spec.new_instances,
             tags: group_tags(&spec.tags),
@@ -92,7 +91,7 @@ impl Groups for SimCloud {
             hooks: spec.drain_hook.map(convert::hook_of).into_iter().collect(),
         };
         self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| {
-            check_template(region, Some(&spec.template))?;
+            check_template(region, Some(&spec.template.0))?;
             region.create_group(new)
         })
         .await
@@ -106,13 +105,13 @@ impl Groups for SimCloud {
             source: change
                 .template
                 .as_ref()
-                .map(|template| convert::source_of(template, change.mix.as_ref())),
+                .map(|(id, version, mix)| convert::source_of(id, *version, mix.as_ref())),
             subnets: change.subnets.as_ref().map(|subnets| subnets.iter().cloned().collect()),
             new_instances: change.new_instances,
             settings: SettingsChange::default(),
         };
         self.call_on_group(Operation::UpdateAutoScalingGroup, name, format!("{name} {change:?}"), |region| {
-            check_template(region, change.template.as_ref())?;
+            check_template(region, change.template.as_ref().map(|(id, _, _)| id))?;
             region.update_group(name, update)
         })
         .await

@@ -7,9 +7,9 @@ use crate::core::group::operations::GroupUpdate;
 use crate::core::lookup::View;
 use crate::core::settings::{ReadOrder, TemplateRefusal};
 use crate::core::{Region, Settings};
-use foo_cloud::{CloudError, Compute as _, ErrorKind, GroupChange, GroupSpec, Groups as _};
+use foo_cloud::{CloudError, Compute as _, ErrorKind, Groups as _};
 use foo_model::hook::{HookConfig, HookResult};
-use foo_model::{GroupName, InstanceId, Protection, Seconds, SubnetId};
+use foo_model::{GroupChange, GroupName, InstanceId, NewGroup, Protection, Seconds, SubnetId};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -101,8 +101,8 @@ fn the_read_lag_can_be_changed_while_the_region_lives() {
     assert_eq!(seen(), Some(3));
 }
 
-fn spec(template: (foo_model::LaunchTemplateId, foo_model::TemplateVersion)) -> GroupSpec {
-    GroupSpec {
+fn spec(template: (foo_model::LaunchTemplateId, foo_model::TemplateVersion)) -> NewGroup {
+    NewGroup {
         name: GroupName::from("pool"),
         min: 0,
         max: 3,
@@ -159,7 +159,7 @@ async fn a_version_that_does_not_show_yet_cannot_be_used_either() {
     let second =
         cloud.create_template_version(&id, &content("m7i.xlarge"), "e", "u").await.expect("made").made;
     assert_eq!(versions().await, 1);
-    let change = GroupChange { template: Some((id, second)), ..GroupChange::default() };
+    let change = GroupChange { template: Some((id, second, None)), ..GroupChange::default() };
     unknown(cloud.update_group(&"pool".into(), &change).await.expect_err("not yet"));
     scene.wait(10);
     assert_eq!(versions().await, 2);

@@ -65,7 +65,7 @@ async fn a_lost_answer_was_carried_out_and_a_lost_request_was_not() {
     let scene = super::scene::Scene { sim: sim.clone(), region: sim.region(REGION) };
     scene.settled_pool((0, 1, 5));
     let name = GroupName::from("pool");
-    let to = |desired| foo_cloud::GroupChange { desired: Some(desired), ..Default::default() };
+    let to = |desired| foo_model::GroupChange { desired: Some(desired), ..Default::default() };
     sim.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::DroppedBefore).times(1));
     let lost = cloud.update_group(&name, &to(2)).await.expect_err("lost");
     assert_eq!((lost.kind, scene.group().sizes.desired), (ErrorKind::LostAnswer, 1));

@@ -4,13 +4,10 @@ use super::scene::REGION;
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::{SimCloud, Simulator, SimulatorConfig};
-use foo_cloud::{
-    Compute as _, Described, ErrorKind, GroupChange, GroupSpec, Groups as _, InstanceState, Looked,
-    NetworkQuery,
-};
+use foo_cloud::{Compute as _, Described, ErrorKind, Groups as _, InstanceState, Looked, NetworkQuery};
 use foo_model::{
-    ActivityStatus, Decrement, GroupName, LifecycleState, MetadataOptions, Process, Protection, SubnetId,
-    TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    ActivityStatus, Decrement, GroupChange, GroupName, LifecycleState, MetadataOptions, NewGroup, Process,
+    Protection, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -50,7 +47,7 @@ async fn a_pool_lives_and_dies() {
         .await
         .expect("made")
         .made;
-    let spec = GroupSpec {
+    let spec = NewGroup {
         name: name.clone(),
         min: 0,
         max: 5,
@@ -76,8 +73,11 @@ async fn a_pool_lives_and_dies() {
         .expect("made")
         .made;
     assert_eq!(second, TemplateVersion(2));
-    let change =
-        GroupChange { template: Some((template.clone(), second)), desired: Some(4), ..Default::default() };
+    let change = GroupChange {
+        template: Some((template.clone(), second, None)),
+        desired: Some(4),
+        ..Default::default()
+    };
     cloud.update_group(&name, &change).await.expect("changed");
     cloud.suspend_processes(&name, &[Process::AZRebalance]).await.expect("suspended");
     sim.step(Duration::from_secs(40));
@@ -152,7 +152,7 @@ async fn pages_and_tags() {
     let (template, version) =
         cloud.create_template("one", &content("m7i.large"), "", &tags(), "t").await.expect("made").made;
     for n in 0..250 {
-        let spec = GroupSpec {
+        let spec = NewGroup {
             name: format!("pool-{n:03}").into(),
             min: 0,
             max: 0,

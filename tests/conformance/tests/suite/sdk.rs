@@ -2,11 +2,11 @@
 
 use crate::python;
 use anyhow::{Context as _, Result};
-use foo_cloud::{Compute, GroupChange, GroupSpec, Groups};
+use foo_cloud::{Compute, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
 use foo_model::{
-    Decrement, Group, GroupName, LaunchTemplateId, MetadataOptions, Process, Protection, SubnetId,
-    TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    Decrement, Group, GroupChange, GroupName, LaunchTemplateId, MetadataOptions, NewGroup, Process,
+    Protection, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
@@ -155,7 +155,7 @@ impl World {
     }
 
     async fn groups(&mut self, id: &LaunchTemplateId) {
-        let spec = GroupSpec {
+        let spec = NewGroup {
             name: "pool".into(),
             min: 0,
             max: 6,
@@ -194,7 +194,7 @@ impl World {
             format!("{versions:?}")
         })
         .await;
-        let newer = GroupSpec {
+        let newer = NewGroup {
             name: "newer".into(),
             desired: Some(0),
             template: (id.clone(), TemplateVersion(2)),

@@ -12,17 +12,17 @@ use crate::pool::output::publish;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
-use foo_cloud::{Cloud, CloudError, ErrorKind, GroupChange, GroupSpec, Made, VersionCopy};
+use foo_cloud::{Cloud, CloudError, ErrorKind, Made, VersionCopy};
 use foo_model::hook::HookConfig;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, QUARANTINE_ANNOTATION};
 use foo_model::{
-    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process, Protection,
-    SpecHash, TemplateVersion, Timestamp, Uid, Zone,
+    DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process, SpecHash,
+    TemplateVersion, Timestamp, Uid, Zone,
 };
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
 use foo_planner::report::{About, Event, Severity};
-use foo_planner::{Action, NewGroup, OnlyIf};
+use foo_planner::{Action, OnlyIf};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
@@ -236,10 +236,8 @@ impl Hands<'_> {
 
     async fn group(&self, action: &Action) -> Result<(), CloudError> {
         match action {
-            Action::CreateGroup(group) => self.cloud.create_group(&new_group(group)).await,
-            Action::UpdateGroup { name, change, .. } => {
-                self.cloud.update_group(name, &group_change(change)).await
-            }
+            Action::CreateGroup(group) => self.cloud.create_group(group).await,
+            Action::UpdateGroup { name, change, .. } => self.cloud.update_group(name, change).await,
             Action::TagGroup { name, tags } => self.cloud.tag_group(name, tags).await,
             Action::SuspendProcesses { name, processes } => {
                 let processes: Vec<Process> = processes.iter().copied().collect();
@@ -500,37 +498,6 @@ impl Hands<'_> {
             )
             .await?;
         Ok(())
-    }
-}
-
-fn new_group(group: &NewGroup) -> GroupSpec {
-    GroupSpec {
-        name: group.name.clone(),
-        min: group.min,
-        max: group.max,
-        desired: group.desired,
-        template: group.template.clone(),
-        mix: group.mix.clone(),
-        subnets: group.subnets.clone(),
-        new_instances: Protection::Protected,
-        drain_hook: Some(group.hook),
-        tags: group.tags.clone(),
-    }
-}
-
-fn group_change(change: &foo_planner::GroupSettings) -> GroupChange {
-    let (template, mix) = match change.template.clone() {
-        Some((id, version, mix)) => (Some((id, version)), mix),
-        None => (None, None),
-    };
-    GroupChange {
-        min: change.min,
-        max: change.max,
-        desired: change.desired,
-        template,
-        mix,
-        subnets: change.subnets.clone(),
-        new_instances: change.protect_new_instances.then_some(Protection::Protected),
     }
 }
 

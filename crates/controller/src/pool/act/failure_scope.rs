@@ -181,7 +181,7 @@ fn machine(action: &Action) -> Option<&MachineName> {
 mod tests {
     use super::*;
     use foo_cloud::{CloudError, Operation};
-    use foo_planner::GroupSettings;
+    use foo_model::GroupChange;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn end(id: &str, decrement: Decrement) -> Action {
@@ -245,7 +245,7 @@ mod tests {
         let protect = Action::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] };
         holds.failed(&protect, &refused(ErrorKind::Invalid));
         let change =
-            Action::UpdateGroup { name: "g".into(), change: GroupSettings::default(), why: String::new() };
+            Action::UpdateGroup { name: "g".into(), change: GroupChange::default(), why: String::new() };
         assert!(holds.hold(&change));
         assert!(!holds.hold(&end("i-1", Decrement::Replace)));
     }

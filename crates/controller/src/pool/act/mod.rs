@@ -217,7 +217,7 @@ impl Pools {
     fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
             Action::CreateGroup(group) => {
-                state.hook = Some((now, Some(group.hook)));
+                state.hook = Some((now, group.drain_hook));
                 state.made.group(now);
             }
             Action::DeleteTemplate { .. } => state.made.template_is_gone(),

@@ -155,8 +155,8 @@ pub(in crate::pool) fn token(uid: &str, what: impl Hash, now: Timestamp) -> Stri
 mod tests {
     use super::*;
     use foo_cloud::Operation;
+    use foo_model::GroupChange;
     use foo_model::names::TAG_POOL;
-    use foo_planner::GroupSettings;
 
     fn at(second: u64) -> Timestamp {
         Timestamp(1_000_000).plus(Duration::from_secs(second))
@@ -215,7 +215,7 @@ mod tests {
     fn a_version_that_auto_scaling_does_not_find_is_no_failure_while_it_is_young() {
         let (mut made, _) = made();
         let update =
-            Action::UpdateGroup { name: "g".into(), change: GroupSettings::default(), why: String::new() };
+            Action::UpdateGroup { name: "g".into(), change: GroupChange::default(), why: String::new() };
         let refused = |operation, kind, words| CloudError::new(operation, kind, None, words);
         let missing =
             "You must use a valid fully-formed launch template. Could not find the specified version 2";

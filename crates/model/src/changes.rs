@@ -1,0 +1,47 @@
+//! What a group is created with, and what of a group can be changed: decided by the planner, carried out by a cloud.
+
+use crate::{GroupName, HookConfig, InstancesMix, LaunchTemplateId, Protection, SubnetId, TemplateVersion};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A group to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewGroup {
+    /// Its name.
+    pub name: GroupName,
+    /// Minimum size.
+    pub min: u32,
+    /// Maximum size.
+    pub max: u32,
+    /// Desired capacity; `None` when somebody else decides: AWS starts at the minimum size.
+    pub desired: Option<u32>,
+    /// Template and version to launch from.
+    pub template: (LaunchTemplateId, TemplateVersion),
+    /// Types and purchase options, for a mixed instances policy.
+    pub mix: Option<InstancesMix>,
+    /// Subnets to spread over; at least one.
+    pub subnets: BTreeSet<SubnetId>,
+    /// Whether new instances are protected from scale-in.
+    pub new_instances: Protection,
+    /// Our lifecycle hook, created with the group so that nothing of it ever ends without.
+    pub drain_hook: Option<HookConfig>,
+    /// Tags of the group, the ownership tags included; not propagated to instances (the template tags those).
+    pub tags: BTreeMap<String, String>,
+}
+
+/// What to change in a group; `None` leaves a setting as it is. All sizes are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupChange {
+    /// Minimum size.
+    pub min: Option<u32>,
+    /// Maximum size.
+    pub max: Option<u32>,
+    /// Desired capacity.
+    pub desired: Option<u32>,
+    /// Template and version to launch from, and the mix that goes with them: `None` inside means no mix.
+    pub template: Option<(LaunchTemplateId, TemplateVersion, Option<InstancesMix>)>,
+    /// Subnets.
+    pub subnets: Option<BTreeSet<SubnetId>>,
+    /// Protection of new instances.
+    pub new_instances: Option<Protection>,
+}
