@@ -22,6 +22,7 @@ mod output;
 mod pass;
 mod plan_loop;
 mod pools;
+mod reads;
 mod reconcile;
 mod state;
 mod tenure;

@@ -5,6 +5,7 @@
 use super::gather::Gathered;
 use crate::clock::to_kube;
 use crate::pool::foo_machine_metadata;
+use crate::pool::reads::Read;
 use foo_api::{capi, names};
 use foo_cloud::model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
@@ -92,9 +93,9 @@ pub(in crate::pool) fn denied_details(observer: &Observer, report: &Report) -> O
 pub(in crate::pool) fn template(
     observer: &Observer,
     identity: &Identity,
-    read: Option<&(Timestamp, Option<LaunchTemplate>)>,
+    read: Option<&Read<Option<LaunchTemplate>>>,
 ) -> Look<Option<LaunchTemplate>> {
-    let Some((at, read)) = read else { return Look::Unknown };
+    let Some(Read { at, value: read }) = read else { return Look::Unknown };
     let differs = observer.template(&identity.group).is_some_and(|(swept, summary)| {
         swept > *at
             && match (&summary, read) {
