@@ -1,7 +1,8 @@
-//! The middle of a pass: plan and act, again as long as an action brought what the next plan needs.
+//! The middle of a pass: plan, check and act, again as long as an action brought what the next plan needs.
 //!
 //! Nothing is read here but what is looked at again, and nothing is published.
 
+use super::check::CheckedPlan;
 use super::inputs::account::WRONG_ACCOUNT;
 use super::inputs::aws::Aws;
 use super::inputs::{GroupLook, Inputs, observe};
@@ -24,7 +25,7 @@ use kube_runtime::reflector::ObjectRef;
 const PLANS: usize = 5;
 
 impl Pools {
-    /// Plans and acts, again as long as an action brought what the next plan needs.
+    /// Plans, checks and acts, again as long as an action brought what the next plan needs.
     pub(super) async fn plan_and_act(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -35,6 +36,7 @@ impl Pools {
         let (mut events, mut tried, mut plans) = (Vec::new(), 0, 0);
         loop {
             let plan = plan(inputs, state);
+            let plan = CheckedPlan::of(plan, inputs, &state.memory, &self.context.metrics);
             let mut pass = self.act(inputs, plan, state).await;
             plans += 1;
             if plans == PLANS || !needs_another_plan(inputs, &pass) {

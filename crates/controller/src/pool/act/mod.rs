@@ -1,4 +1,4 @@
-//! A plan is checked and carried out: one action after the other, what each brought about noted at once.
+//! A checked plan is carried out: one action after the other, what each brought about noted at once.
 
 mod cordon;
 pub(super) mod execute;
@@ -7,11 +7,11 @@ pub(super) mod recently_created;
 pub(super) mod repeats;
 pub(super) mod terminate_together;
 
+use super::check::CheckedPlan;
 use super::inputs::Inputs;
 use super::inputs::aws::Aws;
 use super::inputs::gather::Gathered;
 use super::lanes::LONGEST_BACKLOG;
-use super::output::failure_report;
 use super::pass::{Pass, Remainder};
 use super::pools::Pools;
 use super::reads::Read;
@@ -60,8 +60,8 @@ struct Sent {
 
 impl Pools {
     /// Carries a plan out, but for what a failure holds up.
-    pub(super) async fn act(&self, inputs: &Inputs<'_>, plan: Plan, state: &mut PoolState) -> Pass {
-        let plan = self.checked(inputs, plan, state);
+    pub(super) async fn act(&self, inputs: &Inputs<'_>, plan: CheckedPlan, state: &mut PoolState) -> Pass {
+        let plan = plan.into_plan();
         state.memory = plan.memory.clone();
         let Aws::Usable(region, identity) = &inputs.aws else {
             return self.act_without_aws(inputs.gathered, plan).await;
@@ -93,16 +93,6 @@ impl Pools {
             event.about == About::Nothing || carried.iter().any(|action| event.about.is(action))
         });
         pass
-    }
-
-    /// The plan, or one that does nothing and says why: what breaks an invariant is not carried out.
-    fn checked(&self, inputs: &Inputs<'_>, mut plan: Plan, state: &PoolState) -> Plan {
-        let violations =
-            foo_planner::check::violations(&inputs.desired, &inputs.observed, &state.memory, &plan);
-        if !violations.is_empty() {
-            failure_report::refused(&mut plan, &violations, &self.context.metrics);
-        }
-        plan
     }
 
     async fn begin<'a>(
