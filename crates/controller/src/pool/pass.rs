@@ -99,3 +99,23 @@ impl Pass {
         self.failure.is_some() || self.plan.actions.iter().any(Action::changes_group)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_the_most_urgent_of_all_that_is_left() {
+        let left = |parts: &[Remainder]| {
+            let mut all = Remainder::Nothing;
+            for part in parts {
+                all.add(*part);
+            }
+            all
+        };
+        let later = |seconds| Remainder::Later(Duration::from_secs(seconds));
+        assert_eq!(left(&[]), Remainder::Nothing);
+        assert_eq!(left(&[later(10), Remainder::Nothing, later(5), later(20)]), later(5));
+        assert_eq!(left(&[later(10), Remainder::PlanAgain, later(5)]), Remainder::PlanAgain);
+    }
+}

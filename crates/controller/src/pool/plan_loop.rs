@@ -5,7 +5,7 @@
 use super::check::CheckedPlan;
 use super::inputs::account::WRONG_ACCOUNT;
 use super::inputs::aws::Aws;
-use super::inputs::{GroupLook, Inputs, observe};
+use super::inputs::{Freshness, Inputs, observe, replacement_rules};
 use super::output::failure_report::{self, Unseen};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
@@ -77,11 +77,16 @@ impl Pools {
     }
 }
 
-/// A pass begins with this view.
+/// A pass begins; the first one takes over what the status tells of a roll-out.
 fn begin(inputs: &Inputs<'_>, state: &mut PoolState) {
     if let Aws::Usable(..) = inputs.aws {
+        let now = inputs.observed.now;
+        if state.started.is_none() {
+            state.started = Some(now);
+            state.memory.trial = replacement_rules::resumed(inputs.gathered, now);
+        }
         let view = idle_check::digest(&inputs.desired, &inputs.observed, &state.memory);
-        state.idle.begins(view, inputs.observed.now);
+        state.idle.begins(view, now);
         state.calls.repeats.sees(view);
     }
 }
@@ -122,7 +127,7 @@ fn needs_another_plan(inputs: &Inputs<'_>, pass: &Pass) -> bool {
 /// What AWS refused in an earlier pass, if this one had no fresh look to plan by and leaves it as it was. A status that
 /// forgot it would be written twice for each try.
 fn refusal_that_stands(inputs: &Inputs<'_>, pass: &Pass, state: &PoolState) -> Option<(Action, CloudError)> {
-    let is_seen = inputs.look == GroupLook::Fresh && pass.is_clear();
+    let is_seen = inputs.freshness == Freshness::Fresh && pass.is_clear();
     let at = matches!(inputs.observed.group, Look::At { .. });
     state.calls.refused.clone().filter(|_| at && !is_seen && !pass.tries())
 }

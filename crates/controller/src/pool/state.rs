@@ -207,3 +207,17 @@ impl Reported {
         news
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_is_believed_until_the_cache_shows_it() {
+        let mut unconfirmed = Unconfirmed { finalizer: Some(Finalizer::Present), moves: None };
+        assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Present);
+        assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
+        assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Absent, "somebody took it off since");
+        assert_eq!(unconfirmed.moves(Moves::Free), Moves::Free);
+    }
+}

@@ -14,7 +14,7 @@ const ASK_AGAIN: Duration = Duration::from_mins(3);
 const ACTIVITIES: u32 = 20;
 
 /// What AWS said of the last launch that failed; `None` while there is no lasting shortage.
-pub(in crate::pool) async fn words(
+pub(in crate::pool) async fn last_message(
     region: &CloudRegion,
     group: &GroupName,
     short_since: Option<Timestamp>,

@@ -50,7 +50,7 @@ pub(super) struct Inputs<'a> {
     /// What is the case.
     pub(super) observed: Observed,
     /// Whether the group was looked at after our last change of it.
-    pub(super) look: GroupLook,
+    pub(super) freshness: Freshness,
     /// Facts about the pool's instance types.
     pub(super) instance_types: Result<Vec<InstanceTypeInfo>, Blocked>,
     /// Why the account that is looked at is not the pool's, or cannot be told.
@@ -61,16 +61,16 @@ pub(super) struct Inputs<'a> {
 
 /// How old the look at the group is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GroupLook {
+pub(super) enum Freshness {
     /// Newer than our last change of the group.
     Fresh,
     /// Older than that, or there is none.
-    Old,
+    Stale,
 }
 
-/// What is to be shown of AWS's own words.
+/// What AWS says about what goes wrong, for people.
 #[derive(Clone, Default)]
-struct Words {
+struct Messages {
     launch_failure: Option<String>,
     termination_causes: BTreeMap<InstanceId, String>,
 }
@@ -95,39 +95,45 @@ impl Pools {
     ) -> Inputs<'a> {
         let instance_types = self.instance_types(gathered, region, state).await;
         let mut control_plane = ControlPlane::default();
-        let (desired, account_mismatch, words) = match &aws {
+        let (desired, account_mismatch, messages) = match &aws {
             Aws::Usable(region, identity) => {
                 let mut desired = self.desired(key, gathered, region, identity, &instance_types, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
-                let words = self.words(gathered, region, identity, state).await;
-                let now = self.context.clock.now();
-                if state.started.is_none() {
-                    state.started = Some(now);
-                    state.memory.trial = replacement_rules::resumed(gathered, now);
-                }
+                let messages = self.messages(gathered, region, identity, state).await;
                 self.hold_back(gathered, &mut desired, &mut control_plane, state).await;
-                (desired, mismatch, words)
+                (desired, mismatch, messages)
             }
-            Aws::Unknown => (desired::without_aws(gathered, None), None, Words::default()),
-            Aws::Unusable(because) => (desired::without_aws(gathered, Some(because)), None, Words::default()),
+            Aws::Unknown => (desired::without_aws(gathered, None), None, Messages::default()),
+            Aws::Unusable(because) => {
+                (desired::without_aws(gathered, Some(because)), None, Messages::default())
+            }
         };
-        let observed = self.observed(gathered, &aws, &desired, account_mismatch.as_ref(), words, state);
-        let look = look(&observed, state);
-        Inputs { gathered, aws, desired, observed, look, instance_types, account_mismatch, control_plane }
+        let observed = self.observed(gathered, &aws, &desired, account_mismatch.as_ref(), messages, state);
+        let freshness = freshness(&observed, state);
+        Inputs {
+            gathered,
+            aws,
+            desired,
+            observed,
+            freshness,
+            instance_types,
+            account_mismatch,
+            control_plane,
+        }
     }
 
     /// Looks again at what an action changed or brought.
     pub(super) async fn look_again(&self, inputs: &mut Inputs<'_>, state: &mut PoolState) {
         self.hold_back(inputs.gathered, &mut inputs.desired, &mut inputs.control_plane, state).await;
-        let words = Words {
+        let messages = Messages {
             launch_failure: inputs.observed.shortage.take(),
             termination_causes: std::mem::take(&mut inputs.observed.causes),
         };
         let mismatch = inputs.account_mismatch.as_ref();
         inputs.observed =
-            self.observed(inputs.gathered, &inputs.aws, &inputs.desired, mismatch, words, state);
-        inputs.look = look(&inputs.observed, state);
+            self.observed(inputs.gathered, &inputs.aws, &inputs.desired, mismatch, messages, state);
+        inputs.freshness = freshness(&inputs.observed, state);
     }
 
     /// Facts about the pool's instance types: also for a pool that nothing is done for, since its status tells of them.
@@ -188,18 +194,20 @@ impl Pools {
         }
     }
 
-    async fn words(
+    async fn messages(
         &self,
         gathered: &Gathered,
         region: &CloudRegion,
         identity: &Identity,
         state: &mut PoolState,
-    ) -> Words {
+    ) -> Messages {
         let (group, now) = (&identity.group, self.context.clock.now());
         let short_since = state.memory.short_since;
-        Words {
-            launch_failure: launch_failures::words(region, group, short_since, &mut state.reads, now).await,
-            termination_causes: termination_causes::of_ends(region, group, gathered, &mut state.reads).await,
+        Messages {
+            launch_failure: launch_failures::last_message(region, group, short_since, &mut state.reads, now)
+                .await,
+            termination_causes: termination_causes::of_waiting(region, group, gathered, &mut state.reads)
+                .await,
         }
     }
 
@@ -220,17 +228,17 @@ impl Pools {
         aws: &Aws<'_>,
         desired: &Desired,
         mismatch: Option<&Blocked>,
-        words: Words,
+        messages: Messages,
         state: &mut PoolState,
     ) -> Observed {
         let now = self.context.clock.now();
         let foo_machines = observe::foo_machines(gathered);
         let view = match (aws, mismatch) {
-            (Aws::Usable(..), Some(doubt)) => doubted(doubt),
+            (Aws::Usable(..), Some(doubt)) => untrusted(doubt),
             (Aws::Usable(region, identity), None) => seen(gathered, region, identity, &foo_machines, state),
             (Aws::Unknown, _) => unknown(gathered, desired, now),
             (Aws::Unusable(because), _) => {
-                View { template: Look::Unknown, hook: Look::Unknown, ..doubted(because) }
+                View { template: Look::Unknown, hook: Look::Unknown, ..untrusted(because) }
             }
         };
         let signals = match aws {
@@ -253,8 +261,8 @@ impl Pools {
             quarantine: observe::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
             settled_from: self.settled_from,
-            shortage: words.launch_failure,
-            causes: words.termination_causes,
+            shortage: messages.launch_failure,
+            causes: messages.termination_causes,
         }
     }
 }
@@ -273,7 +281,7 @@ fn seen(
     let is_made = gathered.pool.spec.provider_id.is_some();
     let template =
         if matches!(group, Look::Unknown) && matches!(state.watching, Watching::Here(..)) && is_made {
-            observe::doubted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
+            observe::untrusted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
         } else {
             observe::template(&region.observer, identity, state.reads.template.as_ref())
         };
@@ -286,11 +294,11 @@ fn seen(
 }
 
 /// What is seen with credentials of somebody else's account is not the pool's.
-fn doubted(doubt: &Blocked) -> View {
+fn untrusted(doubt: &Blocked) -> View {
     View {
-        group: observe::doubted(doubt),
-        template: observe::doubted(doubt),
-        hook: observe::doubted(doubt),
+        group: observe::untrusted(doubt),
+        template: observe::untrusted(doubt),
+        hook: observe::untrusted(doubt),
         strays: BTreeMap::new(),
     }
 }
@@ -307,8 +315,12 @@ fn unknown(gathered: &Gathered, desired: &Desired, now: Timestamp) -> View {
     View { group, template, hook: Look::Unknown, strays: BTreeMap::new() }
 }
 
-fn look(observed: &Observed, state: &PoolState) -> GroupLook {
-    if observed.group.seen_at() > state.memory.ledger.changed_at { GroupLook::Fresh } else { GroupLook::Old }
+fn freshness(observed: &Observed, state: &PoolState) -> Freshness {
+    if observed.group.seen_at() > state.memory.ledger.changed_at {
+        Freshness::Fresh
+    } else {
+        Freshness::Stale
+    }
 }
 
 /// A spec that changed asks AWS anew about what it names; otherwise what was found before will do.

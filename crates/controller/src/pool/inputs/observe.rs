@@ -54,7 +54,7 @@ pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName
 }
 
 /// A look that is not to be believed.
-pub(in crate::pool) fn doubted<T>(doubt: &Blocked) -> Look<T> {
+pub(in crate::pool) fn untrusted<T>(doubt: &Blocked) -> Look<T> {
     Look::Failed { reason: doubt.reason.clone(), message: doubt.message.clone() }
 }
 

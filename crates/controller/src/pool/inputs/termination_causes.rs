@@ -18,7 +18,7 @@ const ACTIVITIES: u32 = 100;
 const BECAUSE: &str = "in response to ";
 
 /// Why AWS ends the instances that wait for it and whose Machines nobody deleted, as far as it says.
-pub(in crate::pool) async fn of_ends(
+pub(in crate::pool) async fn of_waiting(
     region: &CloudRegion,
     group: &GroupName,
     gathered: &Gathered,
