@@ -5,10 +5,10 @@
 
 use super::inputs::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
-use super::lanes::{LONGEST_BACKLOG, Urgency};
+use super::lanes::Urgency;
 use super::output::{Error, instance_details};
 use super::pass::{Observation, Pass, Remainder};
-use super::pools::{Access, Pools, WishPrint};
+use super::pools::{Access, LONGEST_BACKLOG, Pools, WishPrint};
 use super::state::{PoolState, Tenure};
 use super::tenure;
 use crate::backoff::jittered;
