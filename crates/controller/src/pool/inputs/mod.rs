@@ -2,7 +2,8 @@
 //!
 //! [`gather`] takes from the caches what belongs to the pool; the rest of this folder asks Kubernetes and AWS, once in a
 //! pass. What an action changes or brings (the group, the launch template, the hook) is looked at again for each plan,
-//! without a call.
+//! without a call. The control plane's version alone is read when the launch template is known, and so perhaps only for
+//! the second plan.
 
 pub(super) mod account;
 pub(super) mod aws;

@@ -91,9 +91,9 @@ impl Pools {
             publish::ids(client, gathered, report, arn).await?;
         }
         let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
-        let while_paused = || publish::paused_pool_status(&gathered.pool, report, now);
-        let status = Some(()).filter(|()| paused).and_then(|()| while_paused());
-        let status = status.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
+        let while_paused =
+            if paused { publish::paused_pool_status(&gathered.pool, report, now) } else { None };
+        let status = while_paused.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
         let written = self
             .pool_status
             .apply_if_changed(&pools, gathered.pool.as_ref(), gathered.pool.status.as_ref(), &status)
