@@ -160,16 +160,16 @@ impl Pools {
         let Acting { inputs, region, until, pass, .. } = acting;
         let pool = &inputs.desired.identity;
         if Instant::now() >= *until {
-            tracing::warn!(%pool, "the pass takes long; the rest is planned anew");
+            tracing::warn!(%pool, "the reconcile takes long; the remaining actions are planned again");
             return true;
         }
         // One action in each pass: a pool that always gave way would never get anything done.
         if pass.tried > 0 && region.backlog() > LONGEST_BACKLOG {
-            tracing::debug!(%pool, "the account's calls are used up; the rest is planned anew");
+            tracing::debug!(%pool, "the rate limit of the AWS account is used up; the remaining actions are planned again");
             return true;
         }
         if inputs.desired.pause.is_none() && self.caches.is_paused(inputs.gathered) {
-            tracing::info!(%pool, "paused in the middle of a pass");
+            tracing::info!(%pool, "paused during a reconcile; the remaining actions are skipped");
             return true;
         }
         false
@@ -245,7 +245,7 @@ impl Pools {
                 carried.push(action.clone());
             }
             Done::NotYet => {
-                tracing::debug!(%pool, ?action, "AWS cannot do it yet");
+                tracing::debug!(%pool, ?action, "AWS cannot carry out the action yet");
                 pass.remainder.add(Remainder::Later(NOT_YET));
                 holds.raced(action);
             }
@@ -261,7 +261,7 @@ impl Pools {
             Done::Carried => {
                 Self::carried_out(action, state, now);
                 carried.push(action.clone());
-                tracing::debug!(%pool, ?action, "done");
+                tracing::debug!(%pool, ?action, "action done");
             }
             Done::Overtaken(_) => {
                 pass.remainder.add(Remainder::PlanAgain);
@@ -280,18 +280,18 @@ impl Pools {
         let Acting { inputs, pass, holds, .. } = acting;
         let pool = &inputs.desired.identity;
         if failure.is_race() {
-            tracing::debug!(%pool, %failure, "somebody else was first");
+            tracing::debug!(%pool, %failure, "another writer changed the object first");
             pass.remainder.add(Remainder::PlanAgain);
             holds.raced(action);
             return;
         }
         holds.failed(action, &failure);
         if let Some(again) = excused(action, &failure, state, now) {
-            tracing::info!(%pool, ?action, %failure, "refused; what it is about was made a moment ago");
+            tracing::info!(%pool, ?action, %failure, "AWS does not know yet what was created a moment ago");
             pass.remainder.add(Remainder::Later(again));
             return;
         }
-        tracing::warn!(%pool, ?action, %failure, "failed");
+        tracing::warn!(%pool, ?action, %failure, "action failed");
         if pass.failure.is_none() {
             pass.failure = Some((action.clone(), failure));
         }
@@ -390,7 +390,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
         Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
         Ok(Done::Overtaken(why)) => {
-            tracing::info!(?action, why, "not done");
+            tracing::info!(?action, why, "action skipped");
             (Outcome::Refused, ActionOutcome::Refused)
         }
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),

@@ -116,7 +116,7 @@ impl Pools {
         let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         if state.idle.ends(worked && pass.is_complete(), self.context.clock.now()) {
-            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "does not rest though nothing changes");
+            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "the pool does not settle: it keeps writing although nothing changes; please report this");
             self.context.metrics.invariant_violated(Invariant::I10);
         }
     }
