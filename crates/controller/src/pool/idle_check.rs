@@ -21,7 +21,7 @@ const LOOPS_WITHIN: Duration = Duration::from_mins(15);
 
 /// What the last pass of a pool saw, and whether it rests.
 #[derive(Debug, Default)]
-pub(super) struct Rest {
+pub(super) struct IdleCheck {
     seen: Option<u64>,
     until: Option<Timestamp>,
     /// Nothing calls for the pass that is under way.
@@ -30,7 +30,7 @@ pub(super) struct Rest {
     busy: Option<(Timestamp, Timestamp)>,
 }
 
-impl Rest {
+impl IdleCheck {
     /// A pass begins, with a digest of what it sees ([`digest`]), and plans at that time.
     pub(super) fn begins(&mut self, digest: u64, now: Timestamp) {
         let is_same = self.seen.replace(digest) == Some(digest);
@@ -172,7 +172,7 @@ mod tests {
 
     /// Plays passes: what each sees, when, whether it does something, when it wants to be called again.
     fn plays(passes: &[(u64, u64, bool, Option<u64>)]) -> Vec<bool> {
-        let mut rest = Rest::default();
+        let mut rest = IdleCheck::default();
         let mut pass = |&(sees, now, did, after): &(u64, u64, bool, Option<u64>)| {
             rest.begins(sees, at(now));
             rest.comes_back(at(now), after.map(Duration::from_secs));

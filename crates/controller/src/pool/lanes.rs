@@ -11,10 +11,6 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use kube_runtime::reflector::ObjectRef;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-/// With more calls of the account waiting than this, a pass does not begin, or go on to its next action.
-pub(super) const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 
 /// However many clouds there are, each may have this part of all passes: one of four.
 const SMALLEST_PART: usize = 4;

@@ -4,15 +4,18 @@
 //!
 //! * [`inputs`]: what Kubernetes knows of the pool, then everything that is read for a plan, as the planner's two inputs;
 //! * `foo_planner::plan`: every decision;
-//! * [`act`]: the plan is checked and carried out, action by action;
+//! * [`check`]: a second opinion; a plan that breaks an invariant is not carried out;
+//! * [`act`]: the plan is carried out, action by action;
 //! * [`output`]: status, provider ids, events.
 //!
-//! [`reconcile`] is a pass from end to end, [`plan_loop`] its middle: inputs, plan, act, again while an action brings what
-//! the next plan needs; [`pass`] is what came of it. [`state`] is what is remembered between passes, [`lanes`] keeps one slow
-//! account from holding up all others, [`tenure`] says which of several pools a group belongs to, [`idle_check`] that nothing
-//! is done for ever. There is no decision about instances or Machines in this folder.
+//! [`reconcile`] is a pass from end to end, [`plan_loop`] its middle: plan, check, act, again while an action brings what
+//! the next plan needs; [`pass`] is what came of it. [`pools`] is what a pass works with, [`state`] (with [`reads`]) what is
+//! remembered of a pool between passes. [`watching`] keeps a pool's group under observation, [`tenure`] says which of
+//! several pools a group belongs to, [`lanes`] keeps one slow account from holding up all others, [`idle_check`] notices a
+//! pool that never rests. There is no decision about instances or Machines in this folder.
 
 mod act;
+mod check;
 mod foo_machine_metadata;
 mod idle_check;
 mod inputs;
@@ -22,6 +25,7 @@ mod output;
 mod pass;
 mod plan_loop;
 mod pools;
+mod reads;
 mod reconcile;
 mod state;
 mod tenure;

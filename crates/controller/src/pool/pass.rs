@@ -1,77 +1,121 @@
-//! What a pass comes to, and what can be read off it.
+//! What a pass came to.
 
 use super::act::execute::Failure;
-use super::output::failure_report;
-use super::state::PoolState;
 use foo_cloud::CloudError;
-use foo_planner::report::{Event, Pace};
+use foo_planner::report::Event;
 use foo_planner::{Action, Plan};
 use std::time::Duration;
 
 /// What a pass came to.
 pub(super) struct Pass {
+    /// The last plan.
     pub(super) plan: Plan,
+    /// The first action that failed.
     pub(super) failure: Option<(Action, Failure)>,
-    pub(super) raced: bool,
-    pub(super) acted: bool,
-    pub(super) sight: Sight,
-    /// AWS could not do something yet: when to try again.
-    pub(super) again: Option<Duration>,
+    /// What is left of the plan.
+    pub(super) remainder: Remainder,
+    /// How many actions were tried, those of earlier plans included.
+    pub(super) tried: usize,
+    /// Whether it had anything to go by.
+    pub(super) observation: Observation,
+}
+
+/// What is left of a plan, and when to go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Remainder {
+    /// Nothing: every action was carried out, or failed.
+    #[default]
+    Nothing,
+    /// AWS cannot do something yet, or it had no effect the last times: it is tried again after so long.
+    Later(Duration),
+    /// Another writer was first, or the pass gave way: it is planned again at once.
+    PlanAgain,
 }
 
 /// Whether a pass had anything to go by.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Observation {
     /// The group was looked at, or it is known why not.
-    Had,
+    Known,
     /// The first look at the group is under way.
-    Awaited,
+    Pending,
     /// What came of the last failed try is not seen yet: it has voided the look before it, or its answer was lost. The
     /// failure stands.
-    Voided,
+    Stale,
+}
+
+impl Remainder {
+    /// Something more is left.
+    pub(super) fn add(&mut self, more: Self) {
+        *self = match (*self, more) {
+            (Self::PlanAgain, _) | (_, Self::PlanAgain) => Self::PlanAgain,
+            (Self::Later(one), Self::Later(other)) => Self::Later(one.min(other)),
+            (Self::Nothing, one) | (one, Self::Nothing) => one,
+        };
+    }
 }
 
 impl Pass {
-    /// The last of several rounds, with what the earlier ones told and did.
-    pub(super) fn after(mut self, mut events: Vec<Event>, acted: bool) -> Self {
+    /// Nothing of the plan has been tried yet.
+    pub(super) fn begin(plan: Plan) -> Self {
+        let (remainder, observation) = (Remainder::Nothing, Observation::Known);
+        Self { plan, failure: None, remainder, tried: 0, observation }
+    }
+
+    /// The last of several plans, with what the earlier ones told and tried.
+    pub(super) fn after(mut self, mut events: Vec<Event>, tried: usize) -> Self {
         events.append(&mut self.plan.report.events);
         self.plan.report.events = events;
-        Self { acted, ..self }
+        self.tried += tried;
+        self
     }
-}
 
-/// How closely to look: a pool that fails is left alone until its next try.
-pub(super) fn pace(pass: &Pass) -> foo_cloud::observer::Pace {
-    match (&pass.failure, pass.sight, pass.plan.report.next.pace) {
-        (None, Sight::Had | Sight::Awaited, Pace::Active) => foo_cloud::observer::Pace::Active,
-        (None, Sight::Had | Sight::Awaited, Pace::Patient) => foo_cloud::observer::Pace::Patient,
-        (None | Some(_), _, _) => foo_cloud::observer::Pace::Quiet,
+    /// Whether the whole plan was carried out.
+    pub(super) fn is_complete(&self) -> bool {
+        self.failure.is_none() && self.remainder == Remainder::Nothing
     }
-}
 
-/// What AWS refused in this pass.
-pub(super) fn refused(pass: &Pass) -> Option<(Action, CloudError)> {
-    match &pass.failure {
-        Some((action, Failure::Cloud(error))) => Some((action.clone(), error.clone())),
-        Some((_, Failure::Kubernetes(_))) | None => None,
+    /// Whether the pool was let go of.
+    pub(super) fn is_removed(&self) -> bool {
+        self.is_complete() && self.plan.actions.contains(&Action::RemoveFinalizer)
     }
-}
 
-/// Whether nothing is unclear about what became of our calls: one without an answer may still have been carried out.
-pub(super) fn is_clear(pass: &Pass) -> bool {
-    let ledger = &pass.plan.memory.ledger;
-    ledger.created.is_none() && ledger.desired.is_none() && ledger.leaving.is_empty()
-}
-
-/// Whether this pass, which had no fresh look to plan by, leaves what AWS refused before as it was. If so, the report
-/// says it again: a status that forgot it would be written twice for each try.
-pub(super) fn refusal_stands(pass: &mut Pass, state: &PoolState, region: &str) -> bool {
-    let tries = pass.failure.is_some() || pass.plan.actions.iter().any(Action::changes_group);
-    match &state.refused {
-        Some((action, error)) if !tries => {
-            failure_report::refusal(&mut pass.plan.report, action, error, region);
-            true
+    /// What AWS refused.
+    pub(super) fn refused(&self) -> Option<(Action, CloudError)> {
+        match &self.failure {
+            Some((action, Failure::Cloud(error))) => Some((action.clone(), error.clone())),
+            Some((_, Failure::Kubernetes(_))) | None => None,
         }
-        Some(_) | None => false,
+    }
+
+    /// Whether nothing is unclear about what became of our calls: one without an answer may still have been carried out.
+    pub(super) fn is_clear(&self) -> bool {
+        let ledger = &self.plan.memory.ledger;
+        ledger.created.is_none() && ledger.desired.is_none() && ledger.leaving.is_empty()
+    }
+
+    /// Whether the group was to be changed.
+    pub(super) fn tries(&self) -> bool {
+        self.failure.is_some() || self.plan.actions.iter().any(Action::changes_group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_the_most_urgent_of_all_that_is_left() {
+        let left = |parts: &[Remainder]| {
+            let mut all = Remainder::Nothing;
+            for part in parts {
+                all.add(*part);
+            }
+            all
+        };
+        let later = |seconds| Remainder::Later(Duration::from_secs(seconds));
+        assert_eq!(left(&[]), Remainder::Nothing);
+        assert_eq!(left(&[later(10), Remainder::Nothing, later(5), later(20)]), later(5));
+        assert_eq!(left(&[later(10), Remainder::PlanAgain, later(5)]), Remainder::PlanAgain);
     }
 }

@@ -1,361 +1,146 @@
-//! The rounds of a pass: observe, plan and act, again as long as an action brought about what the next plan needs.
+//! The middle of a pass: plan, check and act, again as long as an action brought what the next plan needs.
 //!
-//! Nothing is published here; a [`Pass`] is what the rounds came to. How a plan is carried out is in `act.rs`.
+//! Nothing is read here but what is looked at again, and nothing is published.
 
-use super::act::execute::Failure;
-use super::inputs::gather::Gathered;
-use super::inputs::{
-    bootstrap_secret, desired, identity, launch_failures, observe, termination_causes, version_skew,
-};
-use super::output::failure_report;
-use super::pass::{Pass, Sight, is_clear, pace, refusal_stands, refused};
+use super::check::CheckedPlan;
+use super::inputs::account::WRONG_ACCOUNT;
+use super::inputs::aws::Aws;
+use super::inputs::{Freshness, Inputs, observe, replacement_rules};
+use super::output::failure_report::{self, Unseen};
+use super::pass::{Observation, Pass};
 use super::pools::Pools;
-use super::state::{PoolState, Tenure};
-use super::{idle_check, names, tenure};
-use crate::announcements::Place;
-use crate::apply;
-use crate::backoff::jittered;
-use crate::clouds::CloudRegion;
+use super::state::{PoolState, Tenure, Watching};
+use super::{idle_check, tenure};
+use crate::clouds::Place;
 use foo_api::FooMachinePool;
-use foo_cloud::lookups::Asking;
-use foo_cloud::observer::Seen;
-use foo_model::{DeletionTimeouts, GroupName, Seconds};
-use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
-use foo_planner::observed::{Finalizer, Look, Moves};
-use foo_planner::{Action, Observed};
-use kube::Api;
-use kube::ResourceExt;
+use foo_cloud::CloudError;
+use foo_cloud::observer::Pace as Looks;
+use foo_planner::observed::Look;
+use foo_planner::report::Pace;
+use foo_planner::{Action, Plan};
 use kube_runtime::reflector::ObjectRef;
-use std::sync::Arc;
 
 /// Plans in one pass: finalizer and template, a look at the template, the group, and one to spare. Each is a plan of
 /// its own because the next one needs what the one before brought about.
-const ROUNDS: usize = 5;
-
-/// The pool lives in another account than the one that is looked at; looking closely changes nothing about that.
-const WRONG_ACCOUNT: &str = "WrongAccount";
+const PLANS: usize = 5;
 
 impl Pools {
-    /// Plans and acts, again as long as an action brought about what the next plan needs.
-    pub(super) async fn rounds(
+    /// Plans, checks and acts, again as long as an action brought what the next plan needs.
+    pub(super) async fn plan_and_act(
         &self,
         key: &ObjectRef<FooMachinePool>,
-        gathered: &Gathered,
-        region: &Arc<CloudRegion>,
-        types: &Result<Vec<foo_cloud::InstanceTypeInfo>, Blocked>,
+        inputs: &mut Inputs<'_>,
         state: &mut PoolState,
     ) -> Pass {
-        let Some(identity) = &gathered.identity else {
-            return self.without_cloud(gathered, Look::Unknown, None, state).await;
-        };
-        let now = self.context.clock.now();
-        let data = match gathered.goal {
-            Goal::Run => {
-                let period = jittered(self.context.settings.sync_period, key);
-                bootstrap_secret::bootstrap_data(
-                    &self.context.client,
-                    &self.caches.secrets,
-                    gathered,
-                    state,
-                    now,
-                    period,
-                )
-                .await
-            }
-            Goal::Remove | Goal::LetGo => desired::BootstrapData::Missing(Blocked::new("Deleting", "")),
-        };
-        let asking = asking(state, gathered);
-        let limits = self.context.identities.limits(gathered.identity_ref());
-        let mut desired =
-            desired::desired(identity, gathered, data, types, &limits, &region.lookups, asking).await;
-        failure_report::place(&mut desired, &region.key.region);
-        // As soon as anything of it can exist.
-        let exists = observe::finalizer(gathered) == Finalizer::Present
-            || desired.missing.is_empty()
-            || gathered.pool.spec.provider_id.is_some()
-            || !gathered.foo_machines.is_empty();
-        if exists {
-            self.watch_group(key, &desired.identity.group, region, state);
-        }
-        let stranger = stranger(gathered, region, &desired.identity.group).await;
-        let shortage = launch_failures::words(region, &desired.identity.group, state, now).await;
-        let causes = termination_causes::of_ends(region, &desired.identity.group, gathered, state).await;
-        if state.began.is_none() {
-            state.began = Some(now);
-            state.memory.trial = crate::pool::inputs::replacement_rules::resumed(gathered, now);
-        }
-        let mut acted = false;
-        let mut events = Vec::new();
-        let mut round = 0;
-        state.behind = false;
+        begin(inputs, state);
+        let (mut events, mut tried, mut plans) = (Vec::new(), 0, 0);
         loop {
-            round += 1;
-            version_skew::hold_back(&self.context.client, gathered, &mut desired, state).await;
-            let observed = self.observed(&desired, gathered, region, stranger.as_ref(), state);
-            let observed = Observed { shortage: shortage.clone(), causes: causes.clone(), ..observed };
-            if round == 1 {
-                let view = idle_check::digest(&desired, &observed, &state.memory);
-                state.rest.begins(view, observed.now);
-                state.repeats.sees(view);
-            }
-            let mut plan = foo_planner::plan(&desired, &observed, &state.memory);
-            state.rest.comes_back(observed.now, plan.report.next.after);
-            // What is read of a template is not believed before the account is known, however often it is read.
-            let believed = !matches!(observed.template, Look::Failed { .. });
-            if !believed {
-                plan.actions.retain(|action| !matches!(action, Action::LookAtTemplate));
-            }
-            let fresh = observed.group.seen_at() > state.memory.ledger.changed_at;
-            let mut pass = self.act(&desired, &observed, plan, gathered, region, state).await;
-            acted |= pass.acted;
-            let went_on = believed
-                && pass.failure.is_none()
-                && !pass.raced
-                && pass.again.is_none()
-                && pass.plan.actions.iter().any(brings_news);
-            if !went_on || round >= ROUNDS {
-                pass.sight = match observed.group {
-                    Look::Unknown if state.watched.is_some() => Sight::Awaited,
-                    Look::At { .. }
-                        if !(fresh && is_clear(&pass))
-                            && refusal_stands(&mut pass, state, &region.key.region) =>
-                    {
-                        Sight::Voided
-                    }
-                    Look::Unknown | Look::Failed { .. } | Look::At { .. } => Sight::Had,
-                };
-                state.refused =
-                    refused(&pass).or_else(|| state.refused.take().filter(|_| pass.sight == Sight::Voided));
-                if let Some(error) = observe::denied_details(&region.observer, &pass.plan.report) {
-                    failure_report::blind(&mut pass.plan.report, &error);
-                }
-                tenure::log_owner(state, key, tenure::owner_by_tags(&desired.identity, &observed));
-                if state.tenure == Tenure::Own {
-                    let place = Place::of(&region.key, &desired.identity.group);
-                    let heeds = &pass.plan.report.heeds;
-                    self.context.announcements.passed(&place, observed.group.seen_at(), heeds);
-                    let elsewhere = stranger.as_ref().is_some_and(|doubt| doubt.reason == WRONG_ACCOUNT);
-                    let pace = if elsewhere { foo_cloud::observer::Pace::Quiet } else { pace(&pass) };
-                    region.observer.pace(&desired.identity.group, pace);
-                }
-                return pass.after(events, acted);
+            let plan = plan(inputs, state);
+            let plan = CheckedPlan::of(plan, inputs, &state.memory, &self.context.metrics);
+            let mut pass = self.act(inputs, plan, state).await;
+            plans += 1;
+            if plans == PLANS || !needs_another_plan(inputs, &pass) {
+                return self.finish(key, inputs, pass.after(events, tried), state);
             }
             events.append(&mut pass.plan.report.events);
+            tried += pass.tried;
+            self.look_again(inputs, state).await;
         }
     }
 
-    /// A pass for a pool whose group is another pool's: nothing but a report. The group is watched for it all the same, since
-    /// its tags tell whose it is; that costs no call.
-    pub(super) async fn refused(
+    /// What follows from a pass for its report and for how its group is looked at.
+    fn finish(
         &self,
         key: &ObjectRef<FooMachinePool>,
-        gathered: &Gathered,
-        region: &Arc<CloudRegion>,
-        taken: &Blocked,
+        inputs: &Inputs<'_>,
+        mut pass: Pass,
         state: &mut PoolState,
     ) -> Pass {
-        if let Some(identity) = &gathered.identity {
-            self.watch_group(key, &identity.group, region, state);
+        let Aws::Usable(region, identity) = &inputs.aws else { return pass };
+        let stands = refusal_that_stands(inputs, &pass, state);
+        pass.observation = match inputs.observed.group {
+            Look::Unknown if matches!(state.watching, Watching::Here(..)) => Observation::Pending,
+            Look::At { .. } if stands.is_some() => Observation::Stale,
+            Look::Unknown | Look::Failed { .. } | Look::At { .. } => Observation::Known,
+        };
+        state.calls.refused = pass.refused().or_else(|| stands.clone());
+        let details = observe::denied_details(&region.observer, &pass.plan.report);
+        failure_report::add(&mut pass, &Unseen { refused_before: stands, details }, &region.key.region);
+        tenure::log_owner(state, key, tenure::owner_by_tags(identity, &inputs.observed));
+        if state.tenure == Tenure::Own {
+            let place = Place::of(&region.key, &identity.group);
+            let heeds = &pass.plan.report.heeds;
+            self.context.announcements.passed(&place, inputs.observed.group.seen_at(), heeds);
+            region.observer.pace(&identity.group, pace(inputs, &pass));
         }
-        self.without_cloud(gathered, observe::doubted(taken), Some(taken), state).await
-    }
-
-    fn observed(
-        &self,
-        desired: &Desired,
-        gathered: &Gathered,
-        region: &CloudRegion,
-        stranger: Option<&Blocked>,
-        state: &mut PoolState,
-    ) -> Observed {
-        let now = self.context.clock.now();
-        // Until the cache shows the finalizer, adding it again would only be a conflict.
-        let finalizer = match observe::finalizer(gathered) {
-            Finalizer::Absent if state.held => Finalizer::Present,
-            shown => {
-                state.held = false;
-                shown
-            }
-        };
-        let moves = match observe::moves(gathered) {
-            Moves::Free if state.move_blocked => Moves::Blocked,
-            shown => {
-                state.move_blocked = false;
-                shown
-            }
-        };
-        let group = match stranger {
-            Some(doubt) => observe::doubted(doubt),
-            None => observe::group(&region.observer, &region.key.region, &desired.identity.group),
-        };
-        let foo_machines = observe::foo_machines(gathered);
-        // What is looked at with a stranger's eyes is not ours: neither believed nor added to. Until the group of a pool
-        // that was made before was looked at, nobody can tell whose eyes these are.
-        let is_made = gathered.pool.spec.provider_id.is_some();
-        let template = match stranger {
-            Some(doubt) => observe::doubted(doubt),
-            None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => observe::doubted(
-                &Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"),
-            ),
-            None => observe::template(&region.observer, &desired.identity, state.template.as_ref()),
-        };
-        if let Look::At { seen: None, at } = group {
-            // What is known of the hook was of a group that is gone. One that was made since has its own.
-            state.hook = state.hook.filter(|(known, _)| *known > at);
-        }
-        let hook = match (stranger, &state.hook) {
-            (Some(doubt), _) => observe::doubted(doubt),
-            (None, Some((at, terms))) => Look::At { at: *at, seen: *terms },
-            (None, None) => Look::Unknown,
-        };
-        Observed {
-            now,
-            hook,
-            template,
-            strays: observe::strays(&region.observer, &group, &foo_machines),
-            signals: match state.tenure {
-                Tenure::Own => {
-                    self.context.announcements.signals(&Place::of(&region.key, &desired.identity.group))
-                }
-                Tenure::Anothers => std::collections::BTreeMap::new(),
-            },
-            machines: observe::machines(gathered),
-            finalizer,
-            moves,
-            quarantine: observe::quarantine(gathered),
-            recorded_arn: gathered.pool.spec.provider_id.clone(),
-            settled_from: self.settled_from,
-            shortage: None,
-            causes: std::collections::BTreeMap::new(),
-            foo_machines,
-            group,
-        }
-    }
-
-    /// A pass for a pool whose cloud is not known, or is no use to it for this reason: nothing but a report, and the end of a
-    /// pool that never began.
-    pub(super) async fn without_cloud(
-        &self,
-        gathered: &Gathered,
-        group: Look<Option<foo_model::Group>>,
-        because: Option<&Blocked>,
-        state: &mut PoolState,
-    ) -> Pass {
-        let desired = wishless(gathered, because);
-        let now = self.context.clock.now();
-        let never_began = gathered.pool.spec.provider_id.is_none() && gathered.foo_cluster.is_none();
-        let group = match (desired.goal, group) {
-            // Without a FooCluster no group was ever made: a FooCluster waits for its pools before it goes.
-            (Goal::Remove, Look::Unknown) if never_began => Look::At { at: now, seen: None },
-            (_, group) => group,
-        };
-        let template = match (&group, desired.goal) {
-            (Look::At { seen: None, .. }, Goal::Remove) => Look::At { at: now, seen: None },
-            _ => Look::Unknown,
-        };
-        let observed = Observed {
-            now,
-            hook: Look::Unknown,
-            group,
-            template,
-            strays: std::collections::BTreeMap::new(),
-            signals: std::collections::BTreeMap::new(),
-            foo_machines: observe::foo_machines(gathered),
-            machines: observe::machines(gathered),
-            finalizer: observe::finalizer(gathered),
-            moves: observe::moves(gathered),
-            quarantine: observe::quarantine(gathered),
-            recorded_arn: gathered.pool.spec.provider_id.clone(),
-            settled_from: self.settled_from,
-            shortage: None,
-            causes: std::collections::BTreeMap::new(),
-        };
-        let mut plan = foo_planner::plan(&desired, &observed, &state.memory);
-        state.memory = plan.memory.clone();
-        let end = plan.actions.contains(&Action::RemoveFinalizer) && plan.actions.len() == 1;
-        if !end {
-            plan.actions.clear();
-            return Pass { plan, failure: None, raced: false, acted: false, sight: Sight::Had, again: None };
-        }
-        let pools: Api<FooMachinePool> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
-        let removed =
-            apply::remove_finalizer(&pools, gathered.pool.as_ref(), foo_api::names::POOL_FINALIZER).await;
-        let failure = removed.err().map(|error| (Action::RemoveFinalizer, Failure::from(error)));
-        Pass { plan, failure, raced: false, acted: true, sight: Sight::Had, again: None }
+        pass
     }
 }
 
-/// Why the account we look at is not the one the pool was made in, or cannot be told.
-///
-/// With other credentials the group and all its instances look gone, and every Machine would be deleted for it. A group
-/// that is there says itself whose it is; AWS is asked only when it is not.
-async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) -> Option<Blocked> {
-    let recorded = gathered.pool.spec.provider_id.as_deref().and_then(names::account_of_arn);
-    let begun_in = || gathered.pool.annotations().get(foo_api::names::ACCOUNT_ANNOTATION).map(String::as_str);
-    let made_in = recorded.or_else(begun_in)?;
-    let account = match region.observer.view(group).map(|view| view.seen) {
-        Some(Seen::Present(group)) => Ok(names::account_of_arn(&group.arn).unwrap_or_default().to_owned()),
-        // What exists is left alone until its group was looked at; what is only begun might be made anew before.
-        None if recorded.is_some() => return None,
-        Some(Seen::Absent) | None => region.account().await.map(str::to_owned),
+/// A pass begins; the first one takes over what the status tells of a roll-out.
+fn begin(inputs: &Inputs<'_>, state: &mut PoolState) {
+    if let Aws::Usable(..) = inputs.aws {
+        let now = inputs.observed.now;
+        if state.started.is_none() {
+            state.started = Some(now);
+            state.memory.trial = replacement_rules::resumed(inputs.gathered, now);
+        }
+        let view = idle_check::digest(&inputs.desired, &inputs.observed, &state.memory);
+        state.idle.begins(view, now);
+        state.calls.repeats.sees(view);
+    }
+}
+
+/// What to do, as far as it can be done with what is known of AWS.
+fn plan(inputs: &Inputs<'_>, state: &mut PoolState) -> Plan {
+    let mut plan = foo_planner::plan(&inputs.desired, &inputs.observed, &state.memory);
+    match inputs.aws {
+        Aws::Usable(..) => {
+            state.idle.comes_back(inputs.observed.now, plan.report.next.after);
+            if !believes_template(inputs) {
+                plan.actions.retain(|action| !matches!(action, Action::LookAtTemplate));
+            }
+        }
+        // Nothing but the end of a pool that never began.
+        Aws::Unknown | Aws::Unusable(_) => {
+            if plan.actions != [Action::RemoveFinalizer] {
+                plan.actions.clear();
+            }
+        }
+    }
+    plan
+}
+
+/// What is read of a template is not believed before the account is known, however often it is read.
+fn believes_template(inputs: &Inputs<'_>) -> bool {
+    !matches!(inputs.observed.template, Look::Failed { .. })
+}
+
+/// Whether an action brought about something the next plan needs and no watch will announce.
+fn needs_another_plan(inputs: &Inputs<'_>, pass: &Pass) -> bool {
+    let brings_news = |action: &Action| {
+        matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. }) || action.changes_template()
     };
-    match account {
-        Ok(account) if account == made_in => None,
-        Ok(account) => Some(Blocked::new(
-            WRONG_ACCOUNT,
-            format!("the credentials belong to account {account}, the pool was made in {made_in}"),
-        )),
-        Err(error) => {
-            let reason: &'static str = error.kind.into();
-            let error = failure_report::in_words(&error, &region.key.region);
-            Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
-        }
-    }
+    believes_template(inputs) && pass.is_complete() && pass.plan.actions.iter().any(brings_news)
 }
 
-/// A wish for a pool whose cloud is not known, or of no use for another reason.
-fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
-    let unknown =
-        || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
-    let without_cluster = || identity::without_cluster(&gathered.pool, &gathered.installation);
-    let mut missing = desired::missing(gathered);
-    // What is missing first is the cause of all else.
-    let waiting = gathered.unreadable.as_ref().or(because).or_else(|| missing.first()).cloned();
-    let waiting = waiting.unwrap_or_else(unknown);
-    if missing.is_empty() || gathered.unreadable.is_some() {
-        missing.insert(0, waiting.clone());
-    }
-    Desired {
-        identity: gathered.identity.clone().unwrap_or_else(without_cluster),
-        goal: gathered.goal,
-        pause: gathered.paused_by,
-        missing,
-        size: Size::Replicas { wanted: 0, ceiling: None },
-        template: Wanted::Blocked(waiting.clone()),
-        group: GroupWish {
-            subnets: Wanted::Blocked(waiting),
-            mix: None,
-            tags: std::collections::BTreeMap::new(),
-        },
-        scale_in: ScaleIn {
-            policy: VictimPolicy::Oldest,
-            max_concurrent_drains: 1,
-            stabilization: Seconds(0),
-        },
-        rollout: crate::pool::inputs::replacement_rules::rollout(gathered),
-        remediation: crate::pool::inputs::replacement_rules::remediation(gathered),
-        interruption: crate::pool::inputs::replacement_rules::interruption(gathered),
-        timeouts: DeletionTimeouts::default(),
-        warnings: Vec::new(),
-    }
+/// What AWS refused in an earlier pass, if this one had no fresh look to plan by and leaves it as it was. A status that
+/// forgot it would be written twice for each try.
+fn refusal_that_stands(inputs: &Inputs<'_>, pass: &Pass, state: &PoolState) -> Option<(Action, CloudError)> {
+    let is_seen = inputs.freshness == Freshness::Fresh && pass.is_clear();
+    let at = matches!(inputs.observed.group, Look::At { .. });
+    state.calls.refused.clone().filter(|_| at && !is_seen && !pass.tries())
 }
 
-/// A spec that changed asks AWS anew about what it names; otherwise what was found before will do.
-pub(super) fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
-    if state.asked_for == gathered.pool.metadata.generation { Asking::Again } else { Asking::Anew }
-}
-
-/// Whether the action brought about something the next plan needs and no watch will announce.
-fn brings_news(action: &Action) -> bool {
-    matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. }) || action.changes_template()
+/// How closely to look at the group: a pool that fails is left alone until its next try.
+fn pace(inputs: &Inputs<'_>, pass: &Pass) -> Looks {
+    // Looking closely at another account changes nothing.
+    if inputs.account_mismatch.as_ref().is_some_and(|mismatch| mismatch.reason == WRONG_ACCOUNT) {
+        return Looks::Quiet;
+    }
+    match (&pass.failure, pass.observation, pass.plan.report.next.pace) {
+        (None, Observation::Known | Observation::Pending, Pace::Active) => Looks::Active,
+        (None, Observation::Known | Observation::Pending, Pace::Patient) => Looks::Patient,
+        (None | Some(_), _, _) => Looks::Quiet,
+    }
 }

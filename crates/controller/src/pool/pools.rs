@@ -17,6 +17,10 @@ use foo_planner::desired::Blocked;
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// With more calls of the account waiting than this, a pass does not begin, or go on to its next action.
+pub(super) const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 
 /// The pool controller's own state.
 pub(super) struct Pools {

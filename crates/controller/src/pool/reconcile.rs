@@ -4,25 +4,22 @@
 //! does not move.
 
 use super::inputs::gather::Gathered;
-use super::inputs::{bootstrap_secret, content, desired, observe, version_skew};
-use super::lanes::{LONGEST_BACKLOG, Urgency};
-use super::output::publish::Extra;
-use super::output::{Error, capacity, instance_details};
-use super::pass::{Pass, Sight};
-use super::plan_loop::asking;
-use super::pools::{Access, Pools, WishPrint};
+use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
+use super::lanes::Urgency;
+use super::output::{Error, instance_details};
+use super::pass::{Observation, Pass, Remainder};
+use super::pools::{Access, LONGEST_BACKLOG, Pools, WishPrint};
 use super::state::{PoolState, Tenure};
 use super::tenure;
-use crate::apply::Written;
 use crate::backoff::jittered;
+use crate::clouds::CloudRegion;
 use crate::debug::PoolName;
 use crate::metrics::{Controller, PassResult};
 use crate::passes;
 use crate::queue::Action as Requeue;
 use foo_api::{FooMachine, FooMachinePool};
-use foo_planner::Action;
 use foo_planner::desired::Blocked;
-use foo_planner::observed::{Finalizer, Look};
+use foo_planner::observed::Finalizer;
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
@@ -106,11 +103,7 @@ impl Pools {
             self.forget(key, &gathered).await;
             return Ok((Requeue::await_change(), PassResult::Settled));
         }
-        for gone in self.states.vanished(&self.caches.pools) {
-            self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
-            self.states.forget(&gone);
-            self.backoff.succeeded(&gone);
-        }
+        self.forget_vanished().await;
         let state = self.states.of(key);
         let mut state = state.lock().await;
         if state.uid != gathered.pool.uid() {
@@ -123,74 +116,45 @@ impl Pools {
             // Others of the account wait for its calls already. Whoever waits with them holds up the pools of others.
             return Ok((Requeue::requeue(backlog), PassResult::Skipped));
         }
-        let types = match &region {
-            Ok(Some(region)) => {
-                desired::instance_types(&gathered.pool.spec, &region.lookups, asking(&state, &gathered)).await
-            }
-            Ok(None) | Err(_) => {
-                Err(Blocked::new("WaitingForClusterInfrastructure", "the region is not known yet"))
-            }
-        };
-        let taken = region.as_ref().ok().and_then(Option::as_ref);
-        let taken = taken.and_then(|region| self.taken(&gathered, region));
-        state.tenure = if taken.is_some() { Tenure::Anothers } else { Tenure::Own };
-        let pass = match (&gathered.unreadable, &region) {
-            (Some(blocked), _) => {
-                self.without_cloud(&gathered, observe::doubted(blocked), None, &mut state).await
-            }
-            (None, Ok(Some(region))) => match taken {
-                Some(taken) if gathered.pool.metadata.deletion_timestamp.is_none() => {
-                    tenure::log_owner(&mut state, key, Some(taken.by));
-                    self.refused(key, &gathered, region, &taken.blocked, &mut state).await
-                }
-                Some(_) | None => self.rounds(key, &gathered, region, &types, &mut state).await,
-            },
-            (None, Ok(None)) => self.without_cloud(&gathered, Look::Unknown, None, &mut state).await,
-            (None, Err(blocked)) => {
-                // Nobody may look in the meantime, either. What AWS announced stays true.
-                if let Some(place) = self.stop_watching(key, &mut state) {
-                    state.left = Some(place);
-                }
-                self.without_cloud(&gathered, observe::doubted(blocked), Some(blocked), &mut state).await
-            }
-        };
-        state.asked_for = gathered.pool.metadata.generation;
-        let region = region.ok().flatten().filter(|_| state.tenure == Tenure::Own);
-        let extra = Extra {
-            capacity: types.as_ref().ok().and_then(|types| capacity::capacity(types)),
-            version: gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.version.clone()),
-            instance_type: content::instance_types(&gathered.pool.spec)
-                .first()
-                .map(|name| name.as_str().to_owned()),
-            group: gathered.identity.as_ref().map(|identity| identity.group.as_str().to_owned()),
-            began: state.began,
-        };
-        let removed = is_removed(&pass);
-        let mut written = Written::Unchanged;
-        if removed {
-            self.forget_group(key, &mut state);
-        } else if pass.sight == Sight::Had || gathered.pool.status.is_none() {
-            // Else the status stays as an earlier manager left it: that this one has only just started says nothing
-            // about the pool.
-            written = self.publish(&gathered, &pass, &extra, region.as_deref()).await?;
-        }
-        self.note_rest(key, &pass, written, &mut state);
-        self.tell(&gathered, &pass, &mut state).await;
-        self.context.debug.record(
-            PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() },
-            self.context.clock.now(),
-            Arc::new(pass.plan.clone()),
-            pass.failure.as_ref().map(|(_, failure)| failure.to_string()),
-        );
+        let aws = self.aws(key, &gathered, &region, &mut state);
+        let region = region.as_ref().ok().and_then(Option::as_deref);
+        let mut inputs = self.inputs(key, &gathered, region, aws, &mut state).await;
+        let pass = self.plan_and_act(key, &mut inputs, &mut state).await;
+        state.asked_generation = gathered.pool.metadata.generation;
+        let region = region.filter(|_| state.tenure == Tenure::Own);
+        self.publish(key, &inputs, &pass, region, &mut state).await?;
+        Ok(self.next(key, wish, &pass, self.asks_again(&inputs, &pass, region, &state)))
+    }
+
+    /// When to come back for what no watch and no observer will name.
+    fn asks_again(
+        &self,
+        inputs: &Inputs<'_>,
+        pass: &Pass,
+        region: Option<&CloudRegion>,
+        state: &PoolState,
+    ) -> Option<Duration> {
         let now = self.context.clock.now();
-        let unknown = region.as_deref().and_then(|region| {
-            instance_details::next_try(&region.observer, &gathered, &pass.plan.report, now)
+        let details = region.and_then(|region| {
+            instance_details::next_try(&region.observer, inputs.gathered, &pass.plan.report, now)
         });
-        let taken = (state.tenure == Tenure::Anothers).then_some(tenure::ASK_AGAIN);
-        let again = gathered.unreadable.as_ref().map(|_| READ_AGAIN);
-        let unwatched =
-            [bootstrap_secret::next_try(&state), version_skew::next_try(&state), unknown, taken, again];
-        Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
+        let timers = [
+            bootstrap_secret::next_try(&state.reads),
+            version_skew::next_try(inputs.control_plane),
+            details,
+            (state.tenure == Tenure::Anothers).then_some(tenure::ASK_AGAIN),
+            inputs.gathered.unreadable.as_ref().map(|_| READ_AGAIN),
+        ];
+        timers.into_iter().flatten().min()
+    }
+
+    /// Forgets the pools that went without a pass.
+    async fn forget_vanished(&self) {
+        for gone in self.states.vanished(&self.caches.pools) {
+            self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
+            self.states.forget(&gone);
+            self.backoff.succeeded(&gone);
+        }
     }
 
     /// When to come back.
@@ -205,19 +169,21 @@ impl Pools {
             let pause = self.backoff.failed(key, wish.clone(), Instant::now());
             return (Requeue::requeue(pause), PassResult::Failed);
         }
-        if pass.sight != Sight::Voided {
+        if pass.observation != Observation::Stale {
             self.backoff.succeeded(key);
         }
         let sync = jittered(self.context.settings.sync_period, key);
         // The observer names the group when it has been seen, and when it has not been for too long. Should it do neither:
-        let awaited = (pass.sight == Sight::Awaited).then_some(AWAITED);
-        let timers = [pass.plan.report.next.after, unwatched, pass.again, awaited];
+        let awaited = (pass.observation == Observation::Pending).then_some(AWAITED);
+        let left = match pass.remainder {
+            Remainder::Nothing => None,
+            Remainder::Later(after) => Some(after),
+            Remainder::PlanAgain => Some(AFTER_RACE),
+        };
+        let timers = [pass.plan.report.next.after, unwatched, left, awaited];
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
-        if pass.raced {
-            return (Requeue::requeue(after.min(AFTER_RACE)), PassResult::Worked);
-        }
-        let result = if pass.acted { PassResult::Worked } else { PassResult::Settled };
-        (Requeue::requeue(after), result)
+        let worked = pass.tried > 0 || pass.remainder == Remainder::PlanAgain;
+        (Requeue::requeue(after), if worked { PassResult::Worked } else { PassResult::Settled })
     }
 
     async fn forget(&self, key: &ObjectRef<FooMachinePool>, gathered: &Gathered) {
@@ -242,8 +208,4 @@ fn urgency(gathered: &Gathered, wish: &WishPrint) -> Urgency {
     } else {
         Urgency::Urgent
     }
-}
-
-fn is_removed(pass: &Pass) -> bool {
-    pass.failure.is_none() && !pass.raced && pass.plan.actions.contains(&Action::RemoveFinalizer)
 }

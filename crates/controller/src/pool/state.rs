@@ -1,19 +1,19 @@
 //! What the controller remembers of each pool between passes. All of it may be lost: a restart only costs time.
 
-use super::act::execute::Failure;
 use super::act::recently_created::Made;
 use super::act::repeats::Repeats;
 use super::act::terminate_together::Alone;
-use super::idle_check::Rest;
-use crate::clouds::{CloudKey, CloudRegion};
+use super::idle_check::IdleCheck;
+use super::reads::Reads;
+use crate::clouds::{CloudKey, CloudRegion, Place};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
-use foo_model::hook::HookConfig;
-use foo_model::{GroupName, InstanceId, LaunchTemplate, Timestamp};
+use foo_model::{GroupName, Timestamp};
 use foo_planner::desired::{Blocked, Identity};
+use foo_planner::observed::{Finalizer, Moves};
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::{ObjectRef, Store};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory of one pool.
@@ -24,47 +24,68 @@ pub(super) struct PoolState {
     /// The planner's own memory.
     pub(super) memory: Memory,
     /// When the first pass began; what the status told of before was taken over then.
-    pub(super) began: Option<Timestamp>,
-    /// We put our finalizer on the pool and the cache does not show it yet.
-    pub(super) held: bool,
-    /// We said on the pool that it must not be moved and the cache does not show it yet.
-    pub(super) move_blocked: bool,
-    /// The launch template as last read, and when.
-    pub(super) template: Option<(Timestamp, Option<LaunchTemplate>)>,
-    /// What we made in the last minute and reads may not show yet.
-    pub(super) made: Made,
-    /// The terms of the group's lifecycle hook as last read or made.
-    pub(super) hook: Option<(Timestamp, Option<HookConfig>)>,
-    /// The bootstrap Secret as last read.
-    pub(super) secret: Option<ReadSecret>,
-    /// Content is held back because the control plane is older than it.
-    pub(super) behind: bool,
+    pub(super) started: Option<Timestamp>,
     /// Generation of the spec for which AWS was asked about images, types and network.
-    pub(super) asked_for: Option<i64>,
-    /// Where the pool's group is watched; the cloud is kept in being by this.
-    pub(super) watched: Option<(Arc<CloudRegion>, GroupName)>,
+    pub(super) asked_generation: Option<i64>,
     /// The group belongs to another pool, as far as is known: what was seen of it is nothing to this one.
     pub(super) tenure: Tenure,
-    /// Who else has the group, as far as was written into the log.
-    pub(super) owner: Option<Identity>,
-    /// Where it was watched last, while there are no credentials to watch it with.
-    pub(super) left: Option<(CloudKey, GroupName)>,
-    /// What AWS said of the last launch that failed, and when it was asked; only while the group is short of capacity.
-    pub(super) shortage: Option<(Timestamp, Option<String>)>,
-    /// Why AWS ends instances, as far as it was asked; only while they wait for their end.
-    pub(super) causes: BTreeMap<InstanceId, Option<String>>,
+    /// Where the group is watched.
+    pub(super) watching: Watching,
+    /// What the cache does not show yet.
+    pub(super) unconfirmed: Unconfirmed,
+    /// What was read.
+    pub(super) reads: Reads,
+    /// What came of our calls.
+    pub(super) calls: Calls,
+    /// What was told.
+    pub(super) reported: Reported,
+    /// Whether it rests while nothing changes.
+    pub(super) idle: IdleCheck,
+}
+
+/// Where a pool's group is watched.
+#[derive(Default)]
+pub(super) enum Watching {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// Here; the cloud is kept in being by this.
+    Here(Arc<CloudRegion>, GroupName),
+    /// Nowhere while there are no credentials to watch it with; it was watched here before.
+    Left(Place),
+}
+
+/// Our last writes to the pool, as long as the cache shows it as it was before.
+#[derive(Default)]
+pub(super) struct Unconfirmed {
+    /// We put our finalizer on it.
+    pub(super) finalizer: Option<Finalizer>,
+    /// We said that it must not be moved.
+    pub(super) moves: Option<Moves>,
+}
+
+/// What came of our own calls of AWS, as far as a later pass has to know.
+#[derive(Default)]
+pub(super) struct Calls {
+    /// What we created in the last minute and reads may not show yet.
+    pub(super) created: Made,
     /// What AWS refused in the last try, until a fresh look shows what came of it.
     pub(super) refused: Option<(Action, CloudError)>,
-    /// The last failure that was told in an event.
-    pub(super) told: Option<String>,
-    /// What was last to be said of other MachinePools that name the pool.
-    pub(super) warned: Option<Blocked>,
-    /// What AWS would not end together with others.
+    /// What AWS would not terminate together with others.
     pub(super) alone: Alone,
     /// What was done again and again without effect.
     pub(super) repeats: Repeats,
-    /// Whether it rests while nothing changes.
-    pub(super) rest: Rest,
+}
+
+/// What was told in events or in the log, and is told again only when it changes.
+#[derive(Default)]
+pub(super) struct Reported {
+    /// The last failure.
+    failure: Option<String>,
+    /// What was last to be said of other MachinePools that name the pool.
+    pub(super) rivals: Option<Blocked>,
+    /// Who else has the group.
+    pub(super) owner: Option<Identity>,
 }
 
 /// Whose group it is.
@@ -77,18 +98,6 @@ pub(super) enum Tenure {
     Anothers,
 }
 
-/// A bootstrap Secret that was read.
-pub(super) struct ReadSecret {
-    /// Its name.
-    pub(super) name: String,
-    /// Its version, if it could be read.
-    pub(super) resource_version: Option<String>,
-    /// Its data, or why there is none.
-    pub(super) data: Result<Vec<u8>, foo_planner::desired::Blocked>,
-    /// When it was read.
-    pub(super) at: Timestamp,
-}
-
 /// The pools that wait for news of a group.
 type Waiting = Vec<ObjectRef<FooMachinePool>>;
 
@@ -96,7 +105,7 @@ type Waiting = Vec<ObjectRef<FooMachinePool>>;
 #[derive(Default)]
 pub(super) struct States {
     pools: Mutex<HashMap<ObjectRef<FooMachinePool>, Arc<tokio::sync::Mutex<PoolState>>>>,
-    groups: Mutex<HashMap<(CloudKey, GroupName), Waiting>>,
+    groups: Mutex<HashMap<Place, Waiting>>,
 }
 
 impl States {
@@ -118,13 +127,13 @@ impl States {
     /// The pools that wait for news of a group.
     pub(super) fn pools_of(&self, cloud: &CloudKey, group: &GroupName) -> Vec<ObjectRef<FooMachinePool>> {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.get(&(cloud.clone(), group.clone())).cloned().unwrap_or_default()
+        groups.get(&Place::of(cloud, group)).cloned().unwrap_or_default()
     }
 
     /// From now on the group is watched for this pool, too.
     pub(super) fn watch(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let pools = groups.entry((region.key.clone(), group.clone())).or_default();
+        let pools = groups.entry(Place::of(&region.key, group)).or_default();
         if !pools.contains(pool) {
             pools.push(pool.clone());
         }
@@ -135,7 +144,7 @@ impl States {
     /// The group is not watched for this pool any more, and with the last pool not at all.
     pub(super) fn lets_go(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = (region.key.clone(), group.clone());
+        let place = Place::of(&region.key, group);
         if let Some(pools) = groups.get_mut(&place) {
             pools.retain(|of| of != pool);
             if !pools.is_empty() {
@@ -160,22 +169,55 @@ impl States {
 impl PoolState {
     /// Whether the group is watched in that cloud, and the cloud's observer knows of it.
     pub(super) fn watches(&self, cloud: &CloudRegion, group: &GroupName) -> bool {
-        let noted =
-            self.watched.as_ref().is_some_and(|(at, watched)| at.key == cloud.key && watched == group);
-        noted && cloud.observer.is_watched(group)
+        let Watching::Here(at, watched) = &self.watching else { return false };
+        at.key == cloud.key && watched == group && cloud.observer.is_watched(group)
     }
 
     /// What was seen in AWS was seen by somebody else, perhaps in another account.
     pub(super) fn forget_what_was_seen(&mut self) {
-        (self.template, self.hook, self.shortage, self.refused) = (None, None, None, None);
-        self.made = Made::default();
+        self.reads.forget_what_was_seen();
+        self.calls.refused = None;
+        self.calls.created = Made::default();
+    }
+}
+
+impl Unconfirmed {
+    /// Whether our finalizer is on the pool. Until the cache shows it, adding it again would only be a conflict.
+    pub(super) fn finalizer(&mut self, shown: Finalizer) -> Finalizer {
+        newer(&mut self.finalizer, shown)
     }
 
+    /// Whether the pool says that it must not be moved.
+    pub(super) fn moves(&mut self, shown: Moves) -> Moves {
+        newer(&mut self.moves, shown)
+    }
+}
+
+/// What was written, unless it is shown by now.
+fn newer<T: Copy + PartialEq>(written: &mut Option<T>, shown: T) -> T {
+    *written = written.filter(|written| *written != shown);
+    written.unwrap_or(shown)
+}
+
+impl Reported {
     /// Whether this failure has not been told yet. What differs from one try to the next is not part of the question.
-    pub(super) fn is_news(&mut self, failure: Option<&Failure>) -> bool {
-        let text = failure.map(ToString::to_string);
-        let news = text.is_some() && text != self.told;
-        self.told = text;
+    pub(super) fn is_news(&mut self, failure: Option<String>) -> bool {
+        let news = failure.is_some() && failure != self.failure;
+        self.failure = failure;
         news
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_is_believed_until_the_cache_shows_it() {
+        let mut unconfirmed = Unconfirmed { finalizer: Some(Finalizer::Present), moves: None };
+        assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Present);
+        assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
+        assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Absent, "somebody took it off since");
+        assert_eq!(unconfirmed.moves(Moves::Free), Moves::Free);
     }
 }

@@ -53,13 +53,13 @@ pub(super) fn owner_by_tags(identity: &Identity, observed: &Observed) -> Option<
 
 /// Writes into the log, once, whose the group is. Conditions may not name what is in another namespace.
 pub(super) fn log_owner(state: &mut PoolState, of: &ObjectRef<FooMachinePool>, owner: Option<Identity>) {
-    if let Some(owner) = owner.as_ref().filter(|_| state.owner != owner) {
+    if let Some(owner) = owner.as_ref().filter(|_| state.reported.owner != owner) {
         tracing::info!(
             pool = %of, group = %owner.group, %owner, cluster = owner.cluster,
             "its Auto Scaling group or launch template belongs to another FooMachinePool"
         );
     }
-    state.owner = owner;
+    state.reported.owner = owner;
 }
 
 impl Pools {

@@ -1,9 +1,8 @@
 //! Which group is looked at for a pool.
 
 use super::pools::Pools;
-use super::state::{PoolState, Tenure};
-use crate::announcements::Place;
-use crate::clouds::{CloudKey, CloudRegion};
+use super::state::{PoolState, Tenure, Watching};
+use crate::clouds::{CloudRegion, Place};
 use foo_api::FooMachinePool;
 use foo_model::GroupName;
 use kube_runtime::reflector::ObjectRef;
@@ -22,34 +21,41 @@ impl Pools {
             return;
         }
         // With other credentials everything is looked at anew. What AWS announced stays true.
-        if let Some((cloud, watched)) = self.stop_watching(key, state).or_else(|| state.left.take())
+        if let Some(place) = self.stop_watching(key, state)
             && state.tenure == Tenure::Own
         {
-            self.context.announcements.moves(&Place::of(&cloud, &watched), &Place::of(&region.key, group));
+            self.context.announcements.moves(&place, &Place::of(&region.key, group));
         }
         self.states.watch(key, region, group);
-        state.watched = Some((Arc::clone(region), group.clone()));
+        state.watching = Watching::Here(Arc::clone(region), group.clone());
     }
 
-    /// The pool's group is not looked at for it any more; where it was watched. Without others who use it, its cloud is gone.
-    pub(super) fn stop_watching(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        state: &mut PoolState,
-    ) -> Option<(CloudKey, GroupName)> {
-        let (region, group) = state.watched.take()?;
-        self.states.lets_go(key, &region, &group);
-        state.forget_what_was_seen();
-        Some((region.key.clone(), group))
+    /// The group is not looked at while there are no credentials for it. What AWS announced stays true.
+    pub(super) fn pause_watching(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
+        if let Some(place) = self.stop_watching(key, state) {
+            state.watching = Watching::Left(place);
+        }
     }
 
+    /// The pool is gone, or its group is another one from now on.
     pub(super) fn forget_group(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
         let watched = self.stop_watching(key, state);
-        if state.tenure == Tenure::Anothers {
-            return;
+        if let Some(place) = watched.filter(|_| state.tenure == Tenure::Own) {
+            self.context.announcements.forget(&place);
         }
-        for (cloud, group) in watched.into_iter().chain(state.left.take()) {
-            self.context.announcements.forget(&Place::of(&cloud, &group));
+    }
+
+    /// The pool's group is not looked at for it any more; where it was watched last. Without others who use it, its cloud is
+    /// gone.
+    fn stop_watching(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) -> Option<Place> {
+        match std::mem::take(&mut state.watching) {
+            Watching::Nowhere => None,
+            Watching::Left(place) => Some(place),
+            Watching::Here(region, group) => {
+                self.states.lets_go(key, &region, &group);
+                state.forget_what_was_seen();
+                Some(Place::of(&region.key, &group))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A plan is carried out: one action after the other, what each brought about noted at once.
+//! A checked plan is carried out: one action after the other, what each brought about noted at once.
 
 mod cordon;
 pub(super) mod execute;
@@ -7,205 +7,147 @@ pub(super) mod recently_created;
 pub(super) mod repeats;
 pub(super) mod terminate_together;
 
+use super::check::CheckedPlan;
+use super::inputs::Inputs;
+use super::inputs::aws::Aws;
+use super::inputs::gather::Gathered;
+use super::pass::{Pass, Remainder};
+use super::pools::{LONGEST_BACKLOG, Pools};
+use super::reads::Read;
+use super::state::PoolState;
+use crate::apply;
 use crate::clouds::CloudRegion;
 use crate::metrics::ActionOutcome;
-use crate::pool::inputs::gather::Gathered;
-use crate::pool::lanes::LONGEST_BACKLOG;
-use crate::pool::output::failure_report;
-use crate::pool::pass::{Pass, Sight};
-use crate::pool::pools::Pools;
-use crate::pool::state::PoolState;
 use execute::{Done, Failure, Hands};
 use failure_scope::HoldUps;
+use foo_api::FooMachinePool;
 use foo_cloud::Made;
 use foo_model::{LaunchTemplate, Timestamp};
-use foo_planner::desired::Desired;
+use foo_planner::desired::{Desired, Identity};
 use foo_planner::memory::Outcome;
+use foo_planner::observed::{Finalizer, Moves};
 use foo_planner::report::About;
-use foo_planner::{Action, Memory, Observed, Plan};
+use foo_planner::{Action, Memory, Plan};
+use kube::Api;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How soon AWS is asked again to end an instance that is still being launched.
+/// How soon AWS is asked again to terminate an instance that is still being launched.
 const NOT_YET: Duration = foo_planner::memory::BUSY_FOR;
+
+/// A plan that is being carried out.
+struct Acting<'a> {
+    inputs: &'a Inputs<'a>,
+    region: &'a CloudRegion,
+    hands: Hands<'a>,
+    /// No action begins after this moment.
+    until: Instant,
+    /// What it came to so far.
+    pass: Pass,
+    /// What earlier failures keep from being tried.
+    holds: HoldUps,
+    /// The actions that were carried out.
+    carried: Vec<Action>,
+}
+
+/// When actions were sent, and what was known then.
+struct Sent {
+    at: Timestamp,
+    /// The launch template, if they change it.
+    known: Option<LaunchTemplate>,
+}
 
 impl Pools {
     /// Carries a plan out, but for what a failure holds up.
-    pub(in crate::pool) async fn act(
-        &self,
-        desired: &Desired,
-        observed: &Observed,
-        mut plan: Plan,
-        gathered: &Gathered,
-        region: &CloudRegion,
-        state: &mut PoolState,
-    ) -> Pass {
-        let violations = foo_planner::check::violations(desired, observed, &state.memory, &plan);
-        if !violations.is_empty() {
-            failure_report::refused(&mut plan, &violations, &self.context.metrics);
-        }
+    pub(super) async fn act(&self, inputs: &Inputs<'_>, plan: CheckedPlan, state: &mut PoolState) -> Pass {
+        let plan = plan.into_plan();
         state.memory = plan.memory.clone();
-        let begins = plan.actions.contains(&Action::AddFinalizer);
-        // Where it cannot be told, the group's ARN will.
-        let account = if begins { region.account().await.ok() } else { None };
-        let hands = Hands {
-            account,
-            client: &self.context.client,
-            cloud: region.cloud.as_ref(),
-            observer: &region.observer,
-            pool: &gathered.pool,
-            identity: &desired.identity,
-            machine_pool: gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.name.as_deref()),
-            cluster: gathered.cluster.as_deref(),
-            machines: &gathered.machines,
-            metrics: &self.context.metrics,
+        let Aws::Usable(region, identity) = &inputs.aws else {
+            return self.act_without_aws(inputs.gathered, plan).await;
         };
-        let mut pass =
-            Pass { failure: None, raced: false, acted: false, sight: Sight::Had, again: None, plan };
-        let actions = pass.plan.actions.clone();
-        let until = Instant::now() + self.context.settings.pass_deadline;
-        let mut holds = HoldUps::default();
-        let mut carried: Vec<&Action> = Vec::new();
+        let mut acting = self.begin(inputs, region, identity, plan).await;
+        let actions = acting.pass.plan.actions.clone();
         let mut rest = actions.as_slice();
         while !rest.is_empty() {
-            let (now_due, later) =
-                rest.split_at(terminate_together::first(rest, &state.alone, self.context.clock.now()));
+            let together = terminate_together::first(rest, &state.calls.alone, self.context.clock.now());
+            let (next, later) = rest.split_at(together);
             rest = later;
-            let batch = self.due(now_due, &mut holds, &mut pass, state);
+            let batch = self.due(next, &mut acting, state);
             if batch.is_empty() {
                 continue;
             }
-            if Instant::now() >= until {
-                tracing::warn!(pool = %desired.identity, "the pass takes long; the rest is planned anew");
-                pass.raced = true;
+            if self.gives_way(&acting) {
+                acting.pass.remainder.add(Remainder::PlanAgain);
                 break;
             }
-            // One action in each pass: a pool that always gave way would never get anything done.
-            if pass.acted && region.backlog() > LONGEST_BACKLOG {
-                tracing::debug!(pool = %desired.identity, "the account's calls are used up; the rest is planned anew");
-                pass.raced = true;
-                break;
-            }
-            if desired.pause.is_none() && self.caches.is_paused(gathered) {
-                tracing::info!(pool = %desired.identity, "paused in the middle of a pass");
-                pass.raced = true;
-                break;
-            }
-            // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
-            let sent = self.context.clock.now();
-            let changes_template = batch.iter().any(|action| action.changes_template());
-            let known = if changes_template { state.template.clone() } else { None };
-            let before = Self::foresee(&batch, desired, region, state, sent);
-            let done = match batch.as_slice() {
-                [action] => vec![hands.carry_out(action, sent).await],
-                several => hands.end_together(several).await,
-            };
-            if let Some(before) = before {
-                state.memory = before;
-            }
+            let (sent, done) = self.send(&acting, &batch, state).await;
             // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
             for (action, done) in batch.into_iter().zip(done) {
-                let (outcome, counted) = judged(action, &done);
-                self.context.metrics.action(action.into(), counted);
-                state.memory.note(action, outcome, now);
-                if outcome == Outcome::Done {
-                    state.repeats.did(action, now);
-                }
-                pass.acted = true;
-                // After a refusal, too: AWS refuses what does not fit the group as it is.
-                if action.changes_group() {
-                    region.observer.look_after(&desired.identity.group, now);
-                }
-                let excused = excused(action, &done, state, now);
-                match done {
-                    Ok(Done::Template(template)) => {
-                        state.template = Some((sent, state.made.completes(template, now)));
-                    }
-                    Ok(done @ (Done::TemplateMade(_) | Done::VersionMade(_))) => {
-                        pass.plan.report.events.extend(done.warning());
-                        let known = known.clone().and_then(|(_, template)| template);
-                        Self::made(action, done, known, state, now);
-                        carried.push(action);
-                    }
-                    Ok(Done::NotYet) => {
-                        tracing::debug!(pool = %desired.identity, ?action, "AWS cannot do it yet");
-                        pass.again = Some(NOT_YET);
-                        holds.raced(action);
-                    }
-                    Ok(Done::NotTogether) => {
-                        state.alone.add(action, now);
-                        pass.raced = true;
-                        holds.not_together(action);
-                    }
-                    Ok(Done::Hook(terms)) => {
-                        state.hook = Some((sent, terms));
-                        carried.push(action);
-                    }
-                    Ok(Done::Carried) => {
-                        Self::carried_out(action, state, now);
-                        carried.push(action);
-                        tracing::debug!(pool = %desired.identity, ?action, "done");
-                    }
-                    Ok(Done::Overtaken(_)) => {
-                        pass.raced = true;
-                        holds.raced(action);
-                    }
-                    Ok(Done::Cordoned(outcomes)) => {
-                        for (cordon, done) in &outcomes {
-                            state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
-                        }
-                        pass.plan.report.events.extend(cordon::told(&outcomes));
-                    }
-                    Err(failure) if failure.is_race() => {
-                        tracing::debug!(pool = %desired.identity, %failure, "somebody else was first");
-                        pass.raced = true;
-                        holds.raced(action);
-                    }
-                    Err(failure) if excused.is_some() => {
-                        tracing::info!(pool = %desired.identity, ?action, %failure, "refused; what it is about was made a moment ago");
-                        pass.again = excused;
-                        holds.failed(action, &failure);
-                    }
-                    Err(failure) => {
-                        tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
-                        holds.failed(action, &failure);
-                        if pass.failure.is_none() {
-                            failure_report::failed(
-                                &mut pass.plan.report,
-                                action,
-                                &failure,
-                                &region.key.region,
-                            );
-                            pass.failure = Some((action.clone(), failure));
-                        }
-                    }
-                }
+                self.settle(&mut acting, action, done, &sent, state, now);
             }
         }
+        let Acting { mut pass, carried, .. } = acting;
         pass.plan.report.events.retain(|event| {
             event.about == About::Nothing || carried.iter().any(|action| event.about.is(action))
         });
         pass
     }
 
+    async fn begin<'a>(
+        &'a self,
+        inputs: &'a Inputs<'a>,
+        region: &'a CloudRegion,
+        identity: &'a Identity,
+        plan: Plan,
+    ) -> Acting<'a> {
+        let begins = plan.actions.contains(&Action::AddFinalizer);
+        // Where it cannot be told, the group's ARN will.
+        let account = if begins { region.account().await.ok() } else { None };
+        let gathered = inputs.gathered;
+        let hands = Hands {
+            account,
+            client: &self.context.client,
+            cloud: region.cloud.as_ref(),
+            observer: &region.observer,
+            pool: &gathered.pool,
+            identity,
+            machine_pool: gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.name.as_deref()),
+            cluster: gathered.cluster.as_deref(),
+            machines: &gathered.machines,
+            metrics: &self.context.metrics,
+        };
+        let until = Instant::now() + self.context.settings.pass_deadline;
+        let (pass, holds) = (Pass::begin(plan), HoldUps::default());
+        Acting { inputs, region, hands, until, pass, holds, carried: Vec::new() }
+    }
+
+    /// The end of a pool that never began; nothing else can be done without AWS.
+    async fn act_without_aws(&self, gathered: &Gathered, plan: Plan) -> Pass {
+        let ends = plan.actions.contains(&Action::RemoveFinalizer);
+        let mut pass = Pass::begin(plan);
+        if ends {
+            let pools: Api<FooMachinePool> =
+                Api::namespaced(self.context.client.clone(), &gathered.namespace());
+            let finalizer = foo_api::names::POOL_FINALIZER;
+            let removed = apply::remove_finalizer(&pools, gathered.pool.as_ref(), finalizer).await;
+            pass.failure = removed.err().map(|error| (Action::RemoveFinalizer, Failure::from(error)));
+            pass.tried = 1;
+        }
+        pass
+    }
+
     /// Those of these actions that nothing holds up.
-    fn due<'a>(
-        &self,
-        actions: &'a [Action],
-        holds: &mut HoldUps,
-        pass: &mut Pass,
-        state: &PoolState,
-    ) -> Vec<&'a Action> {
+    fn due<'a>(&self, actions: &'a [Action], acting: &mut Acting<'_>, state: &PoolState) -> Vec<&'a Action> {
         let mut due = Vec::with_capacity(actions.len());
         for action in actions {
-            if holds.hold(action) {
+            if acting.holds.hold(action) {
                 continue;
             }
-            match state.repeats.pause(action, self.context.clock.now()) {
+            match state.calls.repeats.pause(action, self.context.clock.now()) {
                 Some(pause) => {
-                    pass.again = Some(pass.again.map_or(pause, |again| again.min(pause)));
-                    holds.raced(action);
+                    acting.pass.remainder.add(Remainder::Later(pause));
+                    acting.holds.raced(action);
                 }
                 None => due.push(action),
             }
@@ -213,17 +155,159 @@ impl Pools {
         due
     }
 
+    /// Whether no further action of the plan is begun in this pass.
+    fn gives_way(&self, acting: &Acting<'_>) -> bool {
+        let Acting { inputs, region, until, pass, .. } = acting;
+        let pool = &inputs.desired.identity;
+        if Instant::now() >= *until {
+            tracing::warn!(%pool, "the reconcile takes long; the remaining actions are planned again");
+            return true;
+        }
+        // One action in each pass: a pool that always gave way would never get anything done.
+        if pass.tried > 0 && region.backlog() > LONGEST_BACKLOG {
+            tracing::debug!(%pool, "the rate limit of the AWS account is used up; the remaining actions are planned again");
+            return true;
+        }
+        if inputs.desired.pause.is_none() && self.caches.is_paused(inputs.gathered) {
+            tracing::info!(%pool, "paused during a reconcile; the remaining actions are skipped");
+            return true;
+        }
+        false
+    }
+
+    /// Carries actions out, of which several go in one call, and says of each how it went, in their order.
+    async fn send(
+        &self,
+        acting: &Acting<'_>,
+        batch: &[&Action],
+        state: &mut PoolState,
+    ) -> (Sent, Vec<Result<Done, Failure>>) {
+        // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
+        let at = self.context.clock.now();
+        let changes_template = batch.iter().any(|action| action.changes_template());
+        let known = state.reads.template.clone().filter(|_| changes_template);
+        let before = Self::foresee(batch, &acting.inputs.desired, acting.region, state, at);
+        let done = match batch {
+            [action] => vec![acting.hands.carry_out(action, at).await],
+            several => acting.hands.end_together(several).await,
+        };
+        if let Some(before) = before {
+            state.memory = before;
+        }
+        (Sent { at, known: known.and_then(|known| known.value) }, done)
+    }
+
+    /// Notes how an action went: in metrics and memories, and for what is left of the plan.
+    fn settle(
+        &self,
+        acting: &mut Acting<'_>,
+        action: &Action,
+        done: Result<Done, Failure>,
+        sent: &Sent,
+        state: &mut PoolState,
+        now: Timestamp,
+    ) {
+        let (outcome, counted) = judged(action, &done);
+        self.context.metrics.action(action.into(), counted);
+        state.memory.note(action, outcome, now);
+        if outcome == Outcome::Done {
+            state.calls.repeats.did(action, now);
+        }
+        acting.pass.tried += 1;
+        // After a refusal, too: AWS refuses what does not fit the group as it is.
+        if action.changes_group() {
+            acting.region.observer.look_after(&acting.inputs.desired.identity.group, now);
+        }
+        match done {
+            Ok(done) => Self::answered(acting, action, done, sent, state, now),
+            Err(failure) => Self::failed(acting, action, failure, state, now),
+        }
+    }
+
+    fn answered(
+        acting: &mut Acting<'_>,
+        action: &Action,
+        done: Done,
+        sent: &Sent,
+        state: &mut PoolState,
+        now: Timestamp,
+    ) {
+        let Acting { inputs, pass, holds, carried, .. } = acting;
+        let pool = &inputs.desired.identity;
+        match done {
+            Done::Template(template) => {
+                let value = state.calls.created.completes(template, now);
+                state.reads.template = Some(Read { at: sent.at, value });
+            }
+            done @ (Done::TemplateMade(_) | Done::VersionMade(_)) => {
+                pass.plan.report.events.extend(done.warning());
+                Self::made(action, done, sent.known.clone(), state, now);
+                carried.push(action.clone());
+            }
+            Done::NotYet => {
+                tracing::debug!(%pool, ?action, "AWS cannot carry out the action yet");
+                pass.remainder.add(Remainder::Later(NOT_YET));
+                holds.raced(action);
+            }
+            Done::NotTogether => {
+                state.calls.alone.add(action, now);
+                pass.remainder.add(Remainder::PlanAgain);
+                holds.not_together(action);
+            }
+            Done::Hook(terms) => {
+                state.reads.hook = Some(Read { at: sent.at, value: terms });
+                carried.push(action.clone());
+            }
+            Done::Carried => {
+                Self::carried_out(action, state, now);
+                carried.push(action.clone());
+                tracing::debug!(%pool, ?action, "action done");
+            }
+            Done::Overtaken(_) => {
+                pass.remainder.add(Remainder::PlanAgain);
+                holds.raced(action);
+            }
+            Done::Cordoned(outcomes) => {
+                for (cordon, done) in &outcomes {
+                    state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
+                }
+                pass.plan.report.events.extend(cordon::told(&outcomes));
+            }
+        }
+    }
+
+    fn failed(acting: &mut Acting<'_>, action: &Action, failure: Failure, state: &PoolState, now: Timestamp) {
+        let Acting { inputs, pass, holds, .. } = acting;
+        let pool = &inputs.desired.identity;
+        if failure.is_race() {
+            tracing::debug!(%pool, %failure, "another writer changed the object first");
+            pass.remainder.add(Remainder::PlanAgain);
+            holds.raced(action);
+            return;
+        }
+        holds.failed(action, &failure);
+        if let Some(again) = excused(action, &failure, state, now) {
+            tracing::info!(%pool, ?action, %failure, "AWS does not know yet what was created a moment ago");
+            pass.remainder.add(Remainder::Later(again));
+            return;
+        }
+        tracing::warn!(%pool, ?action, %failure, "action failed");
+        if pass.failure.is_none() {
+            pass.failure = Some((action.clone(), failure));
+        }
+    }
+
     /// An action was carried out, of which the caches or reads may not tell yet.
     fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
             Action::CreateGroup(group) => {
-                state.hook = Some((now, group.drain_hook));
-                state.made.group(now);
+                state.reads.hook = Some(Read { at: now, value: Some(group.drain_hook) });
+                state.calls.created.group(now);
             }
-            Action::DeleteTemplate { .. } => state.made.template_is_gone(),
-            Action::AddFinalizer => state.held = true,
-            Action::BlockMove => state.move_blocked = true,
-            Action::UnblockMove => state.move_blocked = false,
+            Action::DeleteTemplate { .. } => state.calls.created.template_is_gone(),
+            Action::AddFinalizer => state.unconfirmed.finalizer = Some(Finalizer::Present),
+            Action::BlockMove => state.unconfirmed.moves = Some(Moves::Blocked),
+            Action::UnblockMove => state.unconfirmed.moves = None,
             _ => {}
         }
     }
@@ -241,17 +325,21 @@ impl Pools {
                 Action::CreateTemplate { name, hashes, tags, .. },
                 Done::TemplateMade(Made { made: (id, version), .. }),
             ) => {
-                state.made.template((id, version), name, tags, hashes, now);
-                state.template = Some((now, state.made.completes(None, now)));
+                state.calls.created.template((id, version), name, tags, hashes, now);
+                let value = state.calls.created.completes(None, now);
+                state.reads.template = Some(Read { at: now, value });
             }
             (
                 Action::CreateTemplateVersion { id, hashes, .. }
                 | Action::CopyTemplateVersion { id, hashes, .. },
                 Done::VersionMade(Made { made: version, .. }),
             ) => {
-                state.made.version(id, version, hashes, now);
+                state.calls.created.version(id, version, hashes, now);
                 // Without the versions before it nobody knows the template: it is read.
-                state.template = known.map(|known| (now, state.made.completes(Some(known), now)));
+                state.reads.template = known.map(|known| {
+                    let value = state.calls.created.completes(Some(known), now);
+                    Read { at: now, value }
+                });
             }
             _ => {}
         }
@@ -278,7 +366,7 @@ impl Pools {
                 region.observer.look_after(&desired.identity.group, now);
             }
             if action.changes_template() {
-                state.template = None;
+                state.reads.template = None;
             }
         }
         foreseen.then_some(before)
@@ -302,7 +390,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
         Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
         Ok(Done::Overtaken(why)) => {
-            tracing::info!(?action, why, "not done");
+            tracing::info!(?action, why, "action skipped");
             (Outcome::Refused, ActionOutcome::Refused)
         }
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),
@@ -310,14 +398,9 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
 }
 
 /// When to try again what AWS refused only because something is young.
-fn excused(
-    action: &Action,
-    done: &Result<Done, Failure>,
-    state: &PoolState,
-    now: Timestamp,
-) -> Option<Duration> {
-    match done {
-        Err(Failure::Cloud(error)) => state.made.excuses(action, error, now),
-        Ok(_) | Err(Failure::Kubernetes(_)) => None,
+fn excused(action: &Action, failure: &Failure, state: &PoolState, now: Timestamp) -> Option<Duration> {
+    match failure {
+        Failure::Cloud(error) => state.calls.created.excuses(action, error, now),
+        Failure::Kubernetes(_) => None,
     }
 }

@@ -6,7 +6,7 @@
 use super::desired::BootstrapData;
 use super::gather::Gathered;
 use crate::kubeconfig::{self, KUBECONFIG_SUFFIX};
-use crate::pool::state::{PoolState, ReadSecret};
+use crate::pool::reads::{ReadSecret, Reads};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::patterns::is_object_name;
 use foo_model::Timestamp;
@@ -25,7 +25,7 @@ pub(in crate::pool) async fn bootstrap_data(
     client: &Client,
     secrets: &Store<PartialObjectMeta<Secret>>,
     gathered: &Gathered,
-    state: &mut PoolState,
+    reads: &mut Reads,
     now: Timestamp,
     sync_period: Duration,
 ) -> BootstrapData {
@@ -46,7 +46,7 @@ pub(in crate::pool) async fn bootstrap_data(
     let namespace = gathered.namespace();
     let watched =
         secrets.get(&ObjectRef::new(&name).within(&namespace)).and_then(|secret| secret.resource_version());
-    if let Some(read) = state.secret.as_ref().filter(|read| read.name == name)
+    if let Some(read) = reads.bootstrap_secret.as_ref().filter(|read| read.name == name)
         && is_current(read, watched.as_deref(), now, sync_period)
     {
         return answer(read);
@@ -54,7 +54,7 @@ pub(in crate::pool) async fn bootstrap_data(
     let cluster = gathered.identity.as_ref().map(|identity| identity.cluster.as_str()).unwrap_or_default();
     let read = read(client, &namespace, &name, cluster, now).await;
     let data = answer(&read);
-    state.secret = Some(read);
+    reads.bootstrap_secret = Some(read);
     data
 }
 
@@ -67,8 +67,8 @@ fn is_current(read: &ReadSecret, watched: Option<&str>, now: Timestamp, sync_per
 }
 
 /// When to look for a Secret again that is missing or cannot be used: one without the label is announced by no watch.
-pub(in crate::pool) fn next_try(state: &PoolState) -> Option<Duration> {
-    state.secret.as_ref().filter(|read| read.data.is_err()).map(|_| TRY_AGAIN)
+pub(in crate::pool) fn next_try(reads: &Reads) -> Option<Duration> {
+    reads.bootstrap_secret.as_ref().filter(|read| read.data.is_err()).map(|_| TRY_AGAIN)
 }
 
 fn answer(read: &ReadSecret) -> BootstrapData {

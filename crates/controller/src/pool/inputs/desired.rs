@@ -5,6 +5,7 @@
 
 use super::content::{self, Facts};
 use super::gather::Gathered;
+use super::identity;
 use super::replacement_rules;
 use super::rival_machine_pools;
 use crate::identities::Limits;
@@ -36,7 +37,7 @@ pub(in crate::pool) enum BootstrapData {
     Missing(Blocked),
 }
 
-/// The whole wish.
+/// What is wanted of a pool whose AWS can be asked.
 ///
 /// `types` are the facts about the pool's instance types, asked for before (they are needed for `status.capacity` even
 /// when nothing else is usable).
@@ -78,20 +79,59 @@ pub(in crate::pool) async fn desired(
             Size::Unknown
         }
     };
-    Desired {
+    let warnings = autoscaler_warning(gathered).into_iter().chain(rival_machine_pools::warning(gathered));
+    assembled(
+        gathered,
+        identity,
+        Parts { missing, size, template, subnets, tags, warnings: warnings.collect() },
+    )
+}
+
+/// What is wanted of a pool whose AWS is not known, or of no use for this reason: that it stays as it is.
+pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
+    let unknown =
+        || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
+    let mut missing = missing(gathered);
+    // What is missing first is the cause of all else.
+    let waiting = because.or_else(|| missing.first()).cloned().unwrap_or_else(unknown);
+    if missing.is_empty() || gathered.unreadable.is_some() {
+        missing.insert(0, waiting.clone());
+    }
+    let without_cluster = || identity::without_cluster(&gathered.pool, &gathered.installation);
+    let parts = Parts {
         missing,
-        size,
-        template,
-        group: GroupWish { subnets, mix: content::mix(spec), tags },
+        size: Size::Replicas { wanted: 0, ceiling: None },
+        template: Wanted::Blocked(waiting.clone()),
+        subnets: Wanted::Blocked(waiting),
+        tags: BTreeMap::new(),
+        warnings: Vec::new(),
+    };
+    assembled(gathered, &gathered.identity.clone().unwrap_or_else(without_cluster), parts)
+}
+
+/// The parts that AWS is asked for, or that are of no use without it.
+struct Parts {
+    missing: Vec<Blocked>,
+    size: Size,
+    template: Wanted<Template>,
+    subnets: Wanted<BTreeSet<SubnetId>>,
+    tags: BTreeMap<String, String>,
+    warnings: Vec<Blocked>,
+}
+
+fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired {
+    let mix = content::mix(&gathered.pool.spec);
+    Desired {
+        missing: parts.missing,
+        size: parts.size,
+        template: parts.template,
+        group: GroupWish { subnets: parts.subnets, mix, tags: parts.tags },
         scale_in: scale_in(gathered),
         rollout: replacement_rules::rollout(gathered),
         remediation: replacement_rules::remediation(gathered),
         interruption: replacement_rules::interruption(gathered),
         timeouts: timeouts(gathered.machine_pool.as_deref()),
-        warnings: autoscaler_warning(gathered)
-            .into_iter()
-            .chain(rival_machine_pools::warning(gathered))
-            .collect(),
+        warnings: parts.warnings,
         identity: identity.clone(),
         goal: gathered.goal,
         pause: gathered.paused_by,

@@ -1,7 +1,7 @@
 //! Why capacity does not come: AWS's own words, asked only while a group is short of it.
 
 use crate::clouds::CloudRegion;
-use crate::pool::state::PoolState;
+use crate::pool::reads::{Read, Reads};
 use foo_cloud::error::stable_text;
 use foo_model::{Activity, ActivityStatus, GroupName, Timestamp};
 use std::time::Duration;
@@ -14,24 +14,25 @@ const ASK_AGAIN: Duration = Duration::from_mins(3);
 const ACTIVITIES: u32 = 20;
 
 /// What AWS said of the last launch that failed; `None` while there is no lasting shortage.
-pub(in crate::pool) async fn words(
+pub(in crate::pool) async fn last_message(
     region: &CloudRegion,
     group: &GroupName,
-    state: &mut PoolState,
+    short_since: Option<Timestamp>,
+    reads: &mut Reads,
     now: Timestamp,
 ) -> Option<String> {
-    let Some(since) = state.memory.short_since.filter(|since| since.until(now) >= PATIENCE) else {
-        state.shortage = None;
+    let Some(since) = short_since.filter(|since| since.until(now) >= PATIENCE) else {
+        reads.launch_failure = None;
         return None;
     };
-    if let Some((asked, words)) = &state.shortage
-        && asked.until(now) < ASK_AGAIN
+    if let Some(known) = &reads.launch_failure
+        && known.at.until(now) < ASK_AGAIN
     {
-        return words.clone();
+        return known.value.clone();
     }
-    if state.shortage.is_none() {
+    if reads.launch_failure.is_none() {
         // The template may have been deleted or changed behind our back; the list of all templates comes too seldom.
-        state.template = None;
+        reads.template = None;
     }
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
         Ok(activities) => last_failure(&activities, since),
@@ -40,7 +41,7 @@ pub(in crate::pool) async fn words(
             None
         }
     };
-    state.shortage = Some((now, words.clone()));
+    reads.launch_failure = Some(Read { at: now, value: words.clone() });
     words
 }
 

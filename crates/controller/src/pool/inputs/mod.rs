@@ -1,5 +1,12 @@
-//! What a plan is made from: what Kubernetes knows of the pool, and everything that is read for it.
+//! What a plan is made from: everything that is read for a pass, in the planner's nouns.
+//!
+//! [`gather`] takes from the caches what belongs to the pool; the rest of this folder asks Kubernetes and AWS, once in a
+//! pass. What an action changes or brings (the group, the launch template, the hook) is looked at again for each plan,
+//! without a call. The control plane's version alone is read when the launch template is known, and so perhaps only for
+//! the second plan.
 
+pub(super) mod account;
+pub(super) mod aws;
 pub(super) mod bootstrap_secret;
 pub(super) mod content;
 pub(super) mod desired;
@@ -11,3 +18,313 @@ pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;
 pub(super) mod termination_causes;
 pub(super) mod version_skew;
+
+use super::output::failure_report;
+use super::pools::Pools;
+use super::state::{PoolState, Tenure, Watching};
+use crate::backoff::jittered;
+use crate::clouds::{CloudRegion, Place};
+use aws::Aws;
+use desired::BootstrapData;
+use foo_api::FooMachinePool;
+use foo_cloud::InstanceTypeInfo;
+use foo_cloud::lookups::Asking;
+use foo_model::hook::HookConfig;
+use foo_model::{FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
+use foo_planner::Observed;
+use foo_planner::desired::{Blocked, Desired, Goal, Identity};
+use foo_planner::observed::{Finalizer, Look, Stray};
+use gather::Gathered;
+use kube_runtime::reflector::ObjectRef;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use version_skew::ControlPlane;
+
+/// What the plans of one pass are made from.
+pub(super) struct Inputs<'a> {
+    /// What Kubernetes knows.
+    pub(super) gathered: &'a Gathered,
+    /// What of AWS the pass can go by.
+    pub(super) aws: Aws<'a>,
+    /// What is wanted.
+    pub(super) desired: Desired,
+    /// What is the case.
+    pub(super) observed: Observed,
+    /// Whether the group was looked at after our last change of it.
+    pub(super) freshness: Freshness,
+    /// Facts about the pool's instance types.
+    pub(super) instance_types: Result<Vec<InstanceTypeInfo>, Blocked>,
+    /// Why the account that is looked at is not the pool's, or cannot be told.
+    pub(super) account_mismatch: Option<Blocked>,
+    /// What is known of the control plane's version.
+    pub(super) control_plane: ControlPlane,
+}
+
+/// How old the look at the group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// Newer than our last change of the group.
+    Fresh,
+    /// Older than that, or there is none.
+    Stale,
+}
+
+/// What AWS says about what goes wrong, for people.
+#[derive(Clone, Default)]
+struct Messages {
+    launch_failure: Option<String>,
+    termination_causes: BTreeMap<InstanceId, String>,
+}
+
+/// What is seen of the pool in AWS.
+struct View {
+    group: Look<Option<Group>>,
+    template: Look<Option<LaunchTemplate>>,
+    hook: Look<Option<HookConfig>>,
+    strays: BTreeMap<InstanceId, Stray>,
+}
+
+impl Pools {
+    /// Reads everything that the plans of a pass are made from.
+    pub(super) async fn inputs<'a>(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        gathered: &'a Gathered,
+        region: Option<&CloudRegion>,
+        aws: Aws<'a>,
+        state: &mut PoolState,
+    ) -> Inputs<'a> {
+        let instance_types = self.instance_types(gathered, region, state).await;
+        let mut control_plane = ControlPlane::default();
+        let (desired, account_mismatch, messages) = match &aws {
+            Aws::Usable(region, identity) => {
+                let mut desired = self.desired(key, gathered, region, identity, &instance_types, state).await;
+                self.watch_if_begun(key, gathered, &desired, region, state);
+                let mismatch = account::mismatch(gathered, region, &identity.group).await;
+                let messages = self.messages(gathered, region, identity, state).await;
+                self.hold_back(gathered, &mut desired, &mut control_plane, state).await;
+                (desired, mismatch, messages)
+            }
+            Aws::Unknown => (desired::without_aws(gathered, None), None, Messages::default()),
+            Aws::Unusable(because) => {
+                (desired::without_aws(gathered, Some(because)), None, Messages::default())
+            }
+        };
+        let observed = self.observed(gathered, &aws, &desired, account_mismatch.as_ref(), messages, state);
+        let freshness = freshness(&observed, state);
+        Inputs {
+            gathered,
+            aws,
+            desired,
+            observed,
+            freshness,
+            instance_types,
+            account_mismatch,
+            control_plane,
+        }
+    }
+
+    /// Looks again at what an action changed or brought.
+    pub(super) async fn look_again(&self, inputs: &mut Inputs<'_>, state: &mut PoolState) {
+        self.hold_back(inputs.gathered, &mut inputs.desired, &mut inputs.control_plane, state).await;
+        let messages = Messages {
+            launch_failure: inputs.observed.shortage.take(),
+            termination_causes: std::mem::take(&mut inputs.observed.causes),
+        };
+        let mismatch = inputs.account_mismatch.as_ref();
+        inputs.observed =
+            self.observed(inputs.gathered, &inputs.aws, &inputs.desired, mismatch, messages, state);
+        inputs.freshness = freshness(&inputs.observed, state);
+    }
+
+    /// Facts about the pool's instance types: also for a pool that nothing is done for, since its status tells of them.
+    async fn instance_types(
+        &self,
+        gathered: &Gathered,
+        region: Option<&CloudRegion>,
+        state: &PoolState,
+    ) -> Result<Vec<InstanceTypeInfo>, Blocked> {
+        let Some(region) = region else {
+            return Err(Blocked::new("WaitingForClusterInfrastructure", "the region is not known yet"));
+        };
+        desired::instance_types(&gathered.pool.spec, &region.lookups, asking(state, gathered)).await
+    }
+
+    async fn desired(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        gathered: &Gathered,
+        region: &CloudRegion,
+        identity: &Identity,
+        types: &Result<Vec<InstanceTypeInfo>, Blocked>,
+        state: &mut PoolState,
+    ) -> Desired {
+        let data = match gathered.goal {
+            Goal::Run => {
+                let period = jittered(self.context.settings.sync_period, key);
+                let (client, secrets) = (&self.context.client, &self.caches.secrets);
+                let now = self.context.clock.now();
+                bootstrap_secret::bootstrap_data(client, secrets, gathered, &mut state.reads, now, period)
+                    .await
+            }
+            Goal::Remove | Goal::LetGo => BootstrapData::Missing(Blocked::new("Deleting", "")),
+        };
+        let limits = self.context.identities.limits(gathered.identity_ref());
+        let asking = asking(state, gathered);
+        let mut desired =
+            desired::desired(identity, gathered, data, types, &limits, &region.lookups, asking).await;
+        failure_report::place(&mut desired, &region.key.region);
+        desired
+    }
+
+    /// Watches the group as soon as anything of it can exist.
+    fn watch_if_begun(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        gathered: &Gathered,
+        desired: &Desired,
+        region: &Arc<CloudRegion>,
+        state: &mut PoolState,
+    ) {
+        let can_exist = observe::finalizer(gathered) == Finalizer::Present
+            || desired.missing.is_empty()
+            || gathered.pool.spec.provider_id.is_some()
+            || !gathered.foo_machines.is_empty();
+        if can_exist {
+            self.watch_group(key, &desired.identity.group, region, state);
+        }
+    }
+
+    async fn messages(
+        &self,
+        gathered: &Gathered,
+        region: &CloudRegion,
+        identity: &Identity,
+        state: &mut PoolState,
+    ) -> Messages {
+        let (group, now) = (&identity.group, self.context.clock.now());
+        let short_since = state.memory.short_since;
+        Messages {
+            launch_failure: launch_failures::last_message(region, group, short_since, &mut state.reads, now)
+                .await,
+            termination_causes: termination_causes::of_waiting(region, group, gathered, &mut state.reads)
+                .await,
+        }
+    }
+
+    async fn hold_back(
+        &self,
+        gathered: &Gathered,
+        desired: &mut Desired,
+        control_plane: &mut ControlPlane,
+        state: &PoolState,
+    ) {
+        let template = state.reads.template.as_ref();
+        version_skew::hold_back(&self.context.client, gathered, desired, template, control_plane).await;
+    }
+
+    fn observed(
+        &self,
+        gathered: &Gathered,
+        aws: &Aws<'_>,
+        desired: &Desired,
+        mismatch: Option<&Blocked>,
+        messages: Messages,
+        state: &mut PoolState,
+    ) -> Observed {
+        let now = self.context.clock.now();
+        let foo_machines = observe::foo_machines(gathered);
+        let view = match (aws, mismatch) {
+            (Aws::Usable(..), Some(doubt)) => untrusted(doubt),
+            (Aws::Usable(region, identity), None) => seen(gathered, region, identity, &foo_machines, state),
+            (Aws::Unknown, _) => unknown(gathered, desired, now),
+            (Aws::Unusable(because), _) => {
+                View { template: Look::Unknown, hook: Look::Unknown, ..untrusted(because) }
+            }
+        };
+        let signals = match aws {
+            Aws::Usable(region, identity) if state.tenure == Tenure::Own => {
+                self.context.announcements.signals(&Place::of(&region.key, &identity.group))
+            }
+            Aws::Usable(..) | Aws::Unknown | Aws::Unusable(_) => BTreeMap::new(),
+        };
+        Observed {
+            now,
+            group: view.group,
+            template: view.template,
+            hook: view.hook,
+            strays: view.strays,
+            signals,
+            machines: observe::machines(gathered),
+            foo_machines,
+            finalizer: state.unconfirmed.finalizer(observe::finalizer(gathered)),
+            moves: state.unconfirmed.moves(observe::moves(gathered)),
+            quarantine: observe::quarantine(gathered),
+            recorded_arn: gathered.pool.spec.provider_id.clone(),
+            settled_from: self.settled_from,
+            shortage: messages.launch_failure,
+            causes: messages.termination_causes,
+        }
+    }
+}
+
+/// What the observer, and what was read before, show of the pool.
+fn seen(
+    gathered: &Gathered,
+    region: &CloudRegion,
+    identity: &Identity,
+    foo_machines: &[FooMachine],
+    state: &mut PoolState,
+) -> View {
+    let group = observe::group(&region.observer, &region.key.region, &identity.group);
+    // Until the group of a pool that was made before was looked at, nobody can tell whose account this is: what is seen of
+    // a template is neither believed nor added to.
+    let is_made = gathered.pool.spec.provider_id.is_some();
+    let template =
+        if matches!(group, Look::Unknown) && matches!(state.watching, Watching::Here(..)) && is_made {
+            observe::untrusted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
+        } else {
+            observe::template(&region.observer, identity, state.reads.template.as_ref())
+        };
+    if let Look::At { seen: None, at } = group {
+        // What is known of the hook was of a group that is gone. One that was made since has its own.
+        state.reads.hook = state.reads.hook.filter(|known| known.at > at);
+    }
+    let hook = state.reads.hook.map_or(Look::Unknown, |known| Look::At { at: known.at, seen: known.value });
+    View { strays: observe::strays(&region.observer, &group, foo_machines), group, template, hook }
+}
+
+/// What is seen with credentials of somebody else's account is not the pool's.
+fn untrusted(doubt: &Blocked) -> View {
+    View {
+        group: observe::untrusted(doubt),
+        template: observe::untrusted(doubt),
+        hook: observe::untrusted(doubt),
+        strays: BTreeMap::new(),
+    }
+}
+
+/// Without a FooCluster no group was ever made: a FooCluster waits for its pools before it goes. Of any other pool nothing
+/// is known.
+fn unknown(gathered: &Gathered, desired: &Desired, now: Timestamp) -> View {
+    let never_began = gathered.pool.spec.provider_id.is_none() && gathered.foo_cluster.is_none();
+    let (group, template) = if desired.goal == Goal::Remove && never_began {
+        (Look::At { at: now, seen: None }, Look::At { at: now, seen: None })
+    } else {
+        (Look::Unknown, Look::Unknown)
+    };
+    View { group, template, hook: Look::Unknown, strays: BTreeMap::new() }
+}
+
+fn freshness(observed: &Observed, state: &PoolState) -> Freshness {
+    if observed.group.seen_at() > state.memory.ledger.changed_at {
+        Freshness::Fresh
+    } else {
+        Freshness::Stale
+    }
+}
+
+/// A spec that changed asks AWS anew about what it names; otherwise what was found before will do.
+fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
+    if state.asked_generation == gathered.pool.metadata.generation { Asking::Again } else { Asking::Anew }
+}

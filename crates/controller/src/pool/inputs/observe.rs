@@ -5,6 +5,7 @@
 use super::gather::Gathered;
 use crate::clock::to_kube;
 use crate::pool::foo_machine_metadata;
+use crate::pool::reads::Read;
 use foo_api::{capi, names};
 use foo_cloud::observer::{Observer, Seen, Word};
 use foo_cloud::{CloudError, ErrorKind};
@@ -53,7 +54,7 @@ pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName
 }
 
 /// A look that is not to be believed.
-pub(in crate::pool) fn doubted<T>(doubt: &Blocked) -> Look<T> {
+pub(in crate::pool) fn untrusted<T>(doubt: &Blocked) -> Look<T> {
     Look::Failed { reason: doubt.reason.clone(), message: doubt.message.clone() }
 }
 
@@ -92,9 +93,9 @@ pub(in crate::pool) fn denied_details(observer: &Observer, report: &Report) -> O
 pub(in crate::pool) fn template(
     observer: &Observer,
     identity: &Identity,
-    read: Option<&(Timestamp, Option<LaunchTemplate>)>,
+    read: Option<&Read<Option<LaunchTemplate>>>,
 ) -> Look<Option<LaunchTemplate>> {
-    let Some((at, read)) = read else { return Look::Unknown };
+    let Some(Read { at, value: read }) = read else { return Look::Unknown };
     let differs = observer.template(&identity.group).is_some_and(|(swept, summary)| {
         swept > *at
             && match (&summary, read) {

@@ -6,7 +6,7 @@
 
 use super::gather::Gathered;
 use crate::clouds::CloudRegion;
-use crate::pool::state::PoolState;
+use crate::pool::reads::Reads;
 use foo_cloud::error::stable_text;
 use foo_cloud::observer::Seen;
 use foo_model::{Activity, GroupName, InstanceId, LifecycleState};
@@ -18,16 +18,16 @@ const ACTIVITIES: u32 = 100;
 const BECAUSE: &str = "in response to ";
 
 /// Why AWS ends the instances that wait for it and whose Machines nobody deleted, as far as it says.
-pub(in crate::pool) async fn of_ends(
+pub(in crate::pool) async fn of_waiting(
     region: &CloudRegion,
     group: &GroupName,
     gathered: &Gathered,
-    state: &mut PoolState,
+    reads: &mut Reads,
 ) -> BTreeMap<InstanceId, String> {
     let waiting = waiting(region, group);
-    state.causes.retain(|id, _| waiting.contains(id));
+    reads.termination_causes.retain(|id, _| waiting.contains(id));
     let taken: BTreeSet<InstanceId> =
-        taken(&waiting, gathered).filter(|id| !state.causes.contains_key(id)).collect();
+        taken(&waiting, gathered).filter(|id| !reads.termination_causes.contains_key(id)).collect();
     if !taken.is_empty() {
         let activities = match region.cloud.describe_activities(group, ACTIVITIES).await {
             Ok(activities) => activities,
@@ -36,12 +36,12 @@ pub(in crate::pool) async fn of_ends(
                 Vec::new()
             }
         };
-        state.causes.extend(taken.into_iter().map(|id| {
+        reads.termination_causes.extend(taken.into_iter().map(|id| {
             let cause = cause(&activities, &id);
             (id, cause)
         }));
     }
-    state.causes.iter().filter_map(|(id, cause)| Some((id.clone(), cause.clone()?))).collect()
+    reads.termination_causes.iter().filter_map(|(id, cause)| Some((id.clone(), cause.clone()?))).collect()
 }
 
 /// Instances that wait for their end.

@@ -5,7 +5,7 @@
 //! at rest, nor by a manager that starts again.
 
 use super::gather::Gathered;
-use crate::pool::state::PoolState;
+use crate::pool::reads::Read;
 use foo_api::FooControlPlane;
 use foo_api::names::CONTROL_PLANE_GROUP;
 use foo_model::LaunchTemplate;
@@ -17,31 +17,48 @@ use std::time::Duration;
 /// A control plane that is behind is read again after this long.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
+/// What a pass knows of the control plane's version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::pool) enum ControlPlane {
+    /// Nothing: there was no reason to read it.
+    #[default]
+    NotRead,
+    /// It is not older than the content that is wanted, as far as it says.
+    NotBehind,
+    /// It is older, or could not be read.
+    Behind,
+}
+
 /// Holds new content back while the control plane is older than it.
 pub(in crate::pool) async fn hold_back(
     client: &Client,
     gathered: &Gathered,
     desired: &mut Desired,
-    state: &mut PoolState,
+    template: Option<&Read<Option<LaunchTemplate>>>,
+    control_plane: &mut ControlPlane,
 ) {
+    if *control_plane != ControlPlane::NotRead {
+        return;
+    }
     let Wanted::Ready(wanted) = &desired.template else { return };
     // Not read yet: nothing is made before it is.
-    let Some((_, template)) = &state.template else { return };
+    let Some(template) = template else { return };
     let known = |template: &LaunchTemplate| {
         template.versions.iter().any(|record| record.spec_hash.as_ref() == Some(&wanted.spec_hash))
     };
-    if template.as_ref().is_some_and(known) {
+    if template.value.as_ref().is_some_and(known) {
         return;
     }
+    *control_plane = ControlPlane::NotBehind;
     if let Some(blocked) = behind(client, gathered).await {
-        state.behind = true;
+        *control_plane = ControlPlane::Behind;
         desired.template = Wanted::Blocked(blocked);
     }
 }
 
 /// When to look at a control plane again that is behind.
-pub(in crate::pool) fn next_try(state: &PoolState) -> Option<Duration> {
-    state.behind.then_some(TRY_AGAIN)
+pub(in crate::pool) fn next_try(control_plane: ControlPlane) -> Option<Duration> {
+    (control_plane == ControlPlane::Behind).then_some(TRY_AGAIN)
 }
 
 async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {

@@ -5,6 +5,7 @@
 
 use crate::metrics::{ActionKind, Invariant, Metrics};
 use crate::pool::act::execute::Failure;
+use crate::pool::pass::Pass;
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
@@ -14,8 +15,30 @@ use foo_planner::{Action, Plan, Report};
 /// Reason of `Ready` when the API server refuses, or does not answer, what the pool needs.
 const KUBERNETES_REFUSED: &str = "KubernetesRefused";
 
+/// What a pass does not see, besides what failed in it.
+pub(in crate::pool) struct Unseen {
+    /// What AWS refused in an earlier pass, if nothing newer is known.
+    pub(in crate::pool) refused_before: Option<(Action, CloudError)>,
+    /// Why the details of instances cannot be had.
+    pub(in crate::pool) details: Option<CloudError>,
+}
+
+/// Adds to the report of a pass what failed in it and what it does not see; AWS is called in that region.
+pub(in crate::pool) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
+    let report = &mut pass.plan.report;
+    if let Some((action, failure)) = &pass.failure {
+        failed(report, action, failure, region);
+    }
+    if let Some((action, error)) = &unseen.refused_before {
+        refusal(report, action, error, region);
+    }
+    if let Some(error) = &unseen.details {
+        blind(report, error);
+    }
+}
+
 /// An action failed; AWS is called in that region.
-pub(in crate::pool) fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
+fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
     match failure {
         Failure::Cloud(error) => refusal(report, action, error, region),
         Failure::Kubernetes(_) => {
@@ -27,7 +50,7 @@ pub(in crate::pool) fn failed(report: &mut Report, action: &Action, failure: &Fa
 }
 
 /// AWS refused an action, or did not answer, in that region.
-pub(in crate::pool) fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
+fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
     let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
     let credentials = credentials.then_some(ConditionKind::CredentialsReady);
     let reason: &'static str = error.kind.into();
@@ -65,7 +88,7 @@ fn blocked<T>(wanted: &mut Wanted<T>) -> Option<&mut Blocked> {
 }
 
 /// AWS does not let us look at instances: their FooMachines can never become ready.
-pub(in crate::pool) fn blind(report: &mut Report, error: &CloudError) {
+fn blind(report: &mut Report, error: &CloudError) {
     let reason: &'static str = error.kind.into();
     for kind in [ConditionKind::CredentialsReady, ConditionKind::Ready] {
         put(report, kind, reason, error.to_string());

@@ -7,13 +7,14 @@ pub(super) mod publish;
 
 use super::foo_machine_metadata;
 use super::inputs::gather::Gathered;
-use super::inputs::{observe, rival_machine_pools};
-use super::pass::{Pass, Sight};
+use super::inputs::{Inputs, content, observe, rival_machine_pools};
+use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
 use crate::apply::{self, Written};
 use crate::clock::to_kube;
 use crate::clouds::CloudRegion;
+use crate::debug::PoolName;
 use crate::metrics::Invariant;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_model::InstanceId;
@@ -41,7 +42,36 @@ pub(super) enum Error {
 }
 
 impl Pools {
+    /// Shows what came of a pass: status, ids, events, and what `/debug` tells.
     pub(super) async fn publish(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        inputs: &Inputs<'_>,
+        pass: &Pass,
+        region: Option<&CloudRegion>,
+        state: &mut PoolState,
+    ) -> Result<(), Error> {
+        let gathered = inputs.gathered;
+        let mut written = Written::Unchanged;
+        if pass.is_removed() {
+            self.forget_group(key, state);
+        } else if pass.observation == Observation::Known || gathered.pool.status.is_none() {
+            // Else the status stays as an earlier manager left it: that this one has only just started says nothing
+            // about the pool.
+            written = self.publish_status(gathered, pass, &extra(inputs, state), region).await?;
+        }
+        self.note_idle(key, pass, written, state);
+        self.tell(gathered, pass, state).await;
+        self.context.debug.record(
+            PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() },
+            self.context.clock.now(),
+            Arc::new(pass.plan.clone()),
+            pass.failure.as_ref().map(|(_, failure)| failure.to_string()),
+        );
+        Ok(())
+    }
+
+    async fn publish_status(
         &self,
         gathered: &Gathered,
         pass: &Pass,
@@ -61,9 +91,9 @@ impl Pools {
             publish::ids(client, gathered, report, arn).await?;
         }
         let pools: Api<FooMachinePool> = Api::namespaced(client.clone(), &gathered.namespace());
-        let while_paused = || publish::paused_pool_status(&gathered.pool, report, now);
-        let status = Some(()).filter(|()| paused).and_then(|()| while_paused());
-        let status = status.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
+        let while_paused =
+            if paused { publish::paused_pool_status(&gathered.pool, report, now) } else { None };
+        let status = while_paused.unwrap_or_else(|| publish::pool_status(&gathered.pool, report, extra, now));
         let written = self
             .pool_status
             .apply_if_changed(&pools, gathered.pool.as_ref(), gathered.pool.status.as_ref(), &status)
@@ -75,7 +105,7 @@ impl Pools {
     }
 
     /// Counts a pass that goes on doing what nothing calls for.
-    pub(super) fn note_rest(
+    fn note_idle(
         &self,
         key: &ObjectRef<FooMachinePool>,
         pass: &Pass,
@@ -85,9 +115,8 @@ impl Pools {
         // The observer paces itself what it is asked for.
         let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
-        let did = pass.failure.is_none() && !pass.raced && pass.again.is_none() && worked;
-        if state.rest.ends(did, self.context.clock.now()) {
-            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "does not rest though nothing changes");
+        if state.idle.ends(worked && pass.is_complete(), self.context.clock.now()) {
+            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "the pool does not settle: it keeps writing although nothing changes; please report this");
             self.context.metrics.invariant_violated(Invariant::I10);
         }
     }
@@ -103,7 +132,7 @@ impl Pools {
         now: jiff::Timestamp,
     ) {
         let Some(group) = extra.group.as_deref().map(Into::into) else { return };
-        let since = instance_details::Since { began: extra.began, now: self.context.clock.now() };
+        let since = instance_details::Since { began: extra.started, now: self.context.clock.now() };
         instance_details::want(&region.observer, &group, gathered, report, since);
         let known: BTreeSet<InstanceId> = gathered
             .foo_machines
@@ -161,20 +190,20 @@ impl Pools {
     }
 
     /// Events: of what was done; of a failure, when it is a new one.
-    pub(super) async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
+    async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
         let object = gathered.pool.object_ref(&());
-        if pass.sight == Sight::Voided {
+        if pass.observation == Observation::Stale {
             return;
         }
         let warning = rival_machine_pools::warning(gathered);
-        if let Some(warning) = warning.as_ref().filter(|it| state.warned.as_ref() != Some(it))
+        if let Some(warning) = warning.as_ref().filter(|it| state.reported.rivals.as_ref() != Some(it))
             && !rival_machine_pools::is_told(gathered, warning)
         {
             let (reason, message) = (&warning.reason, &warning.message);
             self.context.events.publish(&object, Severity::Warning, reason, message).await;
         }
-        state.warned = warning;
-        let news = state.is_news(pass.failure.as_ref().map(|(_, failure)| failure));
+        state.reported.rivals = warning;
+        let news = state.reported.is_news(pass.failure.as_ref().map(|(_, failure)| failure.to_string()));
         for event in &pass.plan.report.events {
             self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;
         }
@@ -186,5 +215,18 @@ impl Pools {
                 .publish(&object, Severity::Warning, "ActionFailed", &failure.to_string())
                 .await;
         }
+    }
+}
+
+/// What the planner does not know but the status shows.
+fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
+    let gathered = inputs.gathered;
+    let types = content::instance_types(&gathered.pool.spec);
+    Extra {
+        capacity: inputs.instance_types.as_ref().ok().and_then(|types| capacity::capacity(types)),
+        version: gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.version.clone()),
+        instance_type: types.first().map(|name| name.as_str().to_owned()),
+        group: gathered.identity.as_ref().map(|identity| identity.group.as_str().to_owned()),
+        started: state.started,
     }
 }

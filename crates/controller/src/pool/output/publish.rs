@@ -29,7 +29,7 @@ pub(in crate::pool) struct Extra {
     /// Name of the group.
     pub(in crate::pool) group: Option<String>,
     /// When this manager began to look after the pool.
-    pub(in crate::pool) began: Option<Timestamp>,
+    pub(in crate::pool) started: Option<Timestamp>,
 }
 
 /// Writes the list of ids, if it changed. Core reads it together with `status.replicas`, which is written next.

@@ -1,0 +1,24 @@
+//! The check: a second opinion on a plan, before anything of it is done.
+
+use super::inputs::Inputs;
+use super::output::failure_report;
+use crate::metrics::Metrics;
+use foo_planner::{Memory, Plan};
+
+/// A plan that breaks no invariant; nothing else is carried out.
+pub(super) struct CheckedPlan(Plan);
+
+impl CheckedPlan {
+    /// The plan that was made from this; if it breaks an invariant, one that does nothing and says why.
+    pub(super) fn of(mut plan: Plan, inputs: &Inputs<'_>, memory: &Memory, metrics: &Metrics) -> Self {
+        let violations = foo_planner::check::violations(&inputs.desired, &inputs.observed, memory, &plan);
+        if !violations.is_empty() {
+            failure_report::refused(&mut plan, &violations, metrics);
+        }
+        Self(plan)
+    }
+
+    pub(super) fn into_plan(self) -> Plan {
+        self.0
+    }
+}

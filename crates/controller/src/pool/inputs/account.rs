@@ -1,0 +1,45 @@
+//! Whether the account that is looked at is the one that the pool was made in.
+
+use super::gather::Gathered;
+use crate::clouds::CloudRegion;
+use crate::pool::names;
+use crate::pool::output::failure_report;
+use foo_cloud::observer::Seen;
+use foo_model::GroupName;
+use foo_planner::desired::Blocked;
+use kube::ResourceExt;
+
+/// The pool lives in another account than the one that is looked at; looking closely changes nothing about that.
+pub(in crate::pool) const WRONG_ACCOUNT: &str = "WrongAccount";
+
+/// Why the account we look at is not the one the pool was made in, or cannot be told.
+///
+/// With other credentials the group and all its instances look gone, and every Machine would be deleted for it. A group
+/// that is there says itself whose it is; AWS is asked only when it is not.
+pub(super) async fn mismatch(
+    gathered: &Gathered,
+    region: &CloudRegion,
+    group: &GroupName,
+) -> Option<Blocked> {
+    let recorded = gathered.pool.spec.provider_id.as_deref().and_then(names::account_of_arn);
+    let begun_in = || gathered.pool.annotations().get(foo_api::names::ACCOUNT_ANNOTATION).map(String::as_str);
+    let made_in = recorded.or_else(begun_in)?;
+    let account = match region.observer.view(group).map(|view| view.seen) {
+        Some(Seen::Present(group)) => Ok(names::account_of_arn(&group.arn).unwrap_or_default().to_owned()),
+        // What exists is left alone until its group was looked at; what is only begun might be made anew before.
+        None if recorded.is_some() => return None,
+        Some(Seen::Absent) | None => region.account().await.map(str::to_owned),
+    };
+    match account {
+        Ok(account) if account == made_in => None,
+        Ok(account) => Some(Blocked::new(
+            WRONG_ACCOUNT,
+            format!("the credentials belong to account {account}, the pool was made in {made_in}"),
+        )),
+        Err(error) => {
+            let reason: &'static str = error.kind.into();
+            let error = failure_report::in_words(&error, &region.key.region);
+            Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
+        }
+    }
+}

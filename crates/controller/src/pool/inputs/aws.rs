@@ -1,0 +1,57 @@
+//! What of AWS a pass can go by.
+
+use super::gather::Gathered;
+use crate::clouds::CloudRegion;
+use crate::pool::pools::Pools;
+use crate::pool::state::{PoolState, Tenure};
+use crate::pool::tenure;
+use foo_api::FooMachinePool;
+use foo_planner::desired::{Blocked, Identity};
+use kube_runtime::reflector::ObjectRef;
+use std::sync::Arc;
+
+/// What of AWS a pass can go by.
+pub(in crate::pool) enum Aws<'a> {
+    /// The pool's group is looked at and changed here.
+    Usable(&'a Arc<CloudRegion>, &'a Identity),
+    /// Nothing yet: the pool's region, or its Cluster, is not known.
+    Unknown,
+    /// Nothing, for this reason.
+    Unusable(Blocked),
+}
+
+impl Pools {
+    /// What of AWS this pass can go by. Sees to it that the group of a pool that must not touch it is watched no more than
+    /// is good for it.
+    pub(in crate::pool) fn aws<'a>(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        gathered: &'a Gathered,
+        region: &'a Result<Option<Arc<CloudRegion>>, Blocked>,
+        state: &mut PoolState,
+    ) -> Aws<'a> {
+        let known = region.as_ref().ok().and_then(Option::as_ref);
+        let taken = known.and_then(|region| self.taken(gathered, region));
+        state.tenure = if taken.is_some() { Tenure::Anothers } else { Tenure::Own };
+        if let Some(blocked) = &gathered.unreadable {
+            return Aws::Unusable(blocked.clone());
+        }
+        let (region, identity) = match (region, &gathered.identity) {
+            (Err(blocked), _) => {
+                self.pause_watching(key, state);
+                return Aws::Unusable(blocked.clone());
+            }
+            (Ok(Some(region)), Some(identity)) => (region, identity),
+            (Ok(_), _) => return Aws::Unknown,
+        };
+        match taken.filter(|_| gathered.pool.metadata.deletion_timestamp.is_none()) {
+            Some(taken) => {
+                tenure::log_owner(state, key, Some(taken.by));
+                // Its tags tell whose it is; that costs no call.
+                self.watch_group(key, &identity.group, region, state);
+                Aws::Unusable(taken.blocked)
+            }
+            None => Aws::Usable(region, identity),
+        }
+    }
+}
