@@ -10,7 +10,7 @@
 //!
 //! [`reconcile`] is a pass from end to end, [`plan_loop`] its middle: plan, check, act, again while an action brings what
 //! the next plan needs; [`pass`] is what came of it. [`pools`] is what a pass works with, [`state`] (with [`reads`]) what is
-//! remembered of a pool between passes. [`watching`] keeps a pool's group under observation, [`tenure`] says which of
+//! remembered of a pool between passes. [`watched_group`] keeps a pool's group under observation, [`tenure`] says which of
 //! several pools a group belongs to, [`lanes`] keeps one slow account from holding up all others, [`idle_check`] notices a
 //! pool that never rests. There is no decision about instances or Machines in this folder.
 
@@ -30,7 +30,7 @@ mod reconcile;
 mod state;
 mod tenure;
 mod unowned_foo_machines;
-mod watching;
+mod watched_group;
 
 use crate::identities::identity_of;
 use crate::metrics::{Controller as Controls, Watched};
