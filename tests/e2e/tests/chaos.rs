@@ -12,9 +12,9 @@ use anyhow::{Context as _, Result, ensure};
 use foo_e2e::{Stages, in_world_with};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
 use foo_simulator::core::chance::Chance;
-use foo_testbed::World;
 use foo_testbed::world::kinds::{Kind, number, text};
 use foo_testbed::world::{ManagerClock, Pool, PoolView, WorldOptions};
+use foo_testbed::{World, on_this_machine};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -138,16 +138,16 @@ fn strike(world: &World, view: &PoolView, chance: &mut Chance) -> Result<usize> 
     Ok(struck)
 }
 
-/// How long what AWS ended may be missing: a launch, a manager that was just killed and whose Lease has to end first, and an AWS
-/// that says late what is the case.
+/// How long what AWS ended may be missing where deadlines were written: a launch, a manager that was just killed and whose Lease has
+/// to end first, and an AWS that says late what is the case. On a slower machine longer ([`on_this_machine`]).
 const MADE_UP_FOR: Duration = Duration::from_mins(2);
 
-/// Lets time pass and watches that no more is missing than the budget and AWS's own doing explain.
+/// Lets time pass, since when what befalls everybody comes is what the seed decides; and watches that no more is missing than the budget and AWS's own doing explain.
 async fn watch(pool: &Pool<'_>, seconds: u64, wish: usize, struck: &[Instant]) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
         let view = pool.look().await?;
-        let taken = struck.iter().filter(|at| at.elapsed() < MADE_UP_FOR).count();
+        let taken = struck.iter().filter(|at| at.elapsed() < on_this_machine(MADE_UP_FOR)).count();
         let floor = wish.saturating_sub(1 + taken);
         ensure!(good(&view) >= floor, "{} serve, {taken} were taken: {view}", good(&view));
         tokio::time::sleep(Duration::from_millis(500)).await;
