@@ -49,7 +49,7 @@ pub use ports::free_port;
 pub use process::{Process, Signal};
 pub use rig::{Rig, RigOptions};
 pub use tools::Tools;
-pub use wait::{Probe, wait_until};
+pub use wait::{Probe, nothing_happens, on_this_machine, until_quiet, wait_until, watched_for};
 pub use world::World;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

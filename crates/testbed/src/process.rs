@@ -251,9 +251,11 @@ mod tests {
 
     #[test]
     fn the_program_outlives_the_thread_that_started_it() {
-        let (process, _folder) = std::thread::spawn(|| shell("exec sleep 1000")).join().unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        process.check_running().unwrap();
+        let ticks = || shell("while :; do echo tick; sleep 0.02; done");
+        let (process, _folder) = std::thread::spawn(ticks).join().unwrap();
+        let printed = || std::fs::read_to_string(process.log()).unwrap().len();
+        let before = printed();
+        wait_for(|| printed() > before + "tick\n".len());
     }
 
     #[test]
@@ -279,14 +281,17 @@ mod tests {
     #[test]
     fn a_frozen_program_does_nothing_until_thawed() {
         let (process, _folder) = shell("while :; do echo tick; sleep 0.02; done");
-        wait_for(|| process.log_tail().contains("tick"));
+        let printed = || std::fs::read_to_string(process.log()).unwrap().len();
+        let (began, before) = (Instant::now(), printed());
+        wait_for(|| printed() >= before + 5 * "tick\n".len());
+        let five_ticks = began.elapsed();
         process.signal(Signal::Freeze).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        let frozen = std::fs::read_to_string(process.log()).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(std::fs::read_to_string(process.log()).unwrap(), frozen);
+        let frozen = printed();
+        // The proof that nothing is printed: as long as ten ticks took, on this machine.
+        std::thread::sleep(five_ticks * 2);
+        assert_eq!(printed(), frozen);
         process.signal(Signal::Thaw).unwrap();
-        wait_for(|| std::fs::read_to_string(process.log()).unwrap().len() > frozen.len());
+        wait_for(|| printed() > frozen);
     }
 
     #[test]

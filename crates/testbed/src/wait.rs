@@ -1,6 +1,12 @@
-//! Waiting for something to become true, with an error that says what was seen instead.
+//! Waiting for something to become true, with an error that says what was seen instead; and the proof that nothing happens.
+//!
+//! Deadlines are written for the machine that they were chosen on. On one that is slower, or busy, everything takes longer: how
+//! much is measured by what starting a world took, and all deadlines grow with it. No other code of the testbed or of the tests
+//! on it lets real time pass to see what comes of it.
 
 use anyhow::{Result, bail};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// What one look at the world found.
@@ -20,10 +26,78 @@ impl Probe<()> {
 }
 
 const PAUSE: Duration = Duration::from_millis(100);
+/// The same where a look is expensive: one at a pool is five requests.
+pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
+/// How many chances to act are watched in a proof that nothing happens.
+const CHANCES: u32 = 2;
+/// How much more time than written anything is given at most: what takes longer stands still.
+const SLOWEST_PERCENT: u32 = 400;
+/// How much time things take here, compared with the machine that deadlines were written for.
+static MEASURED_PERCENT: AtomicU32 = AtomicU32::new(100);
 /// A look near the end of the time gets at least this long, or a slow machine would never see the last state.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Looks every 100 ms until `probe` is done, and returns what it found.
+/// Takes note of how long something took that takes `typically` so long where deadlines were written.
+pub(crate) fn measured(took: Duration, typically: Duration) {
+    let percent = took.as_millis().saturating_mul(100).checked_div(typically.as_millis()).unwrap_or_default();
+    let percent = u32::try_from(percent).unwrap_or(u32::MAX).min(SLOWEST_PERCENT);
+    MEASURED_PERCENT.fetch_max(percent, Ordering::Relaxed);
+}
+
+/// A time that something may take, on this machine.
+pub fn on_this_machine(time: Duration) -> Duration {
+    time * MEASURED_PERCENT.load(Ordering::Relaxed) / 100
+}
+
+/// How long [`nothing_happens`] watches those who could act once in every `period`.
+pub fn watched_for(period: Duration) -> Duration {
+    period * CHANCES
+}
+
+/// The proof that nothing happens, for which nobody can wait: watches until whoever could act has had the chance to, and fails
+/// as soon as a look is not [`Probe::Done`]. The period is how often they look, or how long they try before they act.
+pub async fn nothing_happens(
+    what: &str,
+    period: Duration,
+    mut look: impl AsyncFnMut() -> Result<Probe>,
+) -> Result<()> {
+    let end = Instant::now() + watched_for(period);
+    loop {
+        // What began before the end was watched: the last look comes after it.
+        let last = Instant::now() >= end;
+        if let Probe::NotYet(seen) = look().await? {
+            bail!("{what}: {seen}");
+        }
+        if last {
+            return Ok(());
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+}
+
+/// Waits until what is looked at has not changed for a whole period, and returns it.
+pub async fn until_quiet<T: PartialEq + Debug>(
+    what: &str,
+    period: Duration,
+    timeout: Duration,
+    mut look: impl AsyncFnMut() -> Result<T>,
+) -> Result<T> {
+    let mut last = look().await?;
+    let mut since = Instant::now();
+    wait_until(what, timeout, async || {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        let now = look().await?;
+        if now != last {
+            last = now;
+            since = Instant::now();
+        }
+        Ok(Probe::when(since.elapsed() >= period, || format!("{last:#?}")))
+    })
+    .await?;
+    Ok(last)
+}
+
+/// Looks every 100 ms until `probe` is done, and returns what it found. The timeout grows with how slow this machine is.
 ///
 /// An error of the probe is one more way of "not yet" (the object may not exist, the server may be away): it ends
 /// the wait only by running out of time, and is then what the error shows.
@@ -32,6 +106,7 @@ pub async fn wait_until<T>(
     timeout: Duration,
     mut probe: impl AsyncFnMut() -> Result<Probe<T>>,
 ) -> Result<T> {
+    let timeout = on_this_machine(timeout);
     let started = Instant::now();
     let mut last = String::from("nothing: the first look did not come back");
     loop {
@@ -80,6 +155,35 @@ mod tests {
             Ok(Probe::Done(looks))
         });
         assert_eq!(found.await.unwrap(), 3);
+    }
+
+    #[tokio::test]
+    async fn what_happens_within_two_periods_is_seen() {
+        let period = Duration::from_millis(150);
+        let after = async |time: Duration| {
+            let began = Instant::now();
+            let look = async || Ok(Probe::when(began.elapsed() < time, || "rain".to_owned()));
+            nothing_happens("the sun shines", period, look).await.map_err(|error| error.to_string())
+        };
+        assert_eq!(after(period).await, Err("the sun shines: rain".to_owned()));
+        assert_eq!(after(Duration::MAX).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn quiet_is_what_has_not_changed_for_a_period() {
+        let (period, mut looks) = (Duration::from_millis(250), 0);
+        let began = Instant::now();
+        let found = until_quiet("counting", period, Duration::from_secs(10), async || {
+            looks += 1;
+            Ok(looks.min(4))
+        });
+        assert_eq!(found.await.unwrap(), 4);
+        assert!(began.elapsed() >= period, "{:?}", began.elapsed());
+        let never = until_quiet("counting", period, Duration::from_millis(500), async || {
+            looks += 1;
+            Ok(looks)
+        });
+        assert!(never.await.unwrap_err().to_string().contains("counting"));
     }
 
     #[tokio::test]

@@ -4,11 +4,9 @@ use crate::{RUNTIME, fail_on};
 use anyhow::{Error, Result};
 use foo_testbed::World;
 use foo_testbed::world::WorldOptions;
-use std::time::{Duration, Instant};
+use futures::future::select_all;
+use std::time::Instant;
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
-
-/// How often a test that waits for its turn looks for a free one.
-const LOOK: Duration = Duration::from_millis(200);
 
 /// As many worlds as tests shall run at a time.
 pub struct Stages<const N: usize>([Stage; N]);
@@ -55,15 +53,10 @@ impl<const N: usize> Stages<N> {
         });
     }
 
+    /// Whichever stage is free first.
     async fn free(&'static self) -> (&'static Stage, MutexGuard<'static, ()>) {
-        loop {
-            for stage in &self.0 {
-                if let Ok(turn) = stage.turn.try_lock() {
-                    return (stage, turn);
-                }
-            }
-            tokio::time::sleep(LOOK).await;
-        }
+        let turns = self.0.iter().map(|stage| Box::pin(async move { (stage, stage.turn.lock().await) }));
+        select_all(turns).await.0
     }
 }
 

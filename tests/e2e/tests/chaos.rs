@@ -11,9 +11,10 @@ use accidents::{Accident, Surroundings};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::{Stages, in_world_with};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
-use foo_testbed::World;
+use foo_simulator::core::chance::Chance;
 use foo_testbed::world::kinds::{Kind, number, text};
 use foo_testbed::world::{ManagerClock, Pool, PoolView, WorldOptions};
+use foo_testbed::{World, on_this_machine};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -111,34 +112,20 @@ fn a_bad_image_is_rolled_back_and_what_serves_stays() {
     });
 }
 
-/// Accidents in an order that a seed decides.
-struct Dice(u64);
-
-impl Dice {
-    /// A number below the limit (SplitMix64).
-    fn roll(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % below
-    }
-}
-
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
 /// AWS ends instances by itself: the health check of one fails, or it takes up to a third of them back, with two minutes'
 /// notice. How many.
-fn strike(world: &World, view: &PoolView, dice: &mut Dice) -> Result<usize> {
+fn strike(world: &World, view: &PoolView, chance: &mut Chance) -> Result<usize> {
     let mut good: Vec<&str> = view.good().map(|machine| machine.instance.as_str()).collect();
-    let storm = dice.roll(2) == 1;
-    let most = if storm { 1 + dice.roll(u64::try_from(good.len() / 3)?.max(1)) } else { 1 };
+    let storm = chance.below(2) == 1;
+    let most = if storm { 1 + chance.below(u64::try_from(good.len() / 3)?.max(1)) } else { 1 };
     let mut struck = 0;
     while struck < usize::try_from(most)? && !good.is_empty() {
         let sides = u64::try_from(good.len())?;
-        let id = good.swap_remove(usize::try_from(dice.roll(sides))?);
+        let id = good.swap_remove(usize::try_from(chance.below(sides))?);
         struck += 1;
         if storm {
             println!("  AWS takes {id} back");
@@ -151,16 +138,16 @@ fn strike(world: &World, view: &PoolView, dice: &mut Dice) -> Result<usize> {
     Ok(struck)
 }
 
-/// How long what AWS ended may be missing: a launch, a manager that was just killed and whose Lease has to end first, and an AWS
-/// that says late what is the case.
+/// How long what AWS ended may be missing where deadlines were written: a launch, a manager that was just killed and whose Lease has
+/// to end first, and an AWS that says late what is the case. On a slower machine longer ([`on_this_machine`]).
 const MADE_UP_FOR: Duration = Duration::from_mins(2);
 
-/// Lets time pass and watches that no more is missing than the budget and AWS's own doing explain.
+/// Lets time pass, since when what befalls everybody comes is what the seed decides; and watches that no more is missing than the budget and AWS's own doing explain.
 async fn watch(pool: &Pool<'_>, seconds: u64, wish: usize, struck: &[Instant]) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
         let view = pool.look().await?;
-        let taken = struck.iter().filter(|at| at.elapsed() < MADE_UP_FOR).count();
+        let taken = struck.iter().filter(|at| at.elapsed() < on_this_machine(MADE_UP_FOR)).count();
         let floor = wish.saturating_sub(1 + taken);
         ensure!(good(&view) >= floor, "{} serve, {taken} were taken: {view}", good(&view));
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -187,7 +174,7 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
         let seed = setting("CHAOS_SEED", 0x5eed);
         let minutes = setting("CHAOS_MINUTES", 2);
         println!("CHAOS_SEED={seed} CHAOS_SIZE={size} CHAOS_MINUTES={minutes}");
-        let mut dice = Dice(seed);
+        let mut chance = Chance::of(seed);
         let size = u32::try_from(size)?;
         let cluster = world.cluster("storm").await?;
         let pool = cluster
@@ -208,28 +195,28 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
         let mut ahead: Vec<Accident> = Vec::new();
         while Instant::now() < end || round < 2 {
             if ahead.is_empty() {
-                ahead = Accident::shuffled(&mut dice)?;
+                ahead = Accident::shuffled(&mut chance)?;
             }
             let now: Vec<Accident> = ahead.split_off(ahead.len().saturating_sub(2));
             wants(&pool, json!({"instanceType": types[round % types.len()]})).await?;
             round += 1;
-            let wish = size - u32::try_from(dice.roll(2))?;
+            let wish = size - u32::try_from(chance.below(2))?;
             println!("round {round}: {} and a wish of {wish}", types[(round - 1) % types.len()]);
             pool.scale(wish).await?;
             for accident in &now {
-                surroundings.begins(*accident, &mut dice).await?;
+                surroundings.begins(*accident, &mut chance).await?;
             }
             // While it grows again, the smaller wish is what can be there.
             let least = all - 1;
-            watch(&pool, 10 + dice.roll(25), least, &struck).await?;
-            let count = strike(world, &pool.look().await?, &mut dice)?;
+            watch(&pool, 10 + chance.below(25), least, &struck).await?;
+            let count = strike(world, &pool.look().await?, &mut chance)?;
             struck.extend(std::iter::repeat_n(Instant::now(), count));
-            watch(&pool, dice.roll(8), least, &struck).await?;
+            watch(&pool, chance.below(8), least, &struck).await?;
             world.manager().kill();
             println!("  the manager is killed");
-            watch(&pool, dice.roll(4), least, &struck).await?;
+            watch(&pool, chance.below(4), least, &struck).await?;
             world.manager().start().await?;
-            watch(&pool, 10 + dice.roll(20), least, &struck).await?;
+            watch(&pool, 10 + chance.below(20), least, &struck).await?;
             for accident in now {
                 surroundings.ends(accident).await?;
             }

@@ -2,9 +2,9 @@
 
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world;
-use foo_testbed::world::kinds::text;
-use foo_testbed::world::{Manager, SOON};
-use foo_testbed::{Probe, World, wait_until};
+use foo_testbed::world::kinds::{number, text};
+use foo_testbed::world::{Manager, QUIET_PERIOD, SOON};
+use foo_testbed::{Probe, World, nothing_happens, wait_until};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,13 @@ async fn leader(world: &World) -> Result<String> {
     Ok(text(&lease, "/spec/holderIdentity").to_owned())
 }
 
+/// How long the lease holds after its last renewal.
+async fn lease_duration(world: &World) -> Result<Duration> {
+    let lease: Value = serde_json::from_str(&world.api().kubectl(LEASE).await?)?;
+    let seconds = number(&lease, "/spec/leaseDurationSeconds").context("no leaseDurationSeconds")?;
+    Ok(Duration::from_secs(u64::try_from(seconds)?))
+}
+
 /// SIGTERM: the lease is given back, so that the next manager need not wait for its end.
 #[test]
 fn it_ends_in_order_and_its_successor_changes_nothing_that_is_settled() {
@@ -38,16 +45,19 @@ fn it_ends_in_order_and_its_successor_changes_nothing_that_is_settled() {
             Ok(world.writes()?.iter().filter(|request| request.namespace == "succession").count())
         };
         let writes = of_pool()?;
-        let started = Instant::now();
+        let (started, lease) = (Instant::now(), lease_duration(world).await?);
         world.manager().start().await?;
-        foo_testbed::wait_until("the successor to lead", Duration::from_secs(5), async || {
+        wait_until("the successor to lead", SOON, async || {
             let now = leader(world).await?;
-            Ok(foo_testbed::Probe::when(!now.is_empty() && now != first, || now))
+            Ok(Probe::when(!now.is_empty() && now != first, || now))
         })
         .await?;
-        assert!(started.elapsed() < Duration::from_secs(5));
-        tokio::time::sleep(Duration::from_secs(8)).await;
-        assert_eq!(of_pool()?, writes, "{:#?}", world.writes()?);
+        // Had it waited for the end of the lease, it would have been this long at least.
+        assert!(started.elapsed() < lease / 2, "{:?} of {lease:?}", started.elapsed());
+        nothing_happens("the successor has written", QUIET_PERIOD, async || {
+            Ok(Probe::when(of_pool()? == writes, || format!("{:#?}", world.writes())))
+        })
+        .await?;
         pool.scale(3).await?;
         pool.settles_at(3).await?;
         Ok(())

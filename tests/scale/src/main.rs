@@ -10,9 +10,9 @@ mod roll_out;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use foo_testbed::World;
 use foo_testbed::world::kinds::Kind;
 use foo_testbed::world::{Cluster, Pool, WorldOptions};
+use foo_testbed::{Probe, World, wait_until};
 use meter::{Meter, Reading};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -156,12 +156,12 @@ async fn change_in_aws(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> 
     let group = pool.group();
     let before: Vec<String> = ids(world, &group);
     meter::raise_desired(world, &group, size + 1).await?;
-    let new = loop {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        if let Some(new) = ids(world, &group).into_iter().find(|id| !before.contains(id)) {
-            break new;
-        }
-    };
+    let new = wait_until("AWS to launch one more", patience(size), async || {
+        let now = ids(world, &group);
+        let new = now.iter().find(|id| !before.contains(id)).cloned();
+        Ok(new.map_or_else(|| Probe::NotYet(format!("{now:?}")), Probe::Done))
+    })
+    .await?;
     let appeared = Instant::now();
     let view = format!("to know {new}");
     pool.wait(&view, Duration::from_mins(2), |view| {
@@ -186,9 +186,10 @@ async fn restart(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     let started = Instant::now();
     world.manager().start().await?;
     // Its first look is the end of filling its caches; what the pool's status says until then is the last manager's.
-    while meter::aws_calls(world) == aws {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    wait_until("the manager to call AWS", patience(size), async || {
+        Ok(Probe::when(meter::aws_calls(world) != aws, || "no call".to_owned()))
+    })
+    .await?;
     tokio::time::sleep(Duration::from_secs(20)).await;
     pool.settles_within(usize::try_from(size)?, patience(size)).await?;
     let reading = Reading::since_start(world, &aws).await?;

@@ -6,18 +6,18 @@
 use crate::{judge, pool};
 use foo_api::FooMachinePool;
 use foo_apiserver_fake::FakeApiServer;
+use foo_simulator::core::chance::Chance;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, DynamicObject};
 use serde_json::{Value, json};
 
-/// Reproducible choices.
-struct Dice(u64);
+/// Choices of fields and values.
+struct Dice(Chance);
 
 impl Dice {
     fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
+        self.0.below(sides)
     }
 
     fn often(&mut self) -> bool {
@@ -25,8 +25,7 @@ impl Dice {
     }
 
     fn one_of(&mut self, values: &[Value]) -> Value {
-        let index = usize::try_from(self.roll(u64::try_from(values.len()).unwrap())).unwrap();
-        values[index].clone()
+        self.0.pick(values).unwrap().clone()
     }
 
     /// Some of these fields, each with one of its values.
@@ -144,7 +143,7 @@ impl Write {
     fn random(dice: &mut Dice) -> Self {
         let status = dice.often();
         let mut fields = if status { status_fields(dice) } else { main_fields(dice) };
-        let manager = ["a", "b", "c"][usize::try_from(dice.roll(3)).unwrap()];
+        let manager = dice.0.pick(&["a", "b", "c"]).copied().unwrap();
         let mut params = PatchParams { field_manager: Some(manager.to_owned()), ..PatchParams::default() };
         let patch = if dice.roll(3) > 0 {
             fields["apiVersion"] = json!("infrastructure.foo.com/v1alpha1");
@@ -213,7 +212,7 @@ async fn agree(round: u64, judge: &Api<DynamicObject>) -> Result<(), String> {
     let mut story = Vec::new();
     let (theirs, ours) = (judge.create(&params, &made).await, fake.create(&params, &made).await);
     compare(&mut story, "create".to_owned(), theirs, ours, &mut old_theirs, &mut old_ours)?;
-    let mut dice = Dice(round.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let mut dice = Dice(Chance::of(round));
     for _ in 0..14 {
         let write = Write::random(&mut dice);
         let (theirs, ours) = (write.send(judge).await, write.send(&fake).await);

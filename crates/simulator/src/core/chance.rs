@@ -1,22 +1,28 @@
 //! Seeded randomness: the same seed and the same order of calls give the same ids, delays and choices, for ever.
 //!
-//! SplitMix64, written out: general-purpose crates reserve the right to change their streams between versions.
+//! SplitMix64, written out: general-purpose crates reserve the right to change their streams between versions. Tests that play
+//! random histories use it too, so that a seed which found something finds it again.
 
 use foo_model::InstanceId;
 use std::time::Duration;
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
+    /// The stream of a seed.
+    pub fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// A stream for a seed and a name; different names give independent streams.
     pub(crate) fn new(seed: u64, name: &str) -> Self {
         // FNV-1a keeps the regions' streams apart.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        Self(seed ^ hash)
+        Self::of(seed ^ hash)
     }
 
     /// The next 64 bits.
@@ -29,12 +35,12 @@ impl Chance {
     }
 
     /// A number below `bound`; 0 if the bound is 0.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.bits().checked_rem(bound).unwrap_or(0)
     }
 
     /// One of the choices; `None` only if there are none.
-    pub(crate) fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
+    pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
         let bound = u64::try_from(choices.len()).unwrap_or(u64::MAX);
         let at = usize::try_from(self.below(bound)).unwrap_or(0);
         choices.get(at)

@@ -5,7 +5,7 @@
 //! region, byte for byte.
 
 pub mod catalogue;
-pub(crate) mod chance;
+pub mod chance;
 pub mod document;
 mod due;
 pub mod ec2;

@@ -1,16 +1,13 @@
 //! The seven steps.
 
 use super::{CLUSTER, Scene, template_arguments};
-use crate::PodEnd;
 use crate::world::kinds::{Kind, is_deleting, text};
-use crate::world::{AFTER_DRAIN, PoolView, SOON, manifests};
+use crate::world::{ACTIVE_PERIOD, AFTER_DRAIN, PoolView, QUIET_PERIOD, SOON, manifests};
+use crate::{PodEnd, watched_for};
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::group::model::Member;
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-/// How long a drain is watched while it waits for its budget.
-const WATCH: Duration = Duration::from_secs(5);
 /// The AWS action that ends an instance of a group.
 const TERMINATE: &str = "TerminateInstanceInAutoScalingGroup";
 
@@ -74,7 +71,7 @@ impl Scene<'_> {
                 first_line(machine.deletion_message())
             ));
         }
-        let still = pool.stays("as it is while the budget forbids it", WATCH, |view| {
+        let still = pool.stays("as it is while the budget forbids it", QUIET_PERIOD, |view| {
             in_service(view).is_superset(&victims) && in_service(view).len() == 6
         });
         self.waits("the budget, which stays as it is", still).await?;
@@ -82,7 +79,8 @@ impl Scene<'_> {
             self.world.aws().calls_of(TERMINATE) == terminations,
             "an instance was ended during its drain"
         );
-        self.says(&format!("For {} s nothing happened: all six instances are in service.", WATCH.as_secs()));
+        let watched = watched_for(QUIET_PERIOD).as_secs();
+        self.says(&format!("For {watched} s nothing happened: all six instances are in service."));
 
         self.says("The budget now allows three disruptions. (Cluster API looks at a drain every 20 s.)");
         workload.allow(3).await?;
@@ -104,8 +102,7 @@ impl Scene<'_> {
             marked.name
         ));
         pool.mark_for_deletion(marked).await?;
-        pool.stays("as it is without an excess", Duration::from_secs(2), |view| view.deleting().count() == 0)
-            .await?;
+        pool.stays("as it is without an excess", ACTIVE_PERIOD, |view| view.deleting().count() == 0).await?;
         pool.scale(3).await?;
         let three = self.waits("three Machines to be left", self.settles_at(3)).await?;
         let victims = BTreeSet::from([marked.instance.clone()]);

@@ -57,7 +57,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Version under which our provider is released into a world.
 pub const RELEASE: &str = "v0.1.0";
@@ -70,6 +70,13 @@ const MANAGERS: [&str; 2] = [
 
 /// From the eviction of a pod to its containers having ended, unless a test says otherwise.
 const POD_SHUTDOWN: Duration = Duration::from_millis(300);
+/// How long a world takes to start where deadlines were written; those of a slower machine grow with it.
+const TYPICAL_START: Duration = Duration::from_secs(15);
+/// How often the managers of a world look at AWS when they know of nothing to come. Whatever they would do by themselves they
+/// have begun within one of these.
+pub const QUIET_PERIOD: Duration = Duration::from_secs(5);
+/// How often they look while they expect something.
+pub const ACTIVE_PERIOD: Duration = Duration::from_secs(1);
 /// How long anything may take that does not wait for a drain. Generous: a machine may be busy with a build.
 pub const SOON: Duration = Duration::from_mins(2);
 /// The same with drains in it: Cluster API core looks at a drain only every 20 s, whatever happens in between.
@@ -100,14 +107,14 @@ impl Default for WorldOptions {
     /// The manager of the release, but looking at AWS more often than one would want to pay for.
     fn default() -> Self {
         let args = [
-            "--aws-quiet-period=5s",
-            "--aws-active-period=1s",
-            "--settle-time=3s",
-            "--log-level=info,foo_controller=debug",
+            format!("--aws-quiet-period={}s", QUIET_PERIOD.as_secs()),
+            format!("--aws-active-period={}s", ACTIVE_PERIOD.as_secs()),
+            "--settle-time=3s".to_owned(),
+            "--log-level=info,foo_controller=debug".to_owned(),
         ];
         Self {
             folder: None,
-            manager_args: args.map(str::to_owned).to_vec(),
+            manager_args: args.to_vec(),
             events: false,
             kubeadm_bootstrap: false,
             kubelet_versions: BTreeMap::new(),
@@ -136,8 +143,11 @@ pub struct World {
 impl World {
     /// Starts everything and waits until it is ready.
     pub async fn start(options: WorldOptions) -> Result<Self> {
+        let began = Instant::now();
         // All that is started at once makes a large future.
-        Box::pin(Self::start_all(options)).await
+        let world = Box::pin(Self::start_all(options)).await?;
+        crate::wait::measured(began.elapsed(), TYPICAL_START);
+        Ok(world)
     }
 
     async fn start_all(options: WorldOptions) -> Result<Self> {

@@ -3,15 +3,13 @@
 use super::kinds::{self, Kind, number};
 use super::manifests::{self, PoolName};
 use super::{MachineView, PoolView, SOON, World};
-use crate::{Probe, wait_until};
+use crate::wait::BETWEEN_LOOKS;
+use crate::{Probe, nothing_happens, wait_until};
 use anyhow::{Context as _, Result};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
 use serde_json::{Value, json};
 use std::time::Duration;
-
-/// Looks at a pool are expensive enough (five requests) not to take them ten times a second.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
 /// A pool, by its names.
 #[derive(Clone, Debug)]
@@ -70,20 +68,18 @@ impl<'w> Pool<'w> {
         self.wait(&format!("to settle at {replicas}"), timeout, |view| view.is_settled_at(replicas)).await
     }
 
-    /// Looks again and again for some time, and fails as soon as it is not as it shall stay.
+    /// Watches that it stays as it is while whoever looks once in every `period` could act; see [`nothing_happens`].
     pub async fn stays(
         &self,
         what: &str,
-        time: Duration,
+        period: Duration,
         as_wanted: impl Fn(&PoolView) -> bool,
     ) -> Result<()> {
-        let end = tokio::time::Instant::now() + time;
-        while tokio::time::Instant::now() < end {
+        nothing_happens(&format!("pool {} did not stay {what}", self.name.pool), period, async || {
             let view = self.look().await?;
-            anyhow::ensure!(as_wanted(&view), "pool {} did not stay {what}: {view}", self.name.pool);
-            tokio::time::sleep(BETWEEN_LOOKS).await;
-        }
-        Ok(())
+            Ok(Probe::when(as_wanted(&view), || view.to_string()))
+        })
+        .await
     }
 
     /// Writes the number of replicas through the scale subresource, as `kubectl scale` and cluster-autoscaler do.

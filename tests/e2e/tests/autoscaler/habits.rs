@@ -5,13 +5,18 @@ use crate::writes::{deaths, leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, text};
-use foo_testbed::world::{AFTER_DRAIN, GROUP_LABEL, MachineView, Pool, PoolView, REGION, SOON, World};
+use foo_testbed::world::{
+    AFTER_DRAIN, GROUP_LABEL, MachineView, Pool, PoolView, QUIET_PERIOD, REGION, SOON, World,
+};
 use foo_testbed::{Join, NodeSpec, Probe, wait_until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// With a provider that does not react it changes its mind twice a second.
+const BETWEEN_CHANGES: Duration = Duration::from_millis(500);
 
 /// Room for so many instances of a type in each zone.
 fn set_room(world: &World, instance_type: &str, room: Option<u32>) -> Result<()> {
@@ -55,7 +60,7 @@ fn a_scale_up_that_is_taken_back_spares_the_node_that_came() {
 
         autoscaler.set_size(&pool, 2).await?;
         pool.wait("what never launched to be cancelled", SOON, |view| desired(view) == Some(3)).await?;
-        pool.stays("with all that came", Duration::from_secs(10), |view| {
+        pool.stays("with all that came", QUIET_PERIOD, |view| {
             view.good().count() == 3 && desired(view) == Some(3)
         })
         .await?;
@@ -99,7 +104,7 @@ fn more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays_unl
             Ok(Probe::when(ready.contains("4 serving nodes are kept until"), || ready.clone()))
         })
         .await?;
-        pool.stays("with all that serve", Duration::from_secs(10), |view| {
+        pool.stays("with all that serve", QUIET_PERIOD, |view| {
             view.good().count() == 4 && desired(view) == Some(4)
         })
         .await?;
@@ -140,7 +145,7 @@ fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
             .await?;
         assert!(asked.elapsed() < Duration::from_mins(1), "{:?}", asked.elapsed());
         assert!(!autoscaler.counts_down_again(&pool, &[first, second]).await?);
-        pool.stays("with both instances", Duration::from_secs(3), |view| view.instances.len() == 4).await?;
+        pool.stays("with both instances", QUIET_PERIOD, |view| view.instances.len() == 4).await?;
 
         workload.allow(4).await?;
         let two = pool.settles_within(2, AFTER_DRAIN).await?;
@@ -163,7 +168,7 @@ fn a_mark_that_is_taken_back_costs_nothing() {
         pool.run("web", 2).await?;
         let history = world.history(Kind::Machine, "ca-fails").await?;
         autoscaler.fails_to_scale_down(&pool, &[&two.machines[0]]).await?;
-        pool.stays("as it was", Duration::from_secs(8), |view| view.good().count() == 2).await?;
+        pool.stays("as it was", QUIET_PERIOD, |view| view.good().count() == 2).await?;
         let after = pool.settles_at(2).await?;
         assert_eq!(instances(&after), instances(&two));
         assert_eq!(deaths(world, "ca-fails"), []);
@@ -223,10 +228,10 @@ fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
 
         let before = launches(world, &pool);
         for _ in 0..10 {
-            autoscaler.set_size(&pool, 1).await?;
-            tokio::time::sleep(Duration::from_millis(500)).await;
-            autoscaler.set_size(&pool, 0).await?;
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            for size in [1, 0] {
+                autoscaler.set_size(&pool, size).await?;
+                tokio::time::sleep(BETWEEN_CHANGES).await;
+            }
         }
         pool.settles_at(0).await?;
         let launched = launches(world, &pool) - before;
@@ -256,7 +261,7 @@ fn a_deletion_goes_on_when_the_autoscaler_restarts() {
         })
         .await?;
         autoscaler.restarts(&[victim]).await?;
-        pool.stays("draining only that one", Duration::from_secs(5), |view| {
+        pool.stays("draining only that one", QUIET_PERIOD, |view| {
             is_deleting(view, victim) && view.deleting().count() == 1 && view.instances.len() == 3
         })
         .await?;
@@ -291,7 +296,7 @@ fn where_somebody_else_decides_its_writes_neither_add_nor_end_anything() {
                 _ => autoscaler.scale_down(&pool, &[&two.machines[0]]).await?,
             }
             pool.wait("the size to be AWS's again", SOON, |view| view.is_settled_at(2)).await?;
-            pool.stays("at AWS's size", Duration::from_secs(3), |view| {
+            pool.stays("at AWS's size", QUIET_PERIOD, |view| {
                 desired(view) == Some(2) && view.good().count() == 2
             })
             .await?;

@@ -6,7 +6,7 @@ use crate::writes::{leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{History, Kind, number, text};
-use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, REGION, SOON};
+use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, QUIET_PERIOD, REGION, SOON};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -187,7 +187,7 @@ fn with_an_old_list_it_hits_nobody_else() {
         pool.run("web", 2).await?;
         let outcome = autoscaler.remove_unregistered(&pool, &[gone]).await;
         assert!(outcome.is_err(), "it found a Machine for an instance that is gone");
-        pool.stays("as it is", Duration::from_secs(5), |view| view.is_settled_at(2)).await?;
+        pool.stays("as it is", QUIET_PERIOD, |view| view.is_settled_at(2)).await?;
 
         // And what is still there goes, and only that.
         pool.workload("web").allow(2).await?;

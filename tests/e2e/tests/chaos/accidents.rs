@@ -1,9 +1,9 @@
 //! What befalls everybody beside the accidents of the storm: clocks that are set, objects that cannot be decoded, tenants that
 //! mean no good, an AWS whose answers are late. Each begins, lasts a round, and ends; [`Surroundings`] is where.
 
-use super::Dice;
 use anyhow::{Context as _, Result};
 use foo_e2e::odd;
+use foo_simulator::core::chance::Chance;
 use foo_testbed::world::kinds::{self, Kind};
 use foo_testbed::world::{Cluster, Pool, SOON, World, manifests};
 use foo_testbed::{Probe, wait_until};
@@ -34,12 +34,12 @@ pub(crate) enum Accident {
 }
 
 impl Accident {
-    /// All of them, in an order that the dice decide.
-    pub(crate) fn shuffled(dice: &mut Dice) -> Result<Vec<Self>> {
+    /// All of them, in an order that chance decides.
+    pub(crate) fn shuffled(chance: &mut Chance) -> Result<Vec<Self>> {
         let mut left = vec![Self::ClockSet, Self::AwsForgets, Self::OddObjects, Self::Rival];
         let mut order = Vec::new();
         while !left.is_empty() {
-            let next = dice.roll(u64::try_from(left.len())?);
+            let next = chance.below(u64::try_from(left.len())?);
             order.push(left.swap_remove(usize::try_from(next)?));
         }
         Ok(order)
@@ -69,13 +69,12 @@ impl<'w> Surroundings<'w> {
         Ok(Self { world, storm, rivals })
     }
 
-    pub(crate) async fn begins(&self, accident: Accident, dice: &mut Dice) -> Result<()> {
+    pub(crate) async fn begins(&self, accident: Accident, chance: &mut Chance) -> Result<()> {
         println!("  {accident:?} begins");
         match accident {
             Accident::ClockSet => {
                 let moved = [-240, -30, 30, 240];
-                let side = usize::try_from(dice.roll(4))?;
-                self.clock_is_set(moved.get(side).copied().unwrap_or_default()).await
+                self.clock_is_set(chance.pick(&moved).copied().unwrap_or_default()).await
             }
             Accident::AwsForgets => self.aws_is_late(LAG),
             Accident::OddObjects => odd::befall(self.world, &self.storm, ODD).await,

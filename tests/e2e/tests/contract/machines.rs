@@ -2,10 +2,9 @@
 
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, list, text};
-use foo_testbed::world::{AFTER_DRAIN, SOON};
+use foo_testbed::world::{AFTER_DRAIN, QUIET_PERIOD, SOON};
 use foo_testbed::{Probe, wait_until};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 #[test]
 fn machines_have_the_names_of_their_foo_machines() {
@@ -107,7 +106,7 @@ fn drain_timeouts_of_the_machine_pool_reach_its_machines() {
         pool.patch(Kind::MachinePool, &json!({"spec": {"template": {"spec": {"deletion": more}}}})).await?;
         reach(&more).await?;
         // Core applies Machines too and would take the fields away, were they not another manager's.
-        pool.stays("with its timeouts", Duration::from_secs(5), |view| {
+        pool.stays("with its timeouts", QUIET_PERIOD, |view| {
             view.machines.first().and_then(|it| it.object.pointer("/spec/deletion")) == Some(&more)
         })
         .await?;

@@ -2,9 +2,8 @@
 
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, condition};
-use foo_testbed::world::{PoolView, SOON};
+use foo_testbed::world::{PoolView, QUIET_PERIOD, SOON};
 use foo_testbed::{Probe, wait_until};
-use std::time::Duration;
 
 fn is_paused(view: &PoolView) -> bool {
     view.condition("Paused").is_some_and(|(status, ..)| status == "True")
@@ -34,7 +33,7 @@ fn a_paused_cluster_pauses_everything_in_it() {
             .await?;
         }
         pool.scale(3).await?;
-        pool.stays("as it was", Duration::from_secs(6), is_untouched).await?;
+        pool.stays("as it was", QUIET_PERIOD, is_untouched).await?;
         cluster.set_paused(false).await?;
         let view = pool.settles_at(3).await?;
         assert!(!is_paused(&view), "{view}");
@@ -56,7 +55,7 @@ fn a_paused_pool_pauses_alone() {
         pool.scale(3).await?;
         other.scale(2).await?;
         other.settles_at(2).await?;
-        pool.stays("as it was", Duration::from_secs(3), is_untouched).await?;
+        pool.stays("as it was", QUIET_PERIOD, is_untouched).await?;
         pool.annotate(Kind::FooMachinePool, annotation, None).await?;
         pool.settles_at(3).await?;
         Ok(())

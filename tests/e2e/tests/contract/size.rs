@@ -4,10 +4,9 @@ use anyhow::Result;
 use foo_e2e::in_world;
 use foo_simulator::core::group::operations::Cooldown;
 use foo_testbed::world::kinds::{Kind, number};
-use foo_testbed::world::{AFTER_DRAIN, MachineView, PoolView, SOON, World};
+use foo_testbed::world::{AFTER_DRAIN, MachineView, PoolView, QUIET_PERIOD, SOON, World};
 use foo_testbed::{Probe, wait_until};
 use serde_json::json;
-use std::time::Duration;
 
 const MANAGED_BY: &str = "cluster.x-k8s.io/replicas-managed-by";
 
@@ -25,7 +24,7 @@ fn provider_ids_are_sorted_and_stay_while_their_machines_drain() {
             view.deleting().any(MachineView::waits_for_budget)
         })
         .await?;
-        pool.stays("with all its ids", Duration::from_secs(5), |view| view.provider_ids() == ids).await?;
+        pool.stays("with all its ids", QUIET_PERIOD, |view| view.provider_ids() == ids).await?;
         let draining = pool.look().await?;
         let replicas = draining.foo_pool.as_ref().and_then(|pool| number(pool, "/status/replicas"));
         assert_eq!(replicas, Some(3), "{draining}");
@@ -80,7 +79,7 @@ fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
             let desired = view.group.as_ref().map(|group| group.sizes.desired);
             (wished, desired, view.good().count()) == (Some(3), Some(3), 3)
         };
-        pool.stays("at AWS's size", Duration::from_secs(3), at_three).await?;
+        pool.stays("at AWS's size", QUIET_PERIOD, at_three).await?;
         pool.settles_at(3).await?;
 
         // And back: from now on the MachinePool decides.

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{self, Kind, text};
-use foo_testbed::world::{IMAGE, INSTANCE_TYPE, MachineView, Request, SOON};
+use foo_testbed::world::{IMAGE, INSTANCE_TYPE, MachineView, QUIET_PERIOD, Request, SOON};
+use foo_testbed::{Probe, nothing_happens, until_quiet};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 #[test]
 fn ready_and_provisioned_are_set_together_and_stay() {
@@ -90,13 +90,14 @@ fn a_settled_pool_causes_no_write() {
             Ok(writes)
         };
         // What follows from the last change: status of the last Node that became Ready.
-        tokio::time::sleep(Duration::from_secs(3)).await;
-        let before = writes()?;
-        assert!(!before.is_empty());
-        // Longer than three quiet periods of the manager.
-        tokio::time::sleep(Duration::from_secs(17)).await;
-        assert_eq!(writes()?[before.len()..], []);
-        Ok(())
+        let before =
+            until_quiet("all writes to have ended", QUIET_PERIOD, SOON, async || Ok(writes()?.len())).await?;
+        assert!(before > 0);
+        nothing_happens("a settled pool was written to", 2 * QUIET_PERIOD, async || {
+            let more = writes()?.split_off(before);
+            Ok(Probe::when(more.is_empty(), || format!("{more:#?}")))
+        })
+        .await
     });
 }
 

@@ -6,18 +6,16 @@ use foo_e2e::document::Reader;
 use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
 use foo_testbed::world::kinds::{self, Kind, condition, text};
 use foo_testbed::world::{
-    AFTER_DRAIN, Cluster, IMAGE, Pool, SECURITY_GROUP, SOON, SUBNETS, World, WorldOptions, manifests,
+    AFTER_DRAIN, Cluster, IMAGE, Pool, QUIET_PERIOD, SECURITY_GROUP, SOON, SUBNETS, World, WorldOptions,
+    manifests,
 };
-use foo_testbed::{Probe, wait_until};
+use foo_testbed::{Probe, nothing_happens, until_quiet, wait_until};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const PAGE: &str = "docs/operations/clusterclass.md";
 /// What kubelets of the two images say. The API server is v1.36.3.
 const VERSION: &str = "v1.36.2-eks-0a1b2c3";
 const NEXT_VERSION: &str = "v1.36.3-eks-4d5e6f7";
-/// Twice the quiet period of the world's managers.
-const QUIET: Duration = Duration::from_secs(10);
 
 /// The pool of that name in the topology, once it is there.
 async fn pool_of<'w>(cluster: &Cluster<'w>, name: &str) -> Result<Pool<'w>> {
@@ -48,20 +46,14 @@ async fn foo_pool_has(pool: &Pool<'_>, pointer: &str, value: &Value) -> Result<(
 /// Nothing is written, even when the topology controller has compared everything with a dry run again.
 async fn is_quiet(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
     let world = cluster.world();
-    let mut last = versions(world, cluster.namespace()).await?;
-    wait_until("all writes to have ended", SOON, async || {
-        tokio::time::sleep(QUIET).await;
-        let now = versions(world, cluster.namespace()).await?;
-        let quiet = now == last;
-        last.clone_from(&now);
-        Ok(Probe::when(quiet, || format!("{now:#?}")))
-    })
-    .await?;
+    let written = async || versions(world, cluster.namespace()).await;
+    let last = until_quiet("all writes to have ended", 2 * QUIET_PERIOD, SOON, written).await?;
     cluster.patch(Kind::Cluster, &json!({"metadata": {"annotations": {"foo.test/touch": touch}}})).await?;
-    tokio::time::sleep(QUIET).await;
-    let now = versions(world, cluster.namespace()).await?;
-    ensure!(now == last, "written although nothing changed: {last:#?}\n{now:#?}");
-    Ok(())
+    nothing_happens("written although nothing changed", QUIET_PERIOD, async || {
+        let now = written().await?;
+        Ok(Probe::when(now == last, || format!("{last:#?}\n{now:#?}")))
+    })
+    .await
 }
 
 async fn refusal(follower: &Reader<'_>, heading: &str) -> String {

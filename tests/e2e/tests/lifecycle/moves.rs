@@ -4,11 +4,10 @@ use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_simulator::{Fault, FaultRule};
 use foo_testbed::world::kinds::{self, Kind, condition, text};
-use foo_testbed::world::{ManagementCluster, Pool, SOON, World};
+use foo_testbed::world::{ManagementCluster, Pool, QUIET_PERIOD, SOON, World};
 use foo_testbed::{Probe, wait_until};
 use kube::Client;
 use std::collections::BTreeSet;
-use std::time::Duration;
 use tokio::sync::OnceCell;
 
 const PAGE: &str = "docs/operations/move.md";
@@ -195,7 +194,7 @@ fn a_copy_in_another_management_cluster_touches_nothing_and_says_whose_the_group
         .await?;
         let none = serde_json::json!({"spec": {"replicas": 0}});
         kinds::patch(client, Kind::MachinePool, "copied", "workers", &none).await?;
-        pool.stays("of two", Duration::from_secs(20), |view| view.is_settled_at(2)).await?;
+        pool.stays("of two", 2 * QUIET_PERIOD, |view| view.is_settled_at(2)).await?;
         pool.scale(3).await?;
         pool.settles_at(3).await.map(drop)
     });

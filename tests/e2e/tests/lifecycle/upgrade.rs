@@ -6,19 +6,16 @@ use super::released::versions;
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_testbed::world::kinds::Kind;
-use foo_testbed::world::{AFTER_DRAIN, Pool, RELEASE, SOON, World, WorldOptions};
-use foo_testbed::{Probe, run, wait_until};
+use foo_testbed::world::{AFTER_DRAIN, Pool, QUIET_PERIOD, RELEASE, SOON, World, WorldOptions};
+use foo_testbed::{Probe, run, until_quiet, wait_until};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Duration;
 
 const PAGE: &str = "docs/operations/upgrade.md";
 const ROLLBACK: &str = "docs/operations/runbooks/rollback.md";
 const NEXT: &str = "v0.2.0";
 /// What v0.2.0 adds to the spec of FooMachinePools.
 const NEW_FIELD: &str = "/spec/sinceTheNextRelease";
-/// How long nothing may be written once everything has settled: twice the quiet period of the world's managers.
-const QUIET: Duration = Duration::from_secs(10);
 
 /// Where their CRD begins, and in it the fields of the spec.
 const POOLS: &str = "  name: foomachinepools.infrastructure.foo.com\n";
@@ -69,15 +66,8 @@ fn the_page_on_upgrading_works_and_nothing_rolls() {
         let pool = world.existing_cluster("upgraded", "upgraded").existing_pool("workers");
         let after = pool.settles_at(2).await?;
         assert_eq!(after.provider_ids(), before.provider_ids());
-        let mut last = versions(&world, "upgraded").await?;
-        wait_until("all writes to have ended", SOON, async || {
-            tokio::time::sleep(QUIET).await;
-            let now = versions(&world, "upgraded").await?;
-            let quiet = now == last;
-            last.clone_from(&now);
-            Ok(Probe::when(quiet, || format!("{now:?}")))
-        })
-        .await?;
+        let written = async || versions(&world, "upgraded").await;
+        until_quiet("all writes to have ended", 2 * QUIET_PERIOD, SOON, written).await?;
         pool.scale(3).await?;
         let grown = pool.settles_at(3).await?;
         assert!(before.provider_ids().iter().all(|id| grown.provider_ids().contains(id)));

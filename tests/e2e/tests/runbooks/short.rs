@@ -6,14 +6,14 @@ use foo_e2e::document::Reader;
 use foo_simulator::{Fault, FaultRule};
 use foo_testbed::world::kinds::{self, Kind, text};
 use foo_testbed::world::{Pool, SOON, World};
-use foo_testbed::{Probe, wait_until};
+use foo_testbed::{Probe, nothing_happens, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 const PAGE: &str = "docs/operations/runbooks/short.md";
-/// Longer than the renew deadline: whoever leads has to give up.
-const AWAY: Duration = Duration::from_secs(20);
+/// The renew deadline of a release: after that long without the API server whoever leads has to give up.
+const RENEW_DEADLINE: Duration = Duration::from_secs(10);
 const LEASE: &str = "controller-leader-election-foo";
 /// Nobody holds a lease of this name.
 const STRANGER: &str = "somebody-else";
@@ -77,9 +77,11 @@ fn what_aws_ends_while_the_api_server_is_away_is_drained_when_it_is_back() {
         let victim = settled.machines.first().context("no Machine")?.instance.clone();
         world.api().stop();
         world.aws().find_unhealthy(&victim)?;
-        tokio::time::sleep(AWAY).await;
-        let there = world.aws().instances_of(&pool.group());
-        ensure!(there.iter().any(|it| it.id.as_str() == victim), "{victim} did not wait: {there:?}");
+        nothing_happens(&format!("{victim} did not wait"), RENEW_DEADLINE, async || {
+            let there = world.aws().instances_of(&pool.group());
+            Ok(Probe::when(there.iter().any(|it| it.id.as_str() == victim), || format!("{there:?}")))
+        })
+        .await?;
         world.api().resume().await?;
         let gone =
             |view: &foo_testbed::world::PoolView| view.machine_of(&victim).is_none() && view.is_settled_at(2);

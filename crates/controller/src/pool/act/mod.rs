@@ -301,7 +301,7 @@ impl Pools {
     fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
             Action::CreateGroup(group) => {
-                state.reads.hook = Some(Read { at: now, value: Some(group.drain_hook) });
+                state.reads.hook = Some(Read { at: now, value: group.drain_hook });
                 state.calls.created.group(now);
             }
             Action::DeleteTemplate { .. } => state.calls.created.template_is_gone(),

@@ -1,0 +1,165 @@
+//! What EC2 says of instances and of launch templates.
+
+use super::{Bench, g, only, seconds};
+use crate::support::details;
+use foo_cloud::{ErrorKind, InstanceDetails, InstanceState, TemplateSummary, Word};
+use foo_model::{InstanceId, TemplateVersion, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use tokio::time::sleep;
+
+#[tokio::test(start_paused = true)]
+async fn ids_of_all_pools_are_asked_for_together_and_once() {
+    let mut bench = Bench::of(2).await;
+    bench.cloud.edit(|world| world.instances.insert("i-1".into(), details("i-1")));
+    let known = InstanceId::from("i-1");
+    let unknown = InstanceId::from("i-2");
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), None);
+    sleep(Duration::from_millis(30)).await;
+    bench.observer.want_details(&g("g1"), std::slice::from_ref(&unknown), None);
+    seconds(1).await;
+    assert_eq!(bench.woken(), BTreeSet::from([g("g0"), g("g1")]));
+    let (at, found) = bench.observer.details(&known).unwrap();
+    assert_eq!(found, Word::Known(details("i-1")));
+    assert!(matches!(bench.observer.details(&unknown).unwrap().1, Word::NotFound { .. }));
+
+    bench.observer.want_details(&g("g0"), &[known.clone(), unknown.clone()], None);
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), Some(Timestamp(at.0 - 1)));
+    seconds(1).await;
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 1, "both are known");
+    assert_eq!(bench.woken(), BTreeSet::new());
+
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), Some(at));
+    seconds(1).await;
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 2);
+    assert!(bench.observer.details(&known).unwrap().0 > at);
+    assert_eq!(bench.woken(), only("g0"));
+
+    bench.observer.retain_details(&g("g0"), &BTreeSet::new());
+    assert_eq!(bench.observer.details(&known), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_ids_take_twenty_calls() {
+    let bench = Bench::of(1).await;
+    let ids: Vec<InstanceId> = (0..10_000).map(|at| format!("i-{at}").into()).collect();
+    bench.observer.want_details(&g("g0"), &ids, None);
+    seconds(1).await;
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 20);
+    assert!(ids.iter().all(|id| bench.observer.details(id).is_some()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_fetch_is_repeated_and_known_to_those_who_wait() {
+    let mut bench = Bench::of(1).await;
+    bench.fail(Some(ErrorKind::Denied));
+    bench.observer.want_details(&g("g0"), &["i-1".into()], None);
+    seconds(1).await;
+    assert_eq!(bench.woken(), only("g0"));
+    assert_eq!(bench.observer.details_trouble().unwrap().1.kind, ErrorKind::Denied);
+    seconds(600).await;
+    let calls = bench.cloud.edit(|world| world.instance_calls.len());
+    assert!((10..=25).contains(&calls), "{calls} calls in 10 minutes of failure");
+    bench.fail(None);
+    seconds(61).await;
+    assert_eq!(bench.woken(), only("g0"));
+    assert_eq!(bench.observer.details_trouble(), None);
+    assert!(bench.observer.details(&"i-1".into()).is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_who_needs_a_newer_answer_than_the_one_in_flight_gets_one() {
+    let bench = Bench::of(1).await;
+    let id = InstanceId::from("i-1");
+    bench.cloud.edit(|world| world.latency = Duration::from_secs(2));
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    seconds(1).await; // in flight
+    let now = bench.clock.now();
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), Some(now));
+    seconds(4).await;
+    assert!(bench.observer.details(&id).unwrap().0 > now);
+    assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn templates_are_listed_every_hour_and_their_changes_wake_their_group() {
+    let mut bench = Bench::of(3).await;
+    assert_eq!(bench.observer.template(&g("g0")), None, "not at the start");
+    seconds(3_600).await;
+    assert_eq!(bench.observer.template(&g("g0")).unwrap().1, None);
+    assert_eq!(bench.woken().len(), 3, "the first list is news for all");
+    let template = |latest| TemplateSummary {
+        id: "lt-1".into(),
+        name: "g0".into(),
+        latest: TemplateVersion(latest),
+        tags: BTreeMap::default(),
+    };
+    for (change, expected) in [(Some(1), Some(1)), (Some(2), Some(2)), (None, None)] {
+        bench.cloud.edit(|world| {
+            world.templates.clear();
+            world.templates.extend(change.map(|latest| ("g0".to_owned(), template(latest))));
+        });
+        seconds(3_601).await;
+        assert_eq!(bench.woken(), only("g0"));
+        let found = bench.observer.template(&g("g0")).unwrap().1;
+        assert_eq!(found.map(|template| template.latest.0), expected);
+    }
+    seconds(36_000).await;
+    assert_eq!(bench.woken(), BTreeSet::new());
+    assert_eq!(bench.cloud.edit(|world| world.template_calls.len()), 14);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_was_seen_ending_never_lives_again_and_one_not_found_may() {
+    let mut bench = Bench::of(1).await;
+    let id = InstanceId::from("i-1");
+    let ask = async |bench: &mut Bench| {
+        let now = bench.observer.details(&id).map(|(at, _)| at);
+        bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), now);
+        seconds(10).await;
+        bench.observer.details(&id).unwrap()
+    };
+    let (first, word) = ask(&mut bench).await;
+    assert_eq!(word, Word::NotFound { since: first });
+    let (second, word) = ask(&mut bench).await;
+    assert!(second > first);
+    assert_eq!(word, Word::NotFound { since: first }, "it said so all the time");
+    bench.cloud.edit(|world| world.instances.insert(id.clone(), details("i-1")));
+    assert_eq!(ask(&mut bench).await.1, Word::Known(details("i-1")));
+    bench.cloud.edit(|world| world.instances.remove(&id));
+    let (again, word) = ask(&mut bench).await;
+    assert_eq!(word, Word::NotFound { since: again }, "counted anew");
+    let ended = InstanceDetails { state: InstanceState::ShuttingDown, ..details("i-1") };
+    bench.cloud.edit(|world| world.instances.insert(id.clone(), ended.clone()));
+    assert_eq!(ask(&mut bench).await.1, Word::Known(ended.clone()));
+    for older in [Some(details("i-1")), None] {
+        bench.cloud.edit(|world| match older {
+            Some(older) => drop(world.instances.insert(id.clone(), older)),
+            None => drop(world.instances.remove(&id)),
+        });
+        assert_eq!(ask(&mut bench).await.1, Word::Known(ended.clone()), "reads may go back, death does not");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_leisure() {
+    let mut bench = Bench::of(1).await;
+    let id = InstanceId::from("i-1");
+    bench.cloud.edit(|world| {
+        world.instances.insert(id.clone(), details("i-1"));
+        world.silent_on.insert(id.clone());
+    });
+    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    for _ in 0..10 {
+        seconds(10).await;
+        bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    }
+    assert_eq!(bench.observer.details(&id), None);
+    assert_eq!(bench.woken(), BTreeSet::new(), "nothing is new");
+    let calls = bench.cloud.edit(|world| world.instance_calls.len());
+    assert!((3..=5).contains(&calls), "{calls} calls in 100 s");
+    bench.cloud.edit(|world| world.silent_on.clear());
+    seconds(40).await;
+    assert_eq!(bench.observer.details(&id).unwrap().1, Word::Known(details("i-1")));
+    assert_eq!(bench.woken(), only("g0"));
+}

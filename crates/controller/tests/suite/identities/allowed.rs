@@ -1,0 +1,168 @@
+//! Which identity a cluster is given, and whether its namespace may use it.
+
+use super::{AT_ONCE, KEY, OTHER_KEY, only, with_keys};
+use crate::support::{CLUSTER, MANAGER, NS, World, objects};
+use foo_api::FooCluster;
+use foo_api::identity::AllowedNamespaces;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::ResourceExt as _;
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_and_its_pools_are_looked_after_as_its_identity_says() {
+    let world = World::with_keys().await;
+    let pool = world.pool("p").of(2).await;
+    pool.is_of(2);
+    assert_eq!(pool.says("CredentialsReady"), "True");
+    let said = world.says_of_cluster("CredentialsReady");
+    assert_eq!((said.status.as_str(), said.reason.as_str()), ("True", "Accepted"));
+    assert_eq!(world.callers(), only(KEY), "nobody else called");
+    let clouds = world.clouds();
+    assert_eq!(clouds.len(), 1, "the cluster and the pool share one: {clouds:?}");
+    assert!(!clouds[0].contains("hush"));
+    pool.is_deleted();
+    world.settles().await;
+    pool.left_nothing();
+    assert_eq!(world.callers(), only(KEY));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_role_is_assumed_through_its_sources() {
+    let world = World::with_identity();
+    world.has(&objects::keys("base", KEY));
+    world.has(&objects::identity("base", json!({"secret": {"name": "base"}})));
+    let role = |name: &str, source: &str| {
+        let arn = format!("arn:aws:iam::123456789012:role/{name}");
+        json!({"arn": arn, "source": {"name": source}})
+    };
+    world.has(&objects::identity("jump", json!({"role": role("jump", "base")})));
+    world.has(&objects::identity("prod", json!({"allowedNamespaces": {}, "role": role("pools", "jump")})));
+    world.settles().await;
+    world.pool("p").of(1).await.is_of(1);
+    assert_eq!(world.callers(), only("arn:aws:iam::123456789012:role/pools"));
+    let clouds = world.clouds();
+    let chain = "AKIAFIRST > arn:aws:iam::123456789012:role/jump > arn:aws:iam::123456789012:role/pools #";
+    assert!(clouds[0].starts_with(chain), "{clouds:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_identity_that_does_not_exist_is_named_and_its_coming_is_noticed() {
+    let world = World::with_identity();
+    let pool = world.pool("p").begins_with(1);
+    let words = "FooClusterIdentity prod does not exist";
+    world.is_without_credentials(&pool, "IdentityNotFound", words).await;
+    world.has(&objects::identity("prod", json!({"allowedNamespaces": {}, "controller": {}})));
+    world.soon("AWS is asked", || !world.callers().is_empty()).await;
+    world.settles().await;
+    pool.is_of(1);
+    assert_eq!(world.callers(), only(MANAGER));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_circle_of_sources_is_named() {
+    let world = World::with_identity();
+    let role = |source: &str| {
+        let arn = "arn:aws:iam::123456789012:role/x";
+        json!({"allowedNamespaces": {}, "role": {"arn": arn, "source": {"name": source}}})
+    };
+    world.has(&objects::identity("prod", role("jump")));
+    world.has(&objects::identity("jump", role("prod")));
+    let pool = world.pool("p").begins_with(1);
+    let words = "sources go in a circle: prod > jump > prod";
+    world.is_without_credentials(&pool, "IdentityInvalid", words).await;
+    let said = &world.identity("jump").status.unwrap().conditions[0];
+    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "IdentityInvalid"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_that_is_not_allowed_gets_nothing_until_its_labels_say_otherwise() {
+    let world = World::with_identity();
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = Some(NS.to_owned());
+    world.has(&namespace);
+    let gold = json!({"selector": {"matchLabels": {"tier": "gold"}}});
+    world.has(&objects::identity("prod", json!({"allowedNamespaces": gold, "controller": {}})));
+    let pool = world.pool("p").begins_with(1);
+    let words = "FooClusterIdentity prod does not allow namespace default";
+    world.is_without_credentials(&pool, "IdentityNotAllowed", words).await;
+    let label = |namespace: &mut Namespace| {
+        namespace.labels_mut().insert("tier".to_owned(), "gold".to_owned());
+    };
+    world.server.edit("", NS, label).unwrap();
+    world.soon("AWS is asked", || !world.callers().is_empty()).await;
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_allowed_namespaces_an_identity_is_for_nobody() {
+    let world = World::with_identity();
+    world.has(&objects::identity("prod", json!({"controller": {}})));
+    let pool = world.pool("p").begins_with(1);
+    world.is_without_credentials(&pool, "IdentityNotAllowed", "does not allow namespace default").await;
+    let said = &world.identity("prod").status.unwrap().conditions[0];
+    assert!(said.message.contains("no namespace may use it"), "{said:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_default_identity_is_for_clusters_that_name_none() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(1).await;
+    assert_eq!(world.callers(), only(MANAGER), "without it they use the manager's own credentials");
+    let elsewhere = json!({"list": ["elsewhere"]});
+    world.has(&objects::identity("default", json!({"allowedNamespaces": elsewhere, "controller": {}})));
+    let words = "FooClusterIdentity default, which holds for FooClusters that name none, does not allow";
+    world.is_without_credentials(&pool, "IdentityNotAllowed", words).await;
+    assert_eq!(pool.instances().len(), 1, "what runs keeps running");
+    world.edits_identity("default", |identity| {
+        identity.spec.allowed_namespaces = Some(AllowedNamespaces::default());
+    });
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_can_turn_to_another_identity() {
+    let world = World::with_keys().await;
+    let pool = world.pool("p").of(2).await;
+    let instances = pool.instances();
+    world.has(&objects::keys("other", OTHER_KEY));
+    world.has(&with_keys("other"));
+    world.settles().await;
+    world.drains_take(Duration::from_mins(2));
+    pool.scales_to(1);
+    world.waits(Duration::from_secs(30)).await;
+    let turn = |cluster: &mut FooCluster| {
+        cluster.spec.identity_ref = Some(objects::identity_reference("other"));
+    };
+    world.server.edit(NS, CLUSTER, turn).unwrap();
+    world.soon("the other key is used", || world.callers().contains(OTHER_KEY)).await;
+    world.waits(AT_ONCE).await;
+    world.forgets();
+    world.settles().await;
+    pool.is_of(1);
+    assert!(instances.contains(&pool.instances()[0]));
+    assert_eq!(world.callers(), only(OTHER_KEY));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_credentials_nothing_is_asked_and_what_runs_keeps_running() {
+    let world = World::with_keys().await;
+    let pool = world.pool("p").of(2).await;
+    world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
+    world.is_without_credentials(&pool, "IdentityNotAllowed", "does not allow namespace default").await;
+    assert_eq!(world.clouds(), Vec::<String>::new(), "no observer is left");
+    assert_eq!((pool.instances().len(), pool.machines().len()), (2, 2));
+    assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 2);
+    pool.is_deleted();
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(pool.says("Deleting"), "True");
+    assert_eq!(pool.condition("Deleting").reason, "IdentityNotAllowed", "it says what it waits for");
+    assert_eq!(pool.instances().len(), 2);
+    world.edits_identity("prod", |identity| {
+        identity.spec.allowed_namespaces = Some(AllowedNamespaces::default());
+    });
+    world.settles().await;
+    pool.left_nothing();
+}
