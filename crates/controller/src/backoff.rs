@@ -6,16 +6,17 @@
 //!
 //! Time is a parameter; nothing in here sleeps.
 
+pub use foo_cloud::retry::jittered;
+
+use foo_cloud::retry::{Jitter, RetryDelays};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The first pause.
-const FIRST: Duration = Duration::from_secs(1);
-/// The longest pause. A permanently failing create thus makes at most two calls a minute from its sixth attempt on.
-const LONGEST: Duration = Duration::from_mins(5);
+/// A permanently failing create makes at most two calls a minute from its sixth attempt on.
+const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(5), jitter: Jitter::Around };
 /// Entries that were not touched for this long belong to objects that are gone.
 const FORGET_AFTER: Duration = Duration::from_hours(1);
 
@@ -63,7 +64,7 @@ impl<Key: Eq + Hash + Clone, Wish: PartialEq> Backoff<Key, Wish> {
         state.sweep(now);
         let before = state.entries.get(key).filter(|entry| entry.wish == wish);
         let failures = before.map_or(0, |entry| entry.failures).saturating_add(1);
-        let pause = spread(exponential(failures), jitter(self.seed, key, failures));
+        let pause = DELAYS.after(failures, self.seed, key);
         let not_before = now.checked_add(pause).unwrap_or(now);
         state.entries.insert(key.clone(), Entry { failures, wish, not_before });
         pause
@@ -100,30 +101,6 @@ impl<Key: Eq + Hash, Wish> State<Key, Wish> {
     }
 }
 
-/// `period` ± 20 %, the same for the same key: what repeats at fixed intervals is spread over time, and stays spread.
-pub fn jittered(period: Duration, key: &impl Hash) -> Duration {
-    spread(period, jitter(0, key, 0))
-}
-
-/// The pause after so many failures in a row, the first of them 1: 1 s doubling to 5 min.
-pub fn exponential(failures: u32) -> Duration {
-    let doublings = failures.saturating_sub(1).min(16);
-    FIRST.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX)).min(LONGEST)
-}
-
-/// A number of 0 ..= 400.
-fn jitter(seed: u64, key: &impl Hash, attempt: u32) -> u32 {
-    let mut hasher = DefaultHasher::new();
-    (seed, attempt).hash(&mut hasher);
-    key.hash(&mut hasher);
-    u32::try_from(hasher.finish() % 401).unwrap_or(200)
-}
-
-/// 80 % of the period plus `jitter` thousandths of it.
-fn spread(period: Duration, jitter: u32) -> Duration {
-    period.saturating_mul(jitter.saturating_add(800)) / 1000
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,7 +115,7 @@ mod tests {
         let now = Instant::now();
         let pauses: Vec<_> = (0..12).map(|_| backoff.failed(&"pool", Some(1), now)).collect();
         for (at, pause) in pauses.iter().enumerate() {
-            let nominal = seconds(1 << at.min(9)).min(LONGEST);
+            let nominal = seconds(1 << at.min(9)).min(DELAYS.longest);
             assert!(*pause >= nominal * 8 / 10 && *pause <= nominal * 12 / 10, "{at}: {pause:?}");
         }
         assert!(pauses[5] >= seconds(25), "two calls a minute from the sixth attempt on");
@@ -185,12 +162,5 @@ mod tests {
         backoff.failed(&"gone", Some(1), now);
         backoff.failed(&"here", Some(1), now + seconds(7200));
         assert_eq!(backoff.len(), 1);
-    }
-
-    #[test]
-    fn different_objects_pause_differently() {
-        let periods: std::collections::BTreeSet<_> = (0..50).map(|n| jittered(seconds(600), &n)).collect();
-        assert!(periods.len() > 30, "{}", periods.len());
-        assert!(periods.iter().all(|period| *period >= seconds(480) && *period <= seconds(720)));
     }
 }
