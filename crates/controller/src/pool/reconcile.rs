@@ -4,7 +4,6 @@
 //! does not move.
 
 use super::gather::{Caches, Gathered};
-use super::lanes::{Lanes, Urgency};
 use super::pass::{Pass, Sight};
 use super::publish::{self, Extra};
 use super::rounds::asking;
@@ -14,13 +13,13 @@ use super::{tenure, twins};
 use crate::Context;
 use crate::announcements::{Announcements, Place};
 use crate::apply::{self, StatusWriter, Written};
-use crate::backoff::{Backoff, jittered};
+use crate::backoff::jittered;
 use crate::clock::to_kube;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
 use crate::debug::PoolName;
-use crate::metrics::{Controller, Invariant, PassResult};
-use crate::passes;
+use crate::harness::{Outcome, Reconciler, Urgency};
+use crate::metrics::Invariant;
 use crate::queue::Action as Requeue;
 use foo_api::names::managers;
 use foo_api::{FooCluster, FooMachine, FooMachinePool};
@@ -35,12 +34,9 @@ use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// Writes of FooMachine status at a time.
 const STATUS_WRITES: usize = 16;
-/// A pool in line for room is named when there is some; should that be missed, it asks itself.
-const IN_LINE: Duration = Duration::from_secs(30);
 /// With more calls of the account waiting than this, a pass does not begin, or go on to its next action.
 pub(super) const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 /// A group that has not been looked at yet is asked after again.
@@ -49,8 +45,6 @@ const AWAITED: Duration = Duration::from_secs(15);
 const AFTER_RACE: Duration = Duration::from_millis(500);
 /// While an object cannot be read: whoever mends it wakes only its own pool.
 const READ_AGAIN: Duration = Duration::from_secs(30);
-/// After giving up to wait for the caches.
-const AFTER_WAITING: Duration = Duration::from_secs(10);
 
 /// The pool controller's own state.
 pub(super) struct Pools {
@@ -60,9 +54,6 @@ pub(super) struct Pools {
     pub(super) caches: Caches,
     /// What is remembered of each pool.
     pub(super) states: States,
-    /// Passes under way, by cloud.
-    pub(super) lanes: Lanes,
-    backoff: Backoff<ObjectRef<FooMachinePool>, WishPrint>,
     pool_status: StatusWriter,
     machine_status: StatusWriter,
     pub(super) settled_from: Timestamp,
@@ -70,7 +61,7 @@ pub(super) struct Pools {
 
 /// What people and controllers ask of a pool: when it changes, a pool that failed is tried again at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct WishPrint {
+pub(super) struct WishPrint {
     /// Generations of the FooMachinePool and of its MachinePool.
     generations: (Option<i64>, Option<i64>),
     /// Whether it is paused: `clusterctl move` waits for what a paused pool has to say.
@@ -130,91 +121,72 @@ pub(super) enum Error {
     Kube(#[from] kube::Error),
 }
 
+/// What a pass begins with.
+pub(super) struct Inputs {
+    key: ObjectRef<FooMachinePool>,
+    gathered: Gathered,
+    access: Result<Option<Access>, Blocked>,
+    wish: WishPrint,
+    urgency: Urgency,
+}
+
+impl Reconciler for Pools {
+    type Object = FooMachinePool;
+    type Inputs = Inputs;
+    type Fingerprint = WishPrint;
+    type Error = Error;
+
+    fn gather(&self, pool: Arc<FooMachinePool>) -> Inputs {
+        let key = ObjectRef::from_obj(pool.as_ref());
+        let gathered = self.caches.gather(pool);
+        let access = self.access(&gathered);
+        let wish = WishPrint::of(&gathered, &self.context.announcements, &access);
+        Inputs { urgency: urgency(&gathered, &wish), key, gathered, access, wish }
+    }
+
+    fn fingerprint(&self, inputs: &Inputs) -> WishPrint {
+        inputs.wish.clone()
+    }
+
+    fn cloud(&self, inputs: &Inputs) -> Option<(CloudKey, Urgency)> {
+        Some((inputs.wish.cloud.clone()?, inputs.urgency))
+    }
+
+    async fn pass(&self, inputs: Inputs) -> Result<Outcome, Error> {
+        self.pass_over(&inputs.key, inputs.gathered, inputs.access, inputs.urgency).await
+    }
+}
+
 impl Pools {
     /// A controller that has just started, or just taken the lead.
     pub(super) fn new(context: Context, caches: Caches) -> Self {
         let settled_from = context.clock.now().plus(context.settings.settle_time);
         Self {
-            backoff: Backoff::new(context.settings.seed),
             pool_status: StatusWriter::new(managers::POOL_STATUS),
             machine_status: StatusWriter::new(managers::MACHINE_STATUS),
             states: States::default(),
-            lanes: Lanes::new(context.settings.concurrency.into()),
             settled_from,
             context,
             caches,
         }
     }
 
-    /// One pass.
-    pub(super) async fn reconcile(self: Arc<Self>, pool: Arc<FooMachinePool>) -> Result<Requeue, Error> {
-        let key = ObjectRef::from_obj(pool.as_ref());
-        let measured = self.context.metrics.pass_starts(Controller::Pool);
-        // The pass ends by itself between two actions; the deadline is for one that does not.
-        let deadline = self.context.settings.last_deadline();
-        let mut wish = None;
-        let ended = passes::within(deadline, &key, self.attempt(&key, pool, &mut wish)).await;
-        let result = match ended {
-            Some(Ok((requeue, result))) => {
-                measured.ends(result);
-                return Ok(requeue);
-            }
-            Some(Err(error)) => {
-                tracing::warn!(pool = %key, error = %error, "the pass failed");
-                PassResult::Failed
-            }
-            None => PassResult::GivenUp,
-        };
-        measured.ends(result);
-        let pause = wish.map_or(AFTER_WAITING, |wish| self.backoff.failed(&key, wish, Instant::now()));
-        Ok(Requeue::requeue(pause))
-    }
-
-    /// Waits for the caches, then works on the pool if it may be worked on; notes in `wish` what was asked for.
-    async fn attempt(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        pool: Arc<FooMachinePool>,
-        wish: &mut Option<WishPrint>,
-    ) -> Result<(Requeue, PassResult), Error> {
-        // A Machine that is not in the cache yet would look like one that never existed.
-        if self.caches.wait_until_filled().await.is_err() {
-            return Ok((Requeue::await_change(), PassResult::Aborted));
-        }
-        self.context.identities.wait_until_known().await;
-        let gathered = self.caches.gather(pool);
-        let access = self.access(&gathered);
-        let wish = wish.insert(WishPrint::of(&gathered, &self.context.announcements, &access));
-        if let Some(left) = self.backoff.held(key, wish, Instant::now()) {
-            return Ok((Requeue::requeue(left), PassResult::Skipped));
-        }
-        let urgency = urgency(&gathered, wish);
-        let clouds = self.context.clouds.in_use();
-        let room = wish.cloud.as_ref().map(|cloud| self.lanes.enter(cloud, key, urgency, clouds));
-        if matches!(room, Some(None)) {
-            return Ok((Requeue::requeue(IN_LINE), PassResult::Skipped));
-        }
-        self.pass(key, gathered, access, wish, urgency).await
-    }
-
-    async fn pass(
+    async fn pass_over(
         &self,
         key: &ObjectRef<FooMachinePool>,
         gathered: Gathered,
         access: Result<Option<Access>, Blocked>,
-        wish: &WishPrint,
         urgency: Urgency,
-    ) -> Result<(Requeue, PassResult), Error> {
+    ) -> Result<Outcome, Error> {
         if gathered.pool.metadata.deletion_timestamp.is_some()
             && look::finalizer(&gathered) == Finalizer::Absent
         {
             self.forget(key, &gathered).await;
-            return Ok((Requeue::await_change(), PassResult::Settled));
+            return Ok(Outcome::settled(Requeue::await_change()));
         }
         for gone in self.states.vanished(&self.caches.pools) {
             self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
             self.states.forget(&gone);
-            self.backoff.succeeded(&gone);
         }
         let state = self.states.of(key);
         let mut state = state.lock().await;
@@ -226,7 +198,7 @@ impl Pools {
         let backlog = region.iter().flatten().next().map_or(Duration::ZERO, |region| region.backlog());
         if backlog > LONGEST_BACKLOG && urgency == Urgency::Usual {
             // Others of the account wait for its calls already. Whoever waits with them holds up the pools of others.
-            return Ok((Requeue::requeue(backlog), PassResult::Skipped));
+            return Ok(Outcome::skipped(Requeue::requeue(backlog)));
         }
         let types = match &region {
             Ok(Some(region)) => {
@@ -294,7 +266,7 @@ impl Pools {
         let taken = (state.tenure == Tenure::Anothers).then_some(tenure::ASK_AGAIN);
         let again = gathered.unreadable.as_ref().map(|_| READ_AGAIN);
         let unwatched = [secret::next_try(&state), skew::next_try(&state), unknown, taken, again];
-        Ok(self.next(key, wish, &pass, unwatched.into_iter().flatten().min()))
+        Ok(self.next(key, &pass, unwatched.into_iter().flatten().min()))
     }
 
     /// Where the pool lives and as whom it is looked after: as its FooCluster says. When that is gone, where its group
@@ -477,30 +449,23 @@ impl Pools {
     }
 
     /// When to come back.
-    fn next(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        wish: &WishPrint,
-        pass: &Pass,
-        unwatched: Option<Duration>,
-    ) -> (Requeue, PassResult) {
+    fn next(&self, key: &ObjectRef<FooMachinePool>, pass: &Pass, unwatched: Option<Duration>) -> Outcome {
         if pass.failure.is_some() {
-            let pause = self.backoff.failed(key, wish.clone(), Instant::now());
-            return (Requeue::requeue(pause), PassResult::Failed);
-        }
-        if pass.sight != Sight::Voided {
-            self.backoff.succeeded(key);
+            return Outcome::failed();
         }
         let sync = jittered(self.context.settings.sync_period, key);
         // The observer names the group when it has been seen, and when it has not been for too long. Should it do neither:
         let awaited = (pass.sight == Sight::Awaited).then_some(AWAITED);
         let timers = [pass.plan.report.next.after, unwatched, pass.again, awaited];
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
-        if pass.raced {
-            return (Requeue::requeue(after.min(AFTER_RACE)), PassResult::Worked);
-        }
-        let result = if pass.acted { PassResult::Worked } else { PassResult::Settled };
-        (Requeue::requeue(after), result)
+        let outcome = if pass.raced {
+            Outcome::worked(Requeue::requeue(after.min(AFTER_RACE)))
+        } else if pass.acted {
+            Outcome::worked(Requeue::requeue(after))
+        } else {
+            Outcome::settled(Requeue::requeue(after))
+        };
+        if pass.sight == Sight::Voided { outcome.without_news_of_failures() } else { outcome }
     }
 
     fn forget_group(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
@@ -516,7 +481,6 @@ impl Pools {
     async fn forget(&self, key: &ObjectRef<FooMachinePool>, gathered: &Gathered) {
         self.forget_group(key, &mut *self.states.of(key).lock().await);
         self.states.forget(key);
-        self.backoff.succeeded(key);
         if let Some(uid) = gathered.pool.uid() {
             self.pool_status.forget(&uid);
         }
