@@ -45,22 +45,16 @@ mod upkeep;
 mod watches;
 mod wish;
 
-use crate::Context;
-use crate::harness::Harness;
-use crate::installation;
-use crate::metrics::Controller;
-use foo_api::FooMachine;
+use crate::{Context, installation};
 use futures::channel::mpsc::unbounded;
 use futures::future::{pending, select};
 use futures::{FutureExt, StreamExt, stream};
-use kube_runtime::reflector::ObjectRef;
 use reconcile::Pools;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use watches::{Watches, pool_of_foo_machine, pool_of_machine, pool_of_machine_pool, pools_with_identity};
-use watches::{pools_of_cluster, pools_of_foo_cluster, pools_with_secret};
+use watches::{Watches, pools_with_identity};
 
 /// Passes over the same pool are at least this far apart: the many changes of one scale-up are worked on together, and
 /// an API server under load is left alone. Short against everything AWS does.
@@ -87,28 +81,15 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         let pools = Arc::clone(&pools);
         wakes.flat_map(move |wake| stream::iter(pools.states.pools_of(&wake.cloud, &wake.group)))
     };
-    // Each of the closures below has its own.
-    let [by_identity, by_cluster, by_foo_cluster, by_secret, by_machine, by_foo_machine] =
-        std::array::from_fn(|_| caches.clone());
+    let of_identity = caches.clone();
     let identified =
-        identities.flat_map(move |names| stream::iter(pools_with_identity(&by_identity, &names)));
+        identities.flat_map(move |names| stream::iter(pools_with_identity(&of_identity, &names)));
     let (suspects, suspected) = unbounded();
-    let strangers = strangers::run(context.clone(), caches, suspected);
-    let passes = Harness::new(&context, Controller::Pool, watches.pools)
+    let strangers = strangers::run(context.clone(), caches.clone(), suspected);
+    let passes = watches
+        .harness(&context, &caches, suspects)
         .debounce(DEBOUNCE)
         .needs_identities()
-        .watches(watches.foo_machines, move |machine: FooMachine| {
-            if !strangers::is_known(&by_foo_machine, &machine) {
-                // Nobody listens any more when the manager ends.
-                let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
-            }
-            pool_of_foo_machine(&by_foo_machine, &machine)
-        })
-        .watches(watches.machines, move |machine| pool_of_machine(&by_machine, &machine))
-        .watches(watches.machine_pools, |pool| pool_of_machine_pool(&pool))
-        .watches(watches.clusters, move |cluster| pools_of_cluster(&by_cluster, &cluster))
-        .watches(watches.foo_clusters, move |cluster| pools_of_foo_cluster(&by_foo_cluster, &cluster))
-        .watches(watches.secrets, move |secret| pools_with_secret(&by_secret, &secret))
         .reconciles_on(woken)
         .reconciles_on(identified)
         .run(pools, shutdown);

@@ -1,13 +1,16 @@
 //! What the pool controller watches, and which pools a change of each kind names.
 
 use super::gather::{Caches, belongs_to, owning_pool};
+use super::strangers;
 use crate::Context;
+use crate::harness::Harness;
 use crate::identities::identity_of;
-use crate::metrics::Watched;
+use crate::metrics::{Controller, Watched};
 use crate::watch::{Passing, Watch, Which, refs_of};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
+use futures::channel::mpsc::UnboundedSender;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
@@ -71,20 +74,50 @@ impl Watches {
             ],
         }
     }
+
+    /// The controller of all pools. FooMachines that no pool is known of are named to `suspects`.
+    pub(super) fn harness(
+        self,
+        context: &Context,
+        caches: &Caches,
+        suspects: UnboundedSender<ObjectRef<FooMachine>>,
+    ) -> Harness<FooMachinePool> {
+        let of_foo_machine = with(caches, pool_of_foo_machine);
+        let known = caches.clone();
+        Harness::new(context, Controller::Pool, self.pools)
+            .watches(self.foo_machines, move |machine: FooMachine| {
+                if !strangers::is_known(&known, &machine) {
+                    // Nobody listens any more when the manager ends.
+                    let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
+                }
+                of_foo_machine(machine)
+            })
+            .watches(self.machines, with(caches, pool_of_machine))
+            .watches(self.machine_pools, |pool| pool_of_machine_pool(&pool))
+            .watches(self.clusters, with(caches, pools_of_cluster))
+            .watches(self.foo_clusters, with(caches, pools_of_foo_cluster))
+            .watches(self.secrets, with(caches, pools_with_secret))
+    }
+}
+
+/// What `names` says of an object with these caches.
+fn with<O, I>(caches: &Caches, names: fn(&Caches, &O) -> I) -> impl Fn(O) -> I + use<O, I> {
+    let caches = caches.clone();
+    move |object| names(&caches, &object)
 }
 
 /// The pool that a MachinePool names as its infrastructure.
-pub(super) fn pool_of_machine_pool(machine_pool: &MachinePool) -> Option<ObjectRef<FooMachinePool>> {
+fn pool_of_machine_pool(machine_pool: &MachinePool) -> Option<ObjectRef<FooMachinePool>> {
     let reference = &machine_pool.spec.template.spec.infrastructure_ref;
     let namespace = machine_pool.namespace().unwrap_or_default();
     (reference.kind == "FooMachinePool").then(|| ObjectRef::new(&reference.name).within(&namespace))
 }
 
-pub(super) fn pools_of_cluster(caches: &Caches, cluster: &Cluster) -> Vec<ObjectRef<FooMachinePool>> {
+fn pools_of_cluster(caches: &Caches, cluster: &Cluster) -> Vec<ObjectRef<FooMachinePool>> {
     labelled(&caches.pools, cluster.namespace().as_deref(), &cluster.name_any())
 }
 
-pub(super) fn pools_of_foo_cluster(caches: &Caches, cluster: &FooCluster) -> Vec<ObjectRef<FooMachinePool>> {
+fn pools_of_foo_cluster(caches: &Caches, cluster: &FooCluster) -> Vec<ObjectRef<FooMachinePool>> {
     let name = cluster.labels().get(names::CLUSTER_NAME_LABEL).map(String::as_str).unwrap_or_default();
     labelled(&caches.pools, cluster.namespace().as_deref(), name)
 }
@@ -111,10 +144,7 @@ pub(super) fn pools_with_identity(
 }
 
 /// The pool of a FooMachine: the one it is named after, which is its owner unless somebody changed that.
-pub(super) fn pool_of_foo_machine(
-    caches: &Caches,
-    machine: &FooMachine,
-) -> Option<ObjectRef<FooMachinePool>> {
+fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();
     if let Some(pool) = owning_pool(machine).filter(|pool| belongs_to(machine, pool)) {
         return Some(ObjectRef::new(pool).within(&namespace));
@@ -127,17 +157,14 @@ pub(super) fn pool_of_foo_machine(
 
 /// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is gone wakes nobody; the
 /// next pass sees it.
-pub(super) fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
+fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();
     let foo = caches.foo_machines.get(&ObjectRef::new(&machine.name_any()).within(&namespace))?;
     pool_of_foo_machine(caches, &foo)
 }
 
 /// Pools whose MachinePool has this bootstrap Secret.
-pub(super) fn pools_with_secret(
-    caches: &Caches,
-    secret: &PartialObjectMeta<Secret>,
-) -> Vec<ObjectRef<FooMachinePool>> {
+fn pools_with_secret(caches: &Caches, secret: &PartialObjectMeta<Secret>) -> Vec<ObjectRef<FooMachinePool>> {
     let (namespace, name) = (secret.namespace().unwrap_or_default(), secret.name_any());
     let has_it = |pool: &MachinePool| {
         pool.namespace().as_deref() == Some(&namespace)
