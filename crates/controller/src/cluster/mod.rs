@@ -107,19 +107,19 @@ enum Found {
 
 impl Reconciler for Clusters {
     type Object = FooCluster;
-    type Inputs = Arc<FooCluster>;
+    type Gathered = Arc<FooCluster>;
     type Fingerprint = Option<i64>;
     type Error = apply::Error;
 
-    fn gather(&self, cluster: Arc<FooCluster>) -> Self::Inputs {
+    fn gather(&self, cluster: Arc<FooCluster>) -> Self::Gathered {
         cluster
     }
 
-    fn fingerprint(&self, cluster: &Self::Inputs) -> Self::Fingerprint {
+    fn fingerprint(&self, cluster: &Self::Gathered) -> Self::Fingerprint {
         cluster.metadata.generation
     }
 
-    async fn pass(&self, cluster: Self::Inputs) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, cluster: Self::Gathered) -> Result<Outcome, Self::Error> {
         self.pass_over(&cluster).await
     }
 }

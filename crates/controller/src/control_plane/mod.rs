@@ -98,19 +98,19 @@ struct ControlPlanes {
 
 impl Reconciler for ControlPlanes {
     type Object = FooControlPlane;
-    type Inputs = Arc<FooControlPlane>;
+    type Gathered = Arc<FooControlPlane>;
     type Fingerprint = Option<i64>;
     type Error = apply::Error;
 
-    fn gather(&self, control_plane: Arc<FooControlPlane>) -> Self::Inputs {
+    fn gather(&self, control_plane: Arc<FooControlPlane>) -> Self::Gathered {
         control_plane
     }
 
-    fn fingerprint(&self, control_plane: &Self::Inputs) -> Self::Fingerprint {
+    fn fingerprint(&self, control_plane: &Self::Gathered) -> Self::Fingerprint {
         control_plane.metadata.generation
     }
 
-    async fn pass(&self, control_plane: Self::Inputs) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {
         self.pass_over(&control_plane).await
     }
 }

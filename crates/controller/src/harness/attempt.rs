@@ -32,7 +32,7 @@ pub(super) struct Attempts<R: Reconciler> {
     pub(super) lanes: Lanes<Ref<R>>,
 }
 
-/// What there must be before the first pass.
+/// What there must be before the first pass: what a cache does not show yet would look like what does not exist.
 #[derive(Default)]
 pub(super) struct Needs {
     pub(super) filled: Vec<Filled>,
@@ -73,17 +73,17 @@ impl<R: Reconciler> Attempts<R> {
         if self.wait_for_needs().await.is_err() {
             return Ok(Outcome::aborted());
         }
-        let inputs = self.reconciler.gather(object);
-        let fingerprint = tried.insert(self.reconciler.fingerprint(&inputs));
+        let gathered = self.reconciler.gather(object);
+        let fingerprint = tried.insert(self.reconciler.fingerprint(&gathered));
         if let Some(left) = self.backoff.remaining(key, fingerprint, Instant::now()) {
             return Ok(Outcome::skipped(Action::requeue(left)));
         }
-        let _room = match self.reconciler.cloud(&inputs).map(|cloud| self.room(key, cloud)) {
+        let _room = match self.reconciler.cloud(&gathered).map(|cloud| self.room(key, cloud)) {
             Some(None) => return Ok(Outcome::skipped(Action::requeue(IN_LINE))),
             Some(room) => room,
             None => None,
         };
-        self.reconciler.pass(inputs).await
+        self.reconciler.pass(gathered).await
     }
 
     async fn wait_for_needs(&self) -> Result<(), WatchEnded> {

@@ -43,26 +43,26 @@ pub trait Reconciler: Send + Sync + 'static {
     /// The kind whose objects have passes.
     type Object: Object;
     /// What a pass begins with: the object, and what the caches know of others.
-    type Inputs: Send;
+    type Gathered: Send;
     /// See [`Reconciler::fingerprint`].
     type Fingerprint: Clone + PartialEq + Send + Sync + 'static;
     /// What ends a pass before its end.
     type Error: Error + Send;
 
     /// What a pass over this object begins with, from the caches. Asks nobody.
-    fn gather(&self, object: Arc<Self::Object>) -> Self::Inputs;
+    fn gather(&self, object: Arc<Self::Object>) -> Self::Gathered;
 
     /// What was asked for: an object that failed has a pass at once when this changes. Whatever else names the object waits for
     /// the end of its back-off, so what the controller writes itself must not be in here. Often: `metadata.generation`.
-    fn fingerprint(&self, inputs: &Self::Inputs) -> Self::Fingerprint;
+    fn fingerprint(&self, gathered: &Self::Gathered) -> Self::Fingerprint;
 
     /// The cloud that the pass calls, and whether it can wait for its turn there. None if it calls none.
-    fn cloud(&self, _inputs: &Self::Inputs) -> Option<(CloudKey, Urgency)> {
+    fn cloud(&self, _gathered: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
         None
     }
 
     /// One pass. It may be dropped at any `.await`, and there is one per object at a time.
-    fn pass(&self, inputs: Self::Inputs) -> impl Future<Output = Result<Outcome, Self::Error>> + Send;
+    fn pass(&self, gathered: Self::Gathered) -> impl Future<Output = Result<Outcome, Self::Error>> + Send;
 }
 
 /// What a pass comes to.

@@ -122,7 +122,7 @@ pub(super) enum Error {
 }
 
 /// What a pass begins with.
-pub(super) struct Inputs {
+pub(super) struct Start {
     key: ObjectRef<FooMachinePool>,
     gathered: Gathered,
     access: Result<Option<Access>, Blocked>,
@@ -132,28 +132,28 @@ pub(super) struct Inputs {
 
 impl Reconciler for Pools {
     type Object = FooMachinePool;
-    type Inputs = Inputs;
+    type Gathered = Start;
     type Fingerprint = WishPrint;
     type Error = Error;
 
-    fn gather(&self, pool: Arc<FooMachinePool>) -> Inputs {
+    fn gather(&self, pool: Arc<FooMachinePool>) -> Start {
         let key = ObjectRef::from_obj(pool.as_ref());
         let gathered = self.caches.gather(pool);
         let access = self.access(&gathered);
         let wish = WishPrint::of(&gathered, &self.context.announcements, &access);
-        Inputs { urgency: urgency(&gathered, &wish), key, gathered, access, wish }
+        Start { urgency: urgency(&gathered, &wish), key, gathered, access, wish }
     }
 
-    fn fingerprint(&self, inputs: &Inputs) -> WishPrint {
-        inputs.wish.clone()
+    fn fingerprint(&self, start: &Start) -> WishPrint {
+        start.wish.clone()
     }
 
-    fn cloud(&self, inputs: &Inputs) -> Option<(CloudKey, Urgency)> {
-        Some((inputs.wish.cloud.clone()?, inputs.urgency))
+    fn cloud(&self, start: &Start) -> Option<(CloudKey, Urgency)> {
+        Some((start.wish.cloud.clone()?, start.urgency))
     }
 
-    async fn pass(&self, inputs: Inputs) -> Result<Outcome, Error> {
-        self.pass_over(&inputs.key, inputs.gathered, inputs.access, inputs.urgency).await
+    async fn pass(&self, start: Start) -> Result<Outcome, Error> {
+        self.pass_over(&start.key, start.gathered, start.access, start.urgency).await
     }
 }
 

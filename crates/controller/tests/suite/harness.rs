@@ -46,24 +46,24 @@ struct Failure;
 
 impl Reconciler for Scripts {
     type Object = ConfigMap;
-    type Inputs = Arc<ConfigMap>;
+    type Gathered = Arc<ConfigMap>;
     type Fingerprint = Option<BTreeMap<String, String>>;
     type Error = Failure;
 
-    fn gather(&self, script: Arc<ConfigMap>) -> Self::Inputs {
+    fn gather(&self, script: Arc<ConfigMap>) -> Self::Gathered {
         script
     }
 
-    fn fingerprint(&self, script: &Self::Inputs) -> Self::Fingerprint {
+    fn fingerprint(&self, script: &Self::Gathered) -> Self::Fingerprint {
         script.data.clone()
     }
 
-    fn cloud(&self, script: &Self::Inputs) -> Option<(CloudKey, Urgency)> {
+    fn cloud(&self, script: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
         let urgency = if says(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
         Some((CloudKey::of(&keys(&says(script, "account")?), DEFAULT_REGION), urgency))
     }
 
-    async fn pass(&self, script: Self::Inputs) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, script: Self::Gathered) -> Result<Outcome, Self::Error> {
         self.passes.lock().unwrap().push((script.name_any(), Instant::now()));
         match says(&script, "does").as_deref() {
             Some("cannot always tell") if self.of(&script.name_any()).len().is_multiple_of(2) => {
