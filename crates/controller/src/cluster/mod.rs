@@ -10,7 +10,8 @@ use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
 use crate::clock::kube_time;
 use crate::clouds::{CloudKey, CloudRegion};
-use crate::harness::{Harness, Outcome, Reconciler};
+use crate::credentials::Credentials;
+use crate::harness::{Harness, Outcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::metrics::{Controller, Watched};
 use crate::owners;
@@ -119,6 +120,13 @@ impl Reconciler for Clusters {
         cluster.metadata.generation
     }
 
+    fn cloud(&self, cluster: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
+        // While it is being deleted AWS is not asked.
+        let asks = cluster.metadata.deletion_timestamp.is_none();
+        let credentials = self.credentials(cluster).ok().filter(|_| asks)?;
+        Some((CloudKey::of(&credentials, &cluster.spec.region), Urgency::Usual))
+    }
+
     async fn pass(&self, cluster: Self::Gathered) -> Result<Outcome, Self::Error> {
         self.pass_over(&cluster).await
     }
@@ -188,12 +196,16 @@ impl Clusters {
         now < *until && is_found(cluster)
     }
 
+    fn credentials(&self, cluster: &FooCluster) -> Result<Arc<Credentials>, Blocked> {
+        let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
+        let namespace = cluster.namespace().unwrap_or_default();
+        self.context.identities.credentials(name, &namespace, &cluster.spec.region)
+    }
+
     /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.
     async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
         let key = ObjectRef::from_obj(cluster);
-        let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
-        let namespace = cluster.namespace().unwrap_or_default();
-        let region = match self.context.identities.credentials(name, &namespace, &cluster.spec.region) {
+        let region = match self.credentials(cluster) {
             Ok(credentials) => {
                 let connected = self.context.clouds.get(&credentials, &cluster.spec.region).await;
                 connected.map_err(|error| Blocked::new("Credentials", error.to_string()))
