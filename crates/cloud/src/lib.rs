@@ -6,6 +6,7 @@
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that hardly ever change, asked once.
+//! * [`retry`]: how long to wait after failures, for all who do.
 //! * [`watchdog`]: loops that run for ever, and those who notice when they do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
@@ -20,6 +21,7 @@ mod observers;
 pub mod operation;
 pub mod queue;
 pub mod requests;
+pub mod retry;
 pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};

@@ -2,70 +2,71 @@
 //!
 //! kube has no per-object back-off (kube-rs#1916), and its scheduler keeps the *earliest* time asked for, so that any
 //! watch event, our own status write included, would cut a long pause short. Here the pause is a fact about the
-//! object: whoever wants to work on it asks [`Backoff::held`] first.
+//! object: [`Backoff::remaining`] is asked before each pass.
 //!
 //! Time is a parameter; nothing in here sleeps.
 
+pub use foo_cloud::retry::jittered;
+
+use foo_cloud::retry::{Jitter, RetryDelays};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The first pause.
-const FIRST: Duration = Duration::from_secs(1);
-/// The longest pause. A permanently failing create thus makes at most two calls a minute from its sixth attempt on.
-const LONGEST: Duration = Duration::from_mins(5);
+/// A permanently failing create makes at most two calls a minute from its sixth attempt on.
+const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(5), jitter: Jitter::Around };
 /// Entries that were not touched for this long belong to objects that are gone.
 const FORGET_AFTER: Duration = Duration::from_hours(1);
 
-/// Failures and pauses per object. `Wish` is what was asked for when it failed: the object's generation, or more where
-/// other objects take part in the wish.
+/// Failures and pauses per object. `Fingerprint` stands for the inputs of the pass that failed: the object's generation, or
+/// more where other objects are inputs, too.
 #[derive(Debug)]
-pub struct Backoff<Key, Wish = Option<i64>> {
+pub struct Backoff<Key, Fingerprint> {
     seed: u64,
-    state: Mutex<State<Key, Wish>>,
+    state: Mutex<State<Key, Fingerprint>>,
 }
 
 #[derive(Debug)]
-struct State<Key, Wish> {
-    entries: HashMap<Key, Entry<Wish>>,
+struct State<Key, Fingerprint> {
+    entries: HashMap<Key, Entry<Fingerprint>>,
     swept: Option<Instant>,
 }
 
 #[derive(Debug)]
-struct Entry<Wish> {
+struct Entry<Fingerprint> {
     failures: u32,
-    wish: Wish,
+    fingerprint: Fingerprint,
     not_before: Instant,
 }
 
-impl<Key: Eq + Hash + Clone, Wish: PartialEq> Backoff<Key, Wish> {
+impl<Key: Eq + Hash + Clone, Fingerprint: PartialEq> Backoff<Key, Fingerprint> {
     /// Nothing has failed yet. `seed` spreads the pauses of several managers; any number.
     pub fn new(seed: u64) -> Self {
         Self { seed, state: Mutex::new(State { entries: HashMap::new(), swept: None }) }
     }
 
-    /// How much longer the object is to be left alone; `None` when it may be worked on. With another wish it may be
-    /// worked on at once: somebody has changed something, which may be the cure.
-    pub fn held(&self, key: &Key, wish: &Wish, now: Instant) -> Option<Duration> {
+    /// How much longer the object is to be left alone; `None` when it may have its pass. With other inputs it may have
+    /// one at once: somebody has changed something, which may be the cure.
+    pub fn remaining(&self, key: &Key, fingerprint: &Fingerprint, now: Instant) -> Option<Duration> {
         let state = self.lock();
         let entry = state.entries.get(key)?;
-        if entry.wish != *wish {
+        if entry.fingerprint != *fingerprint {
             return None;
         }
         entry.not_before.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
     /// A pass over the object failed: how long it is left alone from now on (1 s doubling to 5 min, ± 20 %).
-    pub fn failed(&self, key: &Key, wish: Wish, now: Instant) -> Duration {
+    pub fn failed(&self, key: &Key, fingerprint: Fingerprint, now: Instant) -> Duration {
         let mut state = self.lock();
         state.sweep(now);
-        let before = state.entries.get(key).filter(|entry| entry.wish == wish);
+        let before = state.entries.get(key).filter(|entry| entry.fingerprint == fingerprint);
         let failures = before.map_or(0, |entry| entry.failures).saturating_add(1);
-        let pause = spread(exponential(failures), jitter(self.seed, key, failures));
+        let pause = DELAYS.after(failures, self.seed, key);
         let not_before = now.checked_add(pause).unwrap_or(now);
-        state.entries.insert(key.clone(), Entry { failures, wish, not_before });
+        state.entries.insert(key.clone(), Entry { failures, fingerprint, not_before });
         pause
     }
 
@@ -84,12 +85,12 @@ impl<Key: Eq + Hash + Clone, Wish: PartialEq> Backoff<Key, Wish> {
         self.len() == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<Key, Wish>> {
+    fn lock(&self) -> MutexGuard<'_, State<Key, Fingerprint>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<Key: Eq + Hash, Wish> State<Key, Wish> {
+impl<Key: Eq + Hash, Fingerprint> State<Key, Fingerprint> {
     /// Drops entries of objects that have not failed for a long time: they are gone.
     fn sweep(&mut self, now: Instant) {
         let due = self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= FORGET_AFTER);
@@ -98,30 +99,6 @@ impl<Key: Eq + Hash, Wish> State<Key, Wish> {
             self.swept = Some(now);
         }
     }
-}
-
-/// `period` ± 20 %, the same for the same key: what repeats at fixed intervals is spread over time, and stays spread.
-pub fn jittered(period: Duration, key: &impl Hash) -> Duration {
-    spread(period, jitter(0, key, 0))
-}
-
-/// The pause after so many failures in a row, the first of them 1: 1 s doubling to 5 min.
-pub fn exponential(failures: u32) -> Duration {
-    let doublings = failures.saturating_sub(1).min(16);
-    FIRST.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX)).min(LONGEST)
-}
-
-/// A number of 0 ..= 400.
-fn jitter(seed: u64, key: &impl Hash, attempt: u32) -> u32 {
-    let mut hasher = DefaultHasher::new();
-    (seed, attempt).hash(&mut hasher);
-    key.hash(&mut hasher);
-    u32::try_from(hasher.finish() % 401).unwrap_or(200)
-}
-
-/// 80 % of the period plus `jitter` thousandths of it.
-fn spread(period: Duration, jitter: u32) -> Duration {
-    period.saturating_mul(jitter.saturating_add(800)) / 1000
 }
 
 #[cfg(test)]
@@ -138,7 +115,7 @@ mod tests {
         let now = Instant::now();
         let pauses: Vec<_> = (0..12).map(|_| backoff.failed(&"pool", Some(1), now)).collect();
         for (at, pause) in pauses.iter().enumerate() {
-            let nominal = seconds(1 << at.min(9)).min(LONGEST);
+            let nominal = seconds(1 << at.min(9)).min(DELAYS.longest);
             assert!(*pause >= nominal * 8 / 10 && *pause <= nominal * 12 / 10, "{at}: {pause:?}");
         }
         assert!(pauses[5] >= seconds(25), "two calls a minute from the sixth attempt on");
@@ -149,20 +126,20 @@ mod tests {
         let backoff = Backoff::new(7);
         let start = Instant::now();
         let pause = backoff.failed(&"pool", Some(1), start);
-        assert_eq!(backoff.held(&"pool", &Some(1), start), Some(pause));
-        assert!(backoff.held(&"pool", &Some(1), start + pause / 2).is_some());
-        assert_eq!(backoff.held(&"pool", &Some(1), start + pause), None);
-        assert_eq!(backoff.held(&"other", &Some(1), start), None);
+        assert_eq!(backoff.remaining(&"pool", &Some(1), start), Some(pause));
+        assert!(backoff.remaining(&"pool", &Some(1), start + pause / 2).is_some());
+        assert_eq!(backoff.remaining(&"pool", &Some(1), start + pause), None);
+        assert_eq!(backoff.remaining(&"other", &Some(1), start), None);
     }
 
     #[test]
-    fn a_new_wish_is_tried_at_once_and_starts_anew() {
+    fn new_inputs_are_tried_at_once_and_start_anew() {
         let backoff = Backoff::new(7);
         let now = Instant::now();
         for _ in 0..8 {
             backoff.failed(&"pool", Some(1), now);
         }
-        assert_eq!(backoff.held(&"pool", &Some(2), now), None);
+        assert_eq!(backoff.remaining(&"pool", &Some(2), now), None);
         assert!(backoff.failed(&"pool", Some(2), now) < seconds(2));
     }
 
@@ -174,7 +151,7 @@ mod tests {
             backoff.failed(&"pool", Some(1), now);
         }
         backoff.succeeded(&"pool");
-        assert_eq!(backoff.held(&"pool", &Some(1), now), None);
+        assert_eq!(backoff.remaining(&"pool", &Some(1), now), None);
         assert!(backoff.failed(&"pool", Some(1), now) < seconds(2));
     }
 
@@ -185,12 +162,5 @@ mod tests {
         backoff.failed(&"gone", Some(1), now);
         backoff.failed(&"here", Some(1), now + seconds(7200));
         assert_eq!(backoff.len(), 1);
-    }
-
-    #[test]
-    fn different_objects_pause_differently() {
-        let periods: std::collections::BTreeSet<_> = (0..50).map(|n| jittered(seconds(600), &n)).collect();
-        assert!(periods.len() > 30, "{}", periods.len());
-        assert!(periods.iter().all(|period| *period >= seconds(480) && *period <= seconds(720)));
     }
 }

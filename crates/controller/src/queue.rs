@@ -102,21 +102,21 @@ impl Queue {
     }
 
     /// An object has its turn.
-    pub async fn turn<K: Lookup, E>(
+    pub async fn turn<K: Lookup>(
         self,
         object: ObjectRef<K>,
-        pass: impl Future<Output = Result<Action, E>>,
-    ) -> Result<KubeAction, E> {
+        pass: impl Future<Output = Action>,
+    ) -> KubeAction {
         let key = key(&object);
         let due = self.lock().remove(&key);
         if let Some(due) = due {
             self.waited.observe(Instant::now().saturating_duration_since(due).as_secs_f64());
         }
-        let action = pass.await?;
+        let action = pass.await;
         if let Some(again) = action.0.and_then(|after| Instant::now().checked_add(after)) {
             self.is_due(key, again);
         }
-        Ok(action.into())
+        action.into()
     }
 
     /// An object is not there any more: it has no turn.
@@ -160,7 +160,6 @@ mod tests {
     use super::*;
     use foo_api::FooCluster;
     use futures::stream;
-    use std::convert::Infallible;
     use tokio::time::advance;
 
     fn object(name: &str) -> ObjectRef<FooCluster> {
@@ -177,9 +176,9 @@ mod tests {
         advance(SECOND * 3).await;
         assert_eq!(queue.named_by(|()| [object("a"), object("c")])(()).len(), 2);
         assert_eq!(queue.waiting(), Waiting { objects: 3, longest: SECOND * 3 });
-        let turn = |name, action| queue.clone().turn(object(name), async { Ok::<_, Infallible>(action) });
-        turn("a", Action::requeue(SECOND * 60)).await.unwrap();
-        turn("b", Action::await_change()).await.unwrap();
+        let turn = |name, action| queue.clone().turn(object(name), async { action });
+        turn("a", Action::requeue(SECOND * 60)).await;
+        turn("b", Action::await_change()).await;
         assert_eq!(queue.waiting(), Waiting { objects: 1, longest: Duration::ZERO });
         queue.is_gone(&object("c"));
         assert_eq!(queue.waiting(), Waiting::default());
@@ -195,9 +194,9 @@ mod tests {
         names(());
         let pass = async {
             names(());
-            Ok::<_, Infallible>(Action::requeue(SECOND * 60))
+            Action::requeue(SECOND * 60)
         };
-        queue.clone().turn(object("a"), pass).await.unwrap();
+        queue.clone().turn(object("a"), pass).await;
         advance(SECOND).await;
         assert_eq!(queue.waiting(), Waiting { objects: 1, longest: SECOND });
     }

@@ -43,7 +43,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use kube::api::ObjectMeta;
 use kube::core::NamespaceResourceScope;
-use kube::runtime::reflector::{self, Store};
+use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
@@ -258,6 +258,11 @@ fn forget(metadata: &ObjectMeta) -> Then {
         name: metadata.name.clone().unwrap_or_default(),
         uid: metadata.uid.clone().unwrap_or_default(),
     }
+}
+
+/// The objects of a cache that are concerned.
+pub fn refs_of<K: Object>(store: &Store<K>, is_concerned: impl Fn(&K) -> bool) -> Vec<ObjectRef<K>> {
+    store.state_filter(is_concerned).iter().map(|object| ObjectRef::from_obj(object.as_ref())).collect()
 }
 
 /// The API of a kind, in the namespaces this manager looks at.

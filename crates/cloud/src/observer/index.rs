@@ -1,6 +1,6 @@
 //! The watched groups: the newest look at each, and when the next one is due. Plain data; time is a parameter.
 
-use super::backoff;
+use super::loops::retry_delay;
 use super::members::Members;
 use super::views::{Observation, Pace, Seen, Settings};
 use crate::Looked;
@@ -326,7 +326,7 @@ impl Index {
         let before =
             page.names.iter().filter_map(|name| self.entries.get(name)).map(|entry| entry.failures).max();
         let failures = before.unwrap_or(0).saturating_add(1);
-        let pause = backoff::pause(failures, self.settings.longest_backoff, self.salt(page));
+        let pause = retry_delay(failures, self.settings.longest_backoff, self.salt(page));
         let mut news = News::default();
         for name in &page.names {
             let Some(entry) = self.entries.get_mut(name) else { continue };

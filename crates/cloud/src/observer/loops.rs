@@ -2,6 +2,7 @@
 
 use crate::error::CloudError;
 use crate::operation::Operation;
+use crate::retry::{Jitter, RetryDelays};
 use crate::watchdog::Watchdog;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -26,6 +27,11 @@ pub(super) async fn in_time<T>(
 ) -> crate::Result<T> {
     let answer = timeout(LONGEST_LOOK, call).await;
     answer.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_LOOK)))
+}
+
+/// The delay after so many failures in a row. The same for the same seed.
+pub(super) fn retry_delay(failures: u32, longest: Duration, seed: u64) -> Duration {
+    RetryDelays { longest, jitter: Jitter::Shorter }.after(failures, seed, &())
 }
 
 /// The earlier of two moments, of which any may never come.

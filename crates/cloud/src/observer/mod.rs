@@ -12,7 +12,6 @@
 //! * `wakes`: the stream of group names;
 //! * this file: the driver, which is the only place that calls the cloud or sleeps.
 
-mod backoff;
 mod details;
 mod index;
 mod loops;
@@ -36,7 +35,7 @@ use foo_model::{GroupName, InstanceId, Timestamp};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use index::{Index, Page};
-use loops::{LONGEST_LOOK, Watchdogs, earlier, in_time};
+use loops::{LONGEST_LOOK, Watchdogs, earlier, in_time, retry_delay};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -365,12 +364,12 @@ impl Observer {
             }
             let period = self.settings.templates_period;
             // Nobody waits for this list: while AWS has a bad day it is asked for more and more seldom.
-            pause = if failures > 0 { backoff::pause(failures, period, self.settings.seed) } else { period };
+            pause = if failures > 0 { retry_delay(failures, period, self.settings.seed) } else { period };
         }
     }
 
     fn backoff(&self, failures: u32) -> Duration {
-        backoff::pause(failures, self.settings.longest_backoff, self.settings.seed)
+        retry_delay(failures, self.settings.longest_backoff, self.settings.seed)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -3,13 +3,13 @@
 use super::desk::{Due, HIDDEN, Held, Wait};
 use super::envelope::{self, Event, EventKind, Parsed};
 use super::{Announcements, Place};
-use crate::backoff::exponential;
 use crate::clock::Clock;
 use crate::clouds::{CloudRegion, Clouds, QueueAddress, Wake};
 use crate::context::Context;
 use crate::metrics::{AnnouncementOutcome, Metrics, Task};
 use foo_cloud::observer::Seen;
 use foo_cloud::queue::{BATCH, LONGEST_WAIT};
+use foo_cloud::retry::{Jitter, RetryDelays};
 use foo_cloud::{CloudError, Message, Operation, Queue, Receipt, Watchdog};
 use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
 use futures::StreamExt;
@@ -40,8 +40,8 @@ const RETIREMENT_HIDDEN: Duration = Duration::from_hours(1);
 const UNREADABLE_TIMES: u32 = 60;
 /// So much of an unreadable message is logged, in characters.
 const QUOTED: usize = 1_000;
-/// The longest pause after a failure.
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Pauses after failures in a row. There is one reader, so nobody is to be kept apart from it.
+const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::None };
 /// An empty answer that came sooner than this was not waited for: the next question waits on this side.
 const TOO_SOON: Duration = Duration::from_secs(1);
 /// Every call is given up after this long: beyond the wait for messages and the SDK's own limits.
@@ -422,5 +422,5 @@ async fn pause(watchdog: &Watchdog, time: Duration) {
 }
 
 fn after(failures: u32) -> Duration {
-    exponential(failures).min(LONGEST_PAUSE)
+    DELAYS.after(failures, 0, &())
 }

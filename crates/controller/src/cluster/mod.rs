@@ -7,15 +7,16 @@ mod network;
 
 use crate::Context;
 use crate::apply::{self, StatusWriter};
-use crate::backoff::{Backoff, jittered};
+use crate::backoff::jittered;
 use crate::clock::kube_time;
 use crate::clouds::{CloudKey, CloudRegion};
+use crate::credentials::Credentials;
+use crate::harness::{Harness, Outcome, Reconciler, Urgency};
 use crate::identities::identity_of;
-use crate::metrics::{Controller as Which, PassResult, Watched};
+use crate::metrics::{Controller, Watched};
 use crate::owners;
-use crate::passes;
 use crate::queue::Action;
-use crate::watch::{Filled, Passing, Watch, WatchEnded, Which as Watching};
+use crate::watch::{Passing, Watch, Which, refs_of};
 use foo_api::capi::Cluster;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
 use foo_api::conditions::{self, Wanted};
@@ -25,8 +26,7 @@ use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_planner::desired::Blocked;
 use foo_planner::report::{Severity, some_names};
-use futures::StreamExt;
-use kube::runtime::controller::{Action as KubeAction, Config, Controller, Error as ControllerError};
+use futures::{StreamExt, stream};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeSet, HashMap};
@@ -41,84 +41,51 @@ const CREDENTIALS_READY: &str = "CredentialsReady";
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
-    let own =
-        Watch::<FooCluster>::guarded(&context, Watched::FooCluster, Watching::Ours, Passing::AllButStatus);
-    let clusters =
-        Watch::<Cluster>::guarded(&context, Watched::Cluster, Watching::All, Passing::AllButStatus);
+    let own = Watch::<FooCluster>::guarded(&context, Watched::FooCluster, Which::Ours, Passing::AllButStatus);
+    let clusters = Watch::<Cluster>::guarded(&context, Watched::Cluster, Which::All, Passing::AllButStatus);
     let pools = Watch::<FooMachinePool>::guarded(
         &context,
         Watched::FooMachinePool,
-        Watching::All,
+        Which::All,
         Passing::AllButStatus,
     );
-    let concurrency = context.settings.concurrency;
-    let with_identity = own.store.clone();
-    let identified = context.identities.changes().flat_map(move |names| {
-        let concerned = with_identity.state_filter(|cluster| names.contains(identity_of(cluster)));
-        let concerned: Vec<_> = concerned.iter().map(|it| ObjectRef::from_obj(it.as_ref())).collect();
-        futures::stream::iter(concerned)
-    });
-    let of_pool = own.store.clone();
-    let queue = context.metrics.queue(Which::Cluster);
-    let (turns, gone) = (queue.clone(), queue.clone());
     let reconciler = Arc::new(Clusters {
-        backoff: Backoff::new(context.settings.seed),
         believed: Mutex::default(),
         regions: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),
         own: own.store.clone(),
-        owners: clusters.store,
-        pools: pools.store,
-        filled: [clusters.filled, pools.filled],
-        context,
+        owners: clusters.store.clone(),
+        pools: pools.store.clone(),
+        context: context.clone(),
     });
-    Controller::for_stream(queue.changed(own.changes), own.store)
-        .with_config(Config::default().concurrency(concurrency))
-        .watches_stream(
-            clusters.changes,
-            queue.named_by(move |cluster: Cluster| {
-                let namespace = cluster.namespace();
-                let reference =
-                    cluster.spec.infrastructure_ref.filter(|reference| reference.kind == "FooCluster");
-                reference
-                    .map(|reference| ObjectRef::new(&reference.name).within(&namespace.unwrap_or_default()))
-            }),
-        )
-        .watches_stream(
-            pools.changes,
-            queue.named_by(move |pool: FooMachinePool| {
-                // Only a FooCluster that waits for its pools cares.
-                let label = pool.labels().get(names::CLUSTER_NAME_LABEL).cloned();
-                of_pool
-                    .state_filter(|cluster| {
-                        cluster.metadata.deletion_timestamp.is_some()
-                            && cluster.namespace() == pool.namespace()
-                            && cluster.labels().get(names::CLUSTER_NAME_LABEL) == label.as_ref()
-                    })
-                    .iter()
-                    .map(|cluster| ObjectRef::from_obj(cluster.as_ref()))
-                    .collect::<Vec<_>>()
-            }),
-        )
-        .reconcile_on(queue.named(identified))
-        .graceful_shutdown_on(shutdown)
-        .run(
-            move |cluster, reconciler: Arc<Clusters>| {
-                turns.clone().turn(ObjectRef::from_obj(cluster.as_ref()), reconciler.reconcile(cluster))
-            },
-            |_cluster, error: &apply::Error, _reconciler| {
-                tracing::error!(%error, "a pass ended with an error");
-                KubeAction::requeue(Duration::from_secs(30))
-            },
-            reconciler,
-        )
-        .for_each(move |ended| {
-            if let Err(ControllerError::ObjectNotFound(object)) = &ended {
-                gone.is_gone(object);
-            }
-            std::future::ready(())
-        })
+    let (of_identity, of_pool) = (own.store.clone(), own.store.clone());
+    let identified = context.identities.changes().flat_map(move |names| {
+        stream::iter(refs_of(&of_identity, |cluster| names.contains(identity_of(cluster))))
+    });
+    Harness::new(&context, Controller::Cluster, own)
+        .watches(clusters, infrastructure_of)
+        .watches(pools, move |pool| waiting_for(&of_pool, &pool))
+        .reconciles_on(identified)
+        .needs_identities()
+        .run(reconciler, shutdown)
         .await;
+}
+
+/// The FooCluster that a Cluster names.
+fn infrastructure_of(cluster: Cluster) -> Option<ObjectRef<FooCluster>> {
+    let namespace = cluster.namespace().unwrap_or_default();
+    let reference = cluster.spec.infrastructure_ref.filter(|reference| reference.kind == "FooCluster")?;
+    Some(ObjectRef::new(&reference.name).within(&namespace))
+}
+
+/// FooClusters whose deletion waits for a pool.
+fn waiting_for(clusters: &Store<FooCluster>, pool: &FooMachinePool) -> Vec<ObjectRef<FooCluster>> {
+    let label = pool.labels().get(names::CLUSTER_NAME_LABEL);
+    refs_of(clusters, |cluster| {
+        cluster.metadata.deletion_timestamp.is_some()
+            && cluster.namespace() == pool.namespace()
+            && cluster.labels().get(names::CLUSTER_NAME_LABEL) == label
+    })
 }
 
 struct Clusters {
@@ -126,10 +93,7 @@ struct Clusters {
     own: Store<FooCluster>,
     owners: Store<Cluster>,
     pools: Store<FooMachinePool>,
-    /// Whether the two above have been filled once.
-    filled: [Filled; 2],
     status: StatusWriter,
-    backoff: Backoff<ObjectRef<FooCluster>>,
     /// Until when this process believes what an earlier one found, and with which credentials it began to.
     believed: Mutex<HashMap<ObjectRef<FooCluster>, (Instant, CloudKey)>>,
     /// The cloud of each cluster, kept in being by this.
@@ -142,47 +106,34 @@ enum Found {
     Blocked(Blocked),
 }
 
+impl Reconciler for Clusters {
+    type Object = FooCluster;
+    type Gathered = Arc<FooCluster>;
+    type Fingerprint = Option<i64>;
+    type Error = apply::Error;
+
+    fn gather(&self, cluster: Arc<FooCluster>) -> Self::Gathered {
+        cluster
+    }
+
+    fn fingerprint(&self, cluster: &Self::Gathered) -> Self::Fingerprint {
+        cluster.metadata.generation
+    }
+
+    fn cloud(&self, cluster: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
+        // While it is being deleted AWS is not asked.
+        let asks = cluster.metadata.deletion_timestamp.is_none();
+        let credentials = self.credentials(cluster).ok().filter(|_| asks)?;
+        Some((CloudKey::of(&credentials, &cluster.spec.region), Urgency::Usual))
+    }
+
+    async fn pass(&self, cluster: Self::Gathered) -> Result<Outcome, Self::Error> {
+        self.pass_over(&cluster).await
+    }
+}
+
 impl Clusters {
-    async fn reconcile(self: Arc<Self>, cluster: Arc<FooCluster>) -> Result<Action, apply::Error> {
-        let measured = self.context.metrics.pass_starts(Which::Cluster);
-        let key = ObjectRef::from_obj(cluster.as_ref());
-        let generation = cluster.metadata.generation;
-        if let Some(left) = self.backoff.held(&key, &generation, Instant::now()) {
-            measured.ends(PassResult::Skipped);
-            return Ok(Action::requeue(left));
-        }
-        let deadline = self.context.settings.last_deadline();
-        let ended = passes::within(deadline, &key, async {
-            if self.wait_until_filled().await.is_err() {
-                return Ok((Action::await_change(), PassResult::Aborted));
-            }
-            self.context.identities.wait_until_known().await;
-            self.pass(&cluster).await
-        });
-        let result = match ended.await {
-            Some(Ok((action, result))) => {
-                measured.ends(result);
-                self.backoff.succeeded(&key);
-                return Ok(action);
-            }
-            Some(Err(error)) => {
-                tracing::warn!(cluster = %key, %error, "the pass failed");
-                PassResult::Failed
-            }
-            None => PassResult::GivenUp,
-        };
-        measured.ends(result);
-        Ok(Action::requeue(self.backoff.failed(&key, generation, Instant::now())))
-    }
-
-    async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
-        for filled in &self.filled {
-            filled.wait().await?;
-        }
-        Ok(())
-    }
-
-    async fn pass(&self, cluster: &FooCluster) -> Result<(Action, PassResult), apply::Error> {
+    async fn pass_over(&self, cluster: &FooCluster) -> Result<Outcome, apply::Error> {
         let api: Api<FooCluster> =
             Api::namespaced(self.context.client.clone(), &cluster.namespace().unwrap_or_default());
         let owner = self.owner(cluster);
@@ -192,12 +143,12 @@ impl Clusters {
             return self.remove(&api, cluster, paused).await;
         }
         if cluster.annotations().contains_key(names::MANAGED_BY_ANNOTATION) {
-            return Ok((Action::await_change(), PassResult::Skipped));
+            return Ok(Outcome::skipped(Action::await_change()));
         }
         if paused {
             let said = Said { paused: true, ..Said::as_before(cluster) };
             let written = self.publish(&api, cluster, &as_published(cluster), said).await?;
-            return Ok((Action::await_change(), result(written)));
+            return Ok(Outcome::wrote(written, Action::await_change()));
         }
         let Some(owner) = owner else {
             let blocked = Blocked::new(
@@ -206,7 +157,7 @@ impl Clusters {
             );
             let written =
                 self.publish(&api, cluster, &Found::Blocked(blocked), Said::of(not_yet_used())).await?;
-            return Ok((Action::await_change(), result(written)));
+            return Ok(Outcome::wrote(written, Action::await_change()));
         };
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
@@ -227,7 +178,7 @@ impl Clusters {
             (Found::Network(_), Some(_)) | (Found::Blocked(_), _) => LOOK_AGAIN,
         };
         let written = self.publish(&api, cluster, &found, Said::of(said)).await?;
-        Ok((Action::requeue(jittered(period, &cluster.name_any())), result(written)))
+        Ok(Outcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 
     /// A manager that starts again believes what its predecessor found for this very spec, until the next look is due: a
@@ -245,12 +196,16 @@ impl Clusters {
         now < *until && is_found(cluster)
     }
 
+    fn credentials(&self, cluster: &FooCluster) -> Result<Arc<Credentials>, Blocked> {
+        let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
+        let namespace = cluster.namespace().unwrap_or_default();
+        self.context.identities.credentials(name, &namespace, &cluster.spec.region)
+    }
+
     /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.
     async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
         let key = ObjectRef::from_obj(cluster);
-        let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
-        let namespace = cluster.namespace().unwrap_or_default();
-        let region = match self.context.identities.credentials(name, &namespace, &cluster.spec.region) {
+        let region = match self.credentials(cluster) {
             Ok(credentials) => {
                 let connected = self.context.clouds.get(&credentials, &cluster.spec.region).await;
                 connected.map_err(|error| Blocked::new("Credentials", error.to_string()))
@@ -313,17 +268,17 @@ impl Clusters {
         api: &Api<FooCluster>,
         cluster: &FooCluster,
         paused: bool,
-    ) -> Result<(Action, PassResult), apply::Error> {
+    ) -> Result<Outcome, apply::Error> {
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             self.forget(cluster);
-            return Ok((Action::await_change(), PassResult::Settled));
+            return Ok(Outcome::settled(Action::await_change()));
         }
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
         if paused && !moved {
             let why = Blocked::new("Paused", "paused: nothing is removed until the pause ends");
             let said = Said { paused, deleting: Some(why), ..Said::as_before(cluster) };
             let written = self.publish(api, cluster, &as_published(cluster), said).await?;
-            return Ok((Action::await_change(), result(written)));
+            return Ok(Outcome::wrote(written, Action::await_change()));
         }
         let label = cluster.labels().get(names::CLUSTER_NAME_LABEL);
         let left = self.pools.state_filter(|pool| {
@@ -334,7 +289,7 @@ impl Clusters {
         if left.is_empty() || moved {
             apply::remove_finalizer(api, cluster, names::CLUSTER_FINALIZER).await?;
             self.forget(cluster);
-            return Ok((Action::await_change(), PassResult::Worked));
+            return Ok(Outcome::worked(Action::await_change()));
         }
         let names: Vec<String> =
             left.iter().map(|pool| pool.name_any()).collect::<BTreeSet<_>>().into_iter().collect();
@@ -347,7 +302,7 @@ impl Clusters {
         );
         let said = Said { deleting: Some(why), ..Said::as_before(cluster) };
         let written = self.publish(api, cluster, &as_published(cluster), said).await?;
-        Ok((Action::await_change(), result(written)))
+        Ok(Outcome::wrote(written, Action::await_change()))
     }
 }
 
@@ -419,13 +374,6 @@ fn as_published(cluster: &FooCluster) -> Found {
             Found::Blocked(Blocked::new(condition.reason.as_str(), condition.message.as_str()))
         }
         (None, _) => Found::Blocked(Blocked::new("Paused", "not looked for while paused")),
-    }
-}
-
-fn result(written: apply::Written) -> PassResult {
-    match written {
-        apply::Written::Yes => PassResult::Worked,
-        apply::Written::Unchanged => PassResult::Settled,
     }
 }
 

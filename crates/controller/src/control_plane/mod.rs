@@ -8,24 +8,22 @@ mod status;
 
 use crate::Context;
 use crate::apply::{self, StatusWriter};
-use crate::backoff::{Backoff, jittered};
+use crate::backoff::jittered;
 use crate::clock::kube_time;
+use crate::harness::{Harness, Outcome, Reconciler};
 use crate::kubeconfig::{self, Usable};
-use crate::metrics::{Controller as Which, PassResult, Watched};
+use crate::metrics::{Controller, Watched};
 use crate::owners;
-use crate::passes;
 use crate::queue::Action;
-use crate::watch::{Filled, Passing, Watch, Which as Watching};
+use crate::watch::{Passing, Watch, Which, refs_of};
 use foo_api::capi::Cluster;
 use foo_api::names::managers;
 use foo_api::patterns::is_object_name;
 use foo_api::{FooControlPlane, names};
 use foo_planner::desired::Blocked;
 use foo_planner::report::{Severity, some_names};
-use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
-use kube::runtime::controller::{Action as KubeAction, Config, Controller, Error as ControllerError};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use secret::Trouble;
@@ -34,7 +32,6 @@ use status::{Facts, Seen};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// How soon an API server that cannot be used is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
@@ -48,119 +45,78 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let own = Watch::<FooControlPlane>::guarded(
         &context,
         Watched::FooControlPlane,
-        Watching::Ours,
+        Which::Ours,
         Passing::AllButStatus,
     );
-    let clusters =
-        Watch::<Cluster>::guarded(&context, Watched::Cluster, Watching::All, Passing::AllButStatus);
+    let clusters = Watch::<Cluster>::guarded(&context, Watched::Cluster, Which::All, Passing::AllButStatus);
     let secrets = Watch::<PartialObjectMeta<Secret>>::guarded(
         &context,
         Watched::Secret,
-        Watching::Labelled(names::CLUSTER_NAME_LABEL),
+        Which::Labelled(names::CLUSTER_NAME_LABEL),
         Passing::EveryVersion,
     );
-    let concurrency = context.settings.concurrency;
-    let with_secret = own.store.clone();
-    let queue = context.metrics.queue(Which::ControlPlane);
-    let (turns, gone) = (queue.clone(), queue.clone());
     let reconciler = Arc::new(ControlPlanes {
-        backoff: Backoff::new(context.settings.seed),
         status: StatusWriter::new(managers::CONTROL_PLANE),
-        clusters: clusters.store,
-        filled: clusters.filled,
+        clusters: clusters.store.clone(),
         own: own.store.clone(),
-        context,
+        context: context.clone(),
     });
-    Controller::for_stream(queue.changed(own.changes), own.store)
-        .with_config(Config::default().concurrency(concurrency))
-        .watches_stream(
-            clusters.changes,
-            queue.named_by(|cluster: Cluster| {
-                let namespace = cluster.namespace().unwrap_or_default();
-                let reference =
-                    cluster.spec.control_plane_ref.filter(|reference| reference.kind == "FooControlPlane");
-                reference.map(|reference| ObjectRef::new(&reference.name).within(&namespace))
-            }),
-        )
-        .watches_stream(
-            secrets.changes,
-            queue.named_by(move |secret: PartialObjectMeta<Secret>| {
-                let (namespace, name) = (secret.namespace(), secret.name_any());
-                with_secret
-                    .state_filter(|control_plane| {
-                        control_plane.namespace() == namespace
-                            && (control_plane.spec.external.kubeconfig_secret_ref.name == name
-                                || is_made_for(control_plane, &name))
-                    })
-                    .iter()
-                    .map(|control_plane| ObjectRef::from_obj(control_plane.as_ref()))
-                    .collect::<Vec<_>>()
-            }),
-        )
-        .graceful_shutdown_on(shutdown)
-        .run(
-            move |control_plane, reconciler: Arc<ControlPlanes>| {
-                let object = ObjectRef::from_obj(control_plane.as_ref());
-                turns.clone().turn(object, reconciler.reconcile(control_plane))
-            },
-            |_control_plane, error: &apply::Error, _reconciler| {
-                tracing::error!(%error, "a pass ended with an error");
-                KubeAction::requeue(Duration::from_secs(30))
-            },
-            reconciler,
-        )
-        .for_each(move |ended| {
-            if let Err(ControllerError::ObjectNotFound(object)) = &ended {
-                gone.is_gone(object);
-            }
-            std::future::ready(())
-        })
+    let of_secret = own.store.clone();
+    Harness::new(&context, Controller::ControlPlane, own)
+        .watches(clusters, control_plane_of)
+        .watches(secrets, move |secret| concerned_by(&of_secret, &secret))
+        .run(reconciler, shutdown)
         .await;
+}
+
+/// The FooControlPlane that a Cluster names.
+fn control_plane_of(cluster: Cluster) -> Option<ObjectRef<FooControlPlane>> {
+    let namespace = cluster.namespace().unwrap_or_default();
+    let reference = cluster.spec.control_plane_ref.filter(|reference| reference.kind == "FooControlPlane")?;
+    Some(ObjectRef::new(&reference.name).within(&namespace))
+}
+
+/// FooControlPlanes whose kubeconfig the Secret is, the user's or that of Cluster API.
+fn concerned_by(
+    control_planes: &Store<FooControlPlane>,
+    secret: &PartialObjectMeta<Secret>,
+) -> Vec<ObjectRef<FooControlPlane>> {
+    let (namespace, name) = (secret.namespace(), secret.name_any());
+    refs_of(control_planes, |control_plane| {
+        control_plane.namespace() == namespace
+            && (control_plane.spec.external.kubeconfig_secret_ref.name == name
+                || is_made_for(control_plane, &name))
+    })
 }
 
 struct ControlPlanes {
     context: Context,
     own: Store<FooControlPlane>,
     clusters: Store<Cluster>,
-    /// Whether the Clusters have been read once.
-    filled: Filled,
     status: StatusWriter,
-    backoff: Backoff<ObjectRef<FooControlPlane>>,
+}
+
+impl Reconciler for ControlPlanes {
+    type Object = FooControlPlane;
+    type Gathered = Arc<FooControlPlane>;
+    type Fingerprint = Option<i64>;
+    type Error = apply::Error;
+
+    fn gather(&self, control_plane: Arc<FooControlPlane>) -> Self::Gathered {
+        control_plane
+    }
+
+    fn fingerprint(&self, control_plane: &Self::Gathered) -> Self::Fingerprint {
+        control_plane.metadata.generation
+    }
+
+    async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {
+        self.pass_over(&control_plane).await
+    }
 }
 
 impl ControlPlanes {
-    async fn reconcile(self: Arc<Self>, control_plane: Arc<FooControlPlane>) -> Result<Action, apply::Error> {
-        let measured = self.context.metrics.pass_starts(Which::ControlPlane);
-        let key = ObjectRef::from_obj(control_plane.as_ref());
-        let generation = control_plane.metadata.generation;
-        if let Some(left) = self.backoff.held(&key, &generation, Instant::now()) {
-            measured.ends(PassResult::Skipped);
-            return Ok(Action::requeue(left));
-        }
-        let deadline = self.context.settings.last_deadline();
-        let ended = passes::within(deadline, &key, async {
-            if self.filled.wait().await.is_err() {
-                return Ok((Action::await_change(), PassResult::Aborted));
-            }
-            self.pass(&control_plane).await
-        });
-        let result = match ended.await {
-            Some(Ok((action, result))) => {
-                measured.ends(result);
-                self.backoff.succeeded(&key);
-                return Ok(action);
-            }
-            Some(Err(error)) => {
-                tracing::warn!(control_plane = %key, %error, "the pass failed");
-                PassResult::Failed
-            }
-            None => PassResult::GivenUp,
-        };
-        measured.ends(result);
-        Ok(Action::requeue(self.backoff.failed(&key, generation, Instant::now())))
-    }
-
-    async fn pass(&self, control_plane: &FooControlPlane) -> Result<(Action, PassResult), apply::Error> {
+    async fn pass_over(&self, control_plane: &FooControlPlane) -> Result<Outcome, apply::Error> {
         let owner = self.owner(control_plane);
         let paused = control_plane.annotations().contains_key(names::PAUSED_ANNOTATION)
             || owner.as_ref().is_some_and(|owner| owner.is_paused());
@@ -170,7 +126,7 @@ impl ControlPlanes {
         if paused {
             let facts = Facts { paused, ..Facts::default() };
             let written = self.publish(control_plane, &Seen::NotLooked, &facts).await?;
-            return Ok((Action::await_change(), result(written)));
+            return Ok(Outcome::wrote(written, Action::await_change()));
         }
         let Some(owner) = owner else {
             let blocked = Blocked::new(
@@ -178,7 +134,7 @@ impl ControlPlanes {
                 "no Cluster names this FooControlPlane in spec.controlPlaneRef yet",
             );
             let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
-            return Ok((Action::await_change(), result(written)));
+            return Ok(Outcome::wrote(written, Action::await_change()));
         };
         let (seen, kubeconfig) = match self.make_known(control_plane, &owner.name_any()).await? {
             Ok((usable, wrong)) => (self.ask(&usable).await, wrong.map_or(Ok(usable.expires), Err)),
@@ -190,7 +146,7 @@ impl ControlPlanes {
             Seen::Version(_) | Seen::NotLooked => self.healthy_period(),
             Seen::Blocked(_) => TRY_AGAIN,
         };
-        Ok((Action::requeue(jittered(period, &control_plane.name_any())), result(written)))
+        Ok(Outcome::wrote(written, Action::requeue(jittered(period, &control_plane.name_any()))))
     }
 
     /// How soon an API server that answers is asked again. Upgrades of pools wait for what it says, and Cluster API takes its
@@ -201,23 +157,19 @@ impl ControlPlanes {
 
     /// It is being deleted. Nothing of ours holds it: what there is of it in Kubernetes goes with the owner references. Others
     /// may hold it, and it says so.
-    async fn see_off(
-        &self,
-        control_plane: &FooControlPlane,
-        paused: bool,
-    ) -> Result<(Action, PassResult), apply::Error> {
+    async fn see_off(&self, control_plane: &FooControlPlane, paused: bool) -> Result<Outcome, apply::Error> {
         if control_plane.finalizers().is_empty() {
-            return Ok((Action::await_change(), PassResult::Settled));
+            return Ok(Outcome::settled(Action::await_change()));
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
         let message = format!("waiting until others take off their finalizers: {others}");
         let deleting = Some(Blocked::new("WaitingForFinalizers", message));
         let facts = Facts { paused, deleting, ..Facts::default() };
         match self.publish(control_plane, &Seen::NotLooked, &facts).await {
-            Ok(written) => Ok((Action::await_change(), result(written))),
+            Ok(written) => Ok(Outcome::wrote(written, Action::await_change())),
             // It went meanwhile.
             Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                Ok((Action::await_change(), PassResult::Settled))
+                Ok(Outcome::settled(Action::await_change()))
             }
             Err(error) => Err(error),
         }
@@ -308,13 +260,6 @@ impl ControlPlanes {
 fn healthy_period(control_planes: usize, sync_period: Duration) -> Duration {
     let count = u32::try_from(control_planes).unwrap_or(u32::MAX);
     EACH.saturating_mul(count).max(LOOK_AGAIN).min(sync_period.max(LOOK_AGAIN))
-}
-
-fn result(written: apply::Written) -> PassResult {
-    match written {
-        apply::Written::Yes => PassResult::Worked,
-        apply::Written::Unchanged => PassResult::Settled,
-    }
 }
 
 /// Whether Cluster API reads a Secret of that name for the control plane's cluster.

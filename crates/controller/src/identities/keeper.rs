@@ -15,15 +15,14 @@ use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
 use crate::credentials::Keys;
+use crate::harness::{ForAll, ReconcileAll};
 use crate::metrics::{Task, Watched};
 use crate::watch::{Filled, Passing, Unreadable, Watch};
 use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
 use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, KEEP_KEYS_LABEL, WATCH_LABEL, managers};
 use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
-use foo_cloud::Watchdog;
 use foo_planner::desired::Blocked;
-use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{Patch, PatchParams};
@@ -35,7 +34,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::sleep;
 
 /// What the API server did not do is tried again after this long, if nothing changes before.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
@@ -70,61 +68,25 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         Api::all(client.clone()),
         Passing::AllButStatus,
     );
-    let all_clusters = clusters.filled.clone();
-    let mut counted = std::pin::pin!(async move {
-        let _ended = all_clusters.wait().await;
-    });
-    let caches = (identities.filled, namespaces.filled, secrets.filled);
-    let mut filled = std::pin::pin!(async move {
-        let _all = tokio::join!(caches.0.wait(), caches.1.wait(), caches.2.wait());
-    });
-    let mut changes = stream::select_all([
-        identities.changes.map(drop).boxed(),
-        namespaces.changes.map(drop).boxed(),
-        secrets.changes.map(drop).boxed(),
-        clusters.changes.map(drop).boxed(),
-    ]);
-    let mut keeper = Keeper {
-        identities: identities.store,
-        namespaces: namespaces.store,
-        secrets: secrets.store,
-        unreadable: identities.unreadable,
-        unreadable_clusters: clusters.unreadable,
-        clusters: clusters.store,
-        all_clusters: clusters.filled,
+    let keeper = Keeper {
+        identities: identities.store.clone(),
+        namespaces: namespaces.store.clone(),
+        secrets: secrets.store.clone(),
+        unreadable: identities.unreadable.clone(),
+        unreadable_clusters: clusters.unreadable.clone(),
+        clusters: clusters.store.clone(),
+        all_clusters: clusters.filled.clone(),
         read: BTreeMap::new(),
         status: StatusWriter::new(managers::IDENTITY_STATUS),
         context: context.clone(),
     };
-    let (tasks, watchdog) = (context.metrics.tasks(), Watchdog::default());
-    tasks.watch(Task::Identities, &"keeper", &watchdog);
-    let mut shutdown = std::pin::pin!(shutdown);
-    let (mut is_filled, mut is_counted) = (false, false);
-    let mut again = None;
-    loop {
-        let pause = async {
-            match again {
-                Some(pause) => sleep(pause).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = &mut shutdown => return,
-            () = &mut filled, if !is_filled => is_filled = true,
-            // There may be none, and then no change tells of it.
-            () = &mut counted, if !is_counted => is_counted = true,
-            change = changes.next() => if change.is_none() { return },
-            () = pause => {}
-        }
-        // Many changes at once, as in the first list, are one reason to look.
-        while changes.next().now_or_never().flatten().is_some() {}
-        if is_filled {
-            let look =
-                tasks.within(Task::Identities, &watchdog, context.settings.last_deadline(), keeper.look());
-            // What was read stays read: the next look comes further.
-            again = look.await.unwrap_or(Some(TRY_AGAIN));
-        }
-    }
+    ForAll::new(&context, Task::Identities)
+        .needs(identities)
+        .needs(namespaces)
+        .needs(secrets)
+        .watches(clusters)
+        .run(keeper, shutdown)
+        .await;
 }
 
 /// Condition while a deletion waits.
@@ -165,9 +127,8 @@ struct Read {
     keys: Result<Keys, Blocked>,
 }
 
-impl Keeper {
-    /// Resolves everything anew, and says when to do so again although nothing changed.
-    async fn look(&mut self) -> Option<Duration> {
+impl ReconcileAll for Keeper {
+    async fn reconcile_all(&mut self) -> Option<Duration> {
         let identities = self.identities.state();
         let named: BTreeSet<String> = identities.iter().filter_map(|it| secret_of(it)).collect();
         self.read.retain(|name, _| named.contains(name));
@@ -195,7 +156,9 @@ impl Keeper {
         }
         (!all_went_well).then_some(TRY_AGAIN)
     }
+}
 
+impl Keeper {
     /// Reads a Secret if it is not known in this version. Whether that went well.
     async fn read_secret(&mut self, name: &str) -> bool {
         let namespace = self.context.settings.identity_namespace.clone();

@@ -1,13 +1,11 @@
 //! What the pool controller has between passes, and where AWS is called for a pool, and as whom.
 
 use super::inputs::gather::{Caches, Gathered};
-use super::lanes::Lanes;
 use super::names;
 use super::state::States;
 use crate::Context;
 use crate::announcements::Announcements;
 use crate::apply::StatusWriter;
-use crate::backoff::Backoff;
 use crate::clouds::{CloudKey, CloudRegion, Place};
 use crate::credentials::Credentials;
 use foo_api::names::managers;
@@ -15,7 +13,6 @@ use foo_api::{FooCluster, FooMachine, FooMachinePool};
 use foo_model::{InstanceId, Timestamp};
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
-use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,9 +27,6 @@ pub(super) struct Pools {
     pub(super) caches: Caches,
     /// What is remembered of each pool.
     pub(super) states: States,
-    /// Passes under way, by cloud.
-    pub(super) lanes: Lanes,
-    pub(super) backoff: Backoff<ObjectRef<FooMachinePool>, WishPrint>,
     pub(super) pool_status: StatusWriter,
     pub(super) machine_status: StatusWriter,
     pub(super) settled_from: Timestamp,
@@ -94,11 +88,9 @@ impl Pools {
     pub(super) fn new(context: Context, caches: Caches) -> Self {
         let settled_from = context.clock.now().plus(context.settings.settle_time);
         Self {
-            backoff: Backoff::new(context.settings.seed),
             pool_status: StatusWriter::new(managers::POOL_STATUS),
             machine_status: StatusWriter::new(managers::MACHINE_STATUS),
             states: States::default(),
-            lanes: Lanes::new(context.settings.concurrency.into()),
             settled_from,
             context,
             caches,

@@ -5,17 +5,15 @@
 
 use super::inputs::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
-use super::lanes::Urgency;
 use super::output::{Error, instance_details};
 use super::pass::{Observation, Pass, Remainder};
 use super::pools::{Access, LONGEST_BACKLOG, Pools, WishPrint};
 use super::state::{PoolState, Tenure};
 use super::tenure;
 use crate::backoff::jittered;
-use crate::clouds::CloudRegion;
+use crate::clouds::{CloudKey, CloudRegion};
 use crate::debug::PoolName;
-use crate::metrics::{Controller, PassResult};
-use crate::passes;
+use crate::harness::{Outcome, Reconciler, Urgency};
 use crate::queue::Action as Requeue;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_planner::desired::Blocked;
@@ -24,84 +22,63 @@ use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
-/// A pool in line for room is named when there is some; should that be missed, it asks itself.
-const IN_LINE: Duration = Duration::from_secs(30);
 /// A group that has not been looked at yet is asked after again.
 const AWAITED: Duration = Duration::from_secs(15);
 /// After losing a race with another writer: the cache needs a moment.
 const AFTER_RACE: Duration = Duration::from_millis(500);
 /// While an object cannot be read: whoever mends it wakes only its own pool.
 const READ_AGAIN: Duration = Duration::from_secs(30);
-/// After giving up to wait for the caches.
-const AFTER_WAITING: Duration = Duration::from_secs(10);
 
-impl Pools {
-    /// One pass.
-    pub(super) async fn reconcile(self: Arc<Self>, pool: Arc<FooMachinePool>) -> Result<Requeue, Error> {
+/// What a pass begins with.
+pub(super) struct Start {
+    key: ObjectRef<FooMachinePool>,
+    gathered: Gathered,
+    access: Result<Option<Access>, Blocked>,
+    wish: WishPrint,
+    urgency: Urgency,
+}
+
+impl Reconciler for Pools {
+    type Object = FooMachinePool;
+    type Gathered = Start;
+    type Fingerprint = WishPrint;
+    type Error = Error;
+
+    fn gather(&self, pool: Arc<FooMachinePool>) -> Start {
         let key = ObjectRef::from_obj(pool.as_ref());
-        let measured = self.context.metrics.pass_starts(Controller::Pool);
-        // The pass ends by itself between two actions; the deadline is for one that does not.
-        let deadline = self.context.settings.last_deadline();
-        let mut wish = None;
-        let ended = passes::within(deadline, &key, self.attempt(&key, pool, &mut wish)).await;
-        let result = match ended {
-            Some(Ok((requeue, result))) => {
-                measured.ends(result);
-                return Ok(requeue);
-            }
-            Some(Err(error)) => {
-                tracing::warn!(pool = %key, error = %error, "the pass failed");
-                PassResult::Failed
-            }
-            None => PassResult::GivenUp,
-        };
-        measured.ends(result);
-        let pause = wish.map_or(AFTER_WAITING, |wish| self.backoff.failed(&key, wish, Instant::now()));
-        Ok(Requeue::requeue(pause))
-    }
-
-    /// Waits for the caches, then works on the pool if it may be worked on; notes in `wish` what was asked for.
-    async fn attempt(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        pool: Arc<FooMachinePool>,
-        wish: &mut Option<WishPrint>,
-    ) -> Result<(Requeue, PassResult), Error> {
-        // A Machine that is not in the cache yet would look like one that never existed.
-        if self.caches.wait_until_filled().await.is_err() {
-            return Ok((Requeue::await_change(), PassResult::Aborted));
-        }
-        self.context.identities.wait_until_known().await;
         let gathered = self.caches.gather(pool);
         let access = self.access(&gathered);
-        let wish = wish.insert(WishPrint::of(&gathered, &self.context.announcements, &access));
-        if let Some(left) = self.backoff.held(key, wish, Instant::now()) {
-            return Ok((Requeue::requeue(left), PassResult::Skipped));
-        }
-        let urgency = urgency(&gathered, wish);
-        let clouds = self.context.clouds.in_use();
-        let room = wish.cloud.as_ref().map(|cloud| self.lanes.enter(cloud, key, urgency, clouds));
-        if matches!(room, Some(None)) {
-            return Ok((Requeue::requeue(IN_LINE), PassResult::Skipped));
-        }
-        self.pass(key, gathered, access, wish, urgency).await
+        let wish = WishPrint::of(&gathered, &self.context.announcements, &access);
+        Start { urgency: urgency(&gathered, &wish), key, gathered, access, wish }
     }
 
-    async fn pass(
+    fn fingerprint(&self, start: &Start) -> WishPrint {
+        start.wish.clone()
+    }
+
+    fn cloud(&self, start: &Start) -> Option<(CloudKey, Urgency)> {
+        Some((start.wish.cloud.clone()?, start.urgency))
+    }
+
+    async fn pass(&self, start: Start) -> Result<Outcome, Error> {
+        self.pass_over(&start.key, start.gathered, start.access, start.urgency).await
+    }
+}
+
+impl Pools {
+    async fn pass_over(
         &self,
         key: &ObjectRef<FooMachinePool>,
         gathered: Gathered,
         access: Result<Option<Access>, Blocked>,
-        wish: &WishPrint,
         urgency: Urgency,
-    ) -> Result<(Requeue, PassResult), Error> {
+    ) -> Result<Outcome, Error> {
         if gathered.pool.metadata.deletion_timestamp.is_some()
             && observe::finalizer(&gathered) == Finalizer::Absent
         {
             self.forget(key, &gathered).await;
-            return Ok((Requeue::await_change(), PassResult::Settled));
+            return Ok(Outcome::settled(Requeue::await_change()));
         }
         self.forget_vanished().await;
         let state = self.states.of(key);
@@ -114,7 +91,7 @@ impl Pools {
         let backlog = region.iter().flatten().next().map_or(Duration::ZERO, |region| region.backlog());
         if backlog > LONGEST_BACKLOG && urgency == Urgency::Usual {
             // Others of the account wait for its calls already. Whoever waits with them holds up the pools of others.
-            return Ok((Requeue::requeue(backlog), PassResult::Skipped));
+            return Ok(Outcome::skipped(Requeue::requeue(backlog)));
         }
         let aws = self.aws(key, &gathered, &region, &mut state);
         let region = region.as_ref().ok().and_then(Option::as_deref);
@@ -123,7 +100,7 @@ impl Pools {
         state.asked_generation = gathered.pool.metadata.generation;
         let region = region.filter(|_| state.tenure == Tenure::Own);
         self.publish(key, &inputs, &pass, region, &mut state).await?;
-        Ok(self.next(key, wish, &pass, self.asks_again(&inputs, &pass, region, &state)))
+        Ok(self.next(key, &pass, self.asks_again(&inputs, &pass, region, &state)))
     }
 
     /// When to come back for what no watch and no observer will name.
@@ -153,24 +130,13 @@ impl Pools {
         for gone in self.states.vanished(&self.caches.pools) {
             self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
             self.states.forget(&gone);
-            self.backoff.succeeded(&gone);
         }
     }
 
     /// When to come back.
-    fn next(
-        &self,
-        key: &ObjectRef<FooMachinePool>,
-        wish: &WishPrint,
-        pass: &Pass,
-        unwatched: Option<Duration>,
-    ) -> (Requeue, PassResult) {
+    fn next(&self, key: &ObjectRef<FooMachinePool>, pass: &Pass, unwatched: Option<Duration>) -> Outcome {
         if pass.failure.is_some() {
-            let pause = self.backoff.failed(key, wish.clone(), Instant::now());
-            return (Requeue::requeue(pause), PassResult::Failed);
-        }
-        if pass.observation != Observation::Stale {
-            self.backoff.succeeded(key);
+            return Outcome::failed();
         }
         let sync = jittered(self.context.settings.sync_period, key);
         // The observer names the group when it has been seen, and when it has not been for too long. Should it do neither:
@@ -183,13 +149,14 @@ impl Pools {
         let timers = [pass.plan.report.next.after, unwatched, left, awaited];
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
         let worked = pass.tried > 0 || pass.remainder == Remainder::PlanAgain;
-        (Requeue::requeue(after), if worked { PassResult::Worked } else { PassResult::Settled })
+        let next = Requeue::requeue(after);
+        let outcome = if worked { Outcome::worked(next) } else { Outcome::settled(next) };
+        if pass.observation == Observation::Stale { outcome.without_news_of_failures() } else { outcome }
     }
 
     async fn forget(&self, key: &ObjectRef<FooMachinePool>, gathered: &Gathered) {
         self.forget_group(key, &mut *self.states.of(key).lock().await);
         self.states.forget(key);
-        self.backoff.succeeded(key);
         if let Some(uid) = gathered.pool.uid() {
             self.pool_status.forget(&uid);
         }

@@ -1,6 +1,7 @@
 //! One account that is slow does not hold up the others.
 
-use crate::support::{World, objects};
+use crate::support::{NS, World, objects};
+use foo_api::FooCluster;
 use foo_simulator::{Fault, FaultRule};
 use serde_json::json;
 use std::time::Duration;
@@ -9,11 +10,16 @@ use tokio::time::Instant;
 const SLOW: &str = "AKIASLOW";
 
 impl World {
-    /// A second cluster, `d`, for which AWS is called with the slow key.
-    async fn has_a_slow_cluster(&self) {
+    /// An identity with the slow key.
+    fn has_a_slow_identity(&self) {
         self.has(&objects::keys("slow", SLOW));
         let identity = json!({"allowedNamespaces": {}, "secret": {"name": "slow"}});
         self.has(&objects::identity("slow", identity));
+    }
+
+    /// A second cluster, `d`, for which AWS is called with the slow key.
+    async fn has_a_slow_cluster(&self) {
+        self.has_a_slow_identity();
         let (cluster, foo_cluster) = objects::another_cluster("d", Some("slow"));
         self.has(&cluster);
         self.has(&foo_cluster);
@@ -58,6 +64,36 @@ async fn pools_of_an_account_that_does_not_answer_do_not_hold_up_those_of_anothe
         pool.is_of(2);
     }
     quick.is_of(3);
+}
+
+/// More clusters than passes at a time, all of whose calls hang.
+#[tokio::test(start_paused = true)]
+async fn clusters_of_an_account_that_does_not_answer_do_not_hold_up_those_of_another() {
+    let world = World::new().await;
+    world.has_a_slow_identity();
+    let hangs = world.aws.add_fault(FaultRule::on_everything(Fault::Hang).for_caller(SLOW));
+    let slow: Vec<String> = (0..24).map(|at| format!("s{at}")).collect();
+    for name in &slow {
+        let (cluster, foo_cluster) = objects::another_cluster(name, Some("slow"));
+        world.has(&cluster);
+        world.has(&foo_cluster);
+    }
+    world.waits(Duration::from_secs(5)).await;
+    let (cluster, foo_cluster) = objects::another_cluster("quick", None);
+    world.has(&cluster);
+    world.has(&foo_cluster);
+    let is_ready = |name: &str| {
+        let cluster = world.server.get::<FooCluster>(NS, name).unwrap();
+        cluster.status.and_then(|status| status.ready) == Some(true)
+    };
+    world.waits(Duration::from_secs(5)).await;
+    assert!(is_ready("quick"), "{}", world.in_words());
+    assert!(!slow.iter().any(|name| is_ready(name)));
+    world.aws.remove_fault(hangs);
+    // Until the passes that hang are given up.
+    world.waits(Duration::from_mins(10)).await;
+    world.settles().await;
+    assert!(slow.iter().all(|name| is_ready(name)), "{}", world.in_words());
 }
 
 /// More pools than passes at a time, in an account whose calls are used up: AWS refuses each, so the manager slows down to less

@@ -23,6 +23,7 @@ mod cordon;
 mod eventual;
 mod external_size;
 mod fairness;
+mod harness;
 mod identities;
 mod installations;
 mod life;

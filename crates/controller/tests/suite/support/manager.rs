@@ -46,40 +46,7 @@ pub(crate) struct Manager {
 impl Manager {
     /// Starts one.
     pub(crate) fn start(server: &FakeApiServer, aws: &Accounts, time: Time, flags: &Flags) -> Self {
-        let debug = DebugPools::default();
-        let metrics = Metrics::new(debug.clone());
-        let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || time.now());
-        let factory = Arc::new(aws.clone());
-        let settings = observer::Settings::default();
-        let clouds = Clouds::new(
-            factory,
-            Limits::default(),
-            settings,
-            Arc::clone(&clock),
-            Leadership::always(),
-            &metrics,
-        );
-        let client = client::over(server.service_as(MANAGER), Leadership::always(), metrics.clone());
-        let context = Context {
-            events: Events::new(client.clone(), MANAGER, metrics.clone()),
-            clouds: Arc::new(clouds),
-            identities: Identities::new(identities::Rules {
-                identity_required: flags.require_identity,
-                ..identities::Rules::default()
-            }),
-            announcements: Announcements::default(),
-            settings: Settings {
-                watch_filter: flags.watch_filter.clone(),
-                namespace: flags.namespace.clone(),
-                ..Settings::default()
-            },
-            readiness: Readiness::default(),
-            liveness: Liveness::default(),
-            client,
-            metrics,
-            clock,
-            debug,
-        };
+        let context = context(server, aws, time, flags);
         let stop = CancellationToken::new();
         let mut controllers = JoinSet::new();
         controllers.spawn(identities::run(context.clone(), stop.clone().cancelled_owned()));
@@ -113,6 +80,38 @@ impl Manager {
     /// Its numbers.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.context.metrics
+    }
+}
+
+/// What the controllers of such a manager are given.
+pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags: &Flags) -> Context {
+    let debug = DebugPools::default();
+    let metrics = Metrics::new(debug.clone());
+    let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || time.now());
+    let factory = Arc::new(aws.clone());
+    let settings = observer::Settings::default();
+    let clouds =
+        Clouds::new(factory, Limits::default(), settings, Arc::clone(&clock), Leadership::always(), &metrics);
+    let client = client::over(server.service_as(MANAGER), Leadership::always(), metrics.clone());
+    Context {
+        events: Events::new(client.clone(), MANAGER, metrics.clone()),
+        clouds: Arc::new(clouds),
+        identities: Identities::new(identities::Rules {
+            identity_required: flags.require_identity,
+            ..identities::Rules::default()
+        }),
+        announcements: Announcements::default(),
+        settings: Settings {
+            watch_filter: flags.watch_filter.clone(),
+            namespace: flags.namespace.clone(),
+            ..Settings::default()
+        },
+        readiness: Readiness::default(),
+        liveness: Liveness::default(),
+        client,
+        metrics,
+        clock,
+        debug,
     }
 }
 

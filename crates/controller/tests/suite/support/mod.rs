@@ -155,6 +155,11 @@ impl World {
         self.manager = Some(Manager::start(&self.server, accounts, self.time.clone(), &self.flags));
     }
 
+    /// What a controller of our manager is given, for one that a test runs by itself.
+    pub(crate) fn context(&self) -> foo_controller::Context {
+        manager::context(&self.server, &Accounts::from(&self.aws), self.time.clone(), &self.flags)
+    }
+
     /// Our manager dies in the middle of whatever it does.
     pub(crate) fn kills_the_manager(&mut self) {
         if let Some(manager) = self.manager.take() {

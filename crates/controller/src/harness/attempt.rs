@@ -1,0 +1,117 @@
+//! One pass over one object, from its turn in the queue to when it has the next.
+
+use super::{Failures, Outcome, Reconciler, Urgency};
+use crate::backoff::Backoff;
+use crate::clouds::CloudKey;
+use crate::context::Context;
+use crate::lanes::{Lanes, Room};
+use crate::metrics::{Controller, PassResult};
+use crate::passes;
+use crate::queue::Action;
+use crate::watch::{Filled, WatchEnded};
+use kube_runtime::reflector::ObjectRef;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// An object in line for room is named when there is some; should that be missed, it asks itself.
+const IN_LINE: Duration = Duration::from_secs(30);
+/// After giving up to wait for the caches: of what was asked for nothing is known yet.
+const AFTER_WAITING: Duration = Duration::from_secs(10);
+
+type Ref<R> = ObjectRef<<R as Reconciler>::Object>;
+
+/// The passes of one controller.
+pub(super) struct Attempts<R: Reconciler> {
+    pub(super) controller: Controller,
+    pub(super) context: Context,
+    pub(super) reconciler: Arc<R>,
+    /// What is waited for.
+    pub(super) needs: Needs,
+    pub(super) backoff: Backoff<Ref<R>, R::Fingerprint>,
+    pub(super) lanes: Lanes<Ref<R>>,
+}
+
+/// What there must be before the first pass: what a cache does not show yet would look like what does not exist.
+#[derive(Default)]
+pub(super) struct Needs {
+    pub(super) filled: Vec<Filled>,
+    pub(super) identities: bool,
+}
+
+impl<R: Reconciler> Attempts<R> {
+    /// One pass, and when the object has the next.
+    pub(super) async fn attempt(&self, object: Arc<R::Object>) -> Action {
+        let key = ObjectRef::from_obj(object.as_ref());
+        let measured = self.context.metrics.pass_starts(self.controller);
+        let deadline = self.context.settings.last_deadline();
+        let mut tried = None;
+        let ended = passes::within(deadline, &key, self.pass(&key, object, &mut tried)).await;
+        let (next, result) = match ended {
+            Some(Ok(outcome)) => self.settle(&key, tried, outcome),
+            Some(Err(error)) => {
+                let controller: &str = self.controller.into();
+                tracing::warn!(controller, object = %key, %error, "the pass failed");
+                self.settle(&key, tried, Outcome::failed())
+            }
+            None => {
+                let (next, _failed) = self.settle(&key, tried, Outcome::failed());
+                (next, PassResult::GivenUp)
+            }
+        };
+        measured.ends(result);
+        next
+    }
+
+    /// Waits for the caches, then has the pass if the object may have one; notes in `tried` what it was about.
+    async fn pass(
+        &self,
+        key: &Ref<R>,
+        object: Arc<R::Object>,
+        tried: &mut Option<R::Fingerprint>,
+    ) -> Result<Outcome, R::Error> {
+        if self.wait_for_needs().await.is_err() {
+            return Ok(Outcome::aborted());
+        }
+        let gathered = self.reconciler.gather(object);
+        let fingerprint = tried.insert(self.reconciler.fingerprint(&gathered));
+        if let Some(left) = self.backoff.remaining(key, fingerprint, Instant::now()) {
+            return Ok(Outcome::skipped(Action::requeue(left)));
+        }
+        let _room = match self.reconciler.cloud(&gathered).map(|cloud| self.room(key, cloud)) {
+            Some(None) => return Ok(Outcome::skipped(Action::requeue(IN_LINE))),
+            Some(room) => room,
+            None => None,
+        };
+        self.reconciler.pass(gathered).await
+    }
+
+    async fn wait_for_needs(&self) -> Result<(), WatchEnded> {
+        for filled in &self.needs.filled {
+            filled.wait().await?;
+        }
+        if self.needs.identities {
+            self.context.identities.wait_until_known().await;
+        }
+        Ok(())
+    }
+
+    fn room(&self, key: &Ref<R>, (cloud, urgency): (CloudKey, Urgency)) -> Option<Room<Ref<R>>> {
+        self.lanes.enter(&cloud, key, urgency, self.context.clouds.in_use())
+    }
+
+    fn settle(&self, key: &Ref<R>, tried: Option<R::Fingerprint>, outcome: Outcome) -> (Action, PassResult) {
+        let next = match (outcome.failures, tried) {
+            (Failures::Over, _) => {
+                self.backoff.succeeded(key);
+                outcome.next
+            }
+            (Failures::Stand, _) => outcome.next,
+            (Failures::OneMore, None) => Action::requeue(AFTER_WAITING),
+            (Failures::OneMore, Some(fingerprint)) => {
+                Action::requeue(self.backoff.failed(key, fingerprint, Instant::now()))
+            }
+        };
+        (next, outcome.result)
+    }
+}

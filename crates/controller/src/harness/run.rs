@@ -1,0 +1,129 @@
+//! What a controller watches, and the loop that gives the objects their turns.
+
+use super::Reconciler;
+use super::attempt::{Attempts, Needs};
+use crate::backoff::Backoff;
+use crate::context::Context;
+use crate::lanes::Lanes;
+use crate::metrics::Controller;
+use crate::queue::Queue;
+use crate::watch::{Object, Watch};
+use futures::{Stream, StreamExt};
+use kube::runtime::controller::{Config, Controller as KubeController, Error};
+use kube_runtime::reflector::ObjectRef;
+use std::convert::Infallible;
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A controller that does not run yet.
+#[must_use]
+pub struct Harness<K: Object> {
+    name: Controller,
+    context: Context,
+    queue: Queue,
+    needs: Needs,
+    config: Config,
+    kube: KubeController<K>,
+}
+
+impl<K: Object> Harness<K> {
+    /// The controller of that name, of the objects in this watch.
+    pub fn new(context: &Context, name: Controller, own: Watch<K>) -> Self {
+        let queue = context.metrics.queue(name);
+        Self {
+            name,
+            config: Config::default().concurrency(context.settings.concurrency),
+            needs: Needs { filled: vec![own.filled], identities: false },
+            kube: KubeController::for_stream(queue.changed(own.changes), own.store),
+            queue,
+            context: context.clone(),
+        }
+    }
+
+    /// Another kind: `names` says which objects have a pass when one of this kind has changed.
+    pub fn watches<O: Object, I>(
+        mut self,
+        other: Watch<O>,
+        names: impl Fn(O) -> I + Send + Sync + 'static,
+    ) -> Self
+    where
+        I: IntoIterator<Item = ObjectRef<K>> + 'static,
+    {
+        self.needs.filled.push(other.filled);
+        self.kube = self.kube.watches_stream(other.changes, self.queue.named_by(names));
+        self
+    }
+
+    /// Objects that have a pass for other reasons.
+    pub fn reconciles_on(mut self, names: impl Stream<Item = ObjectRef<K>> + Send + 'static) -> Self {
+        self.kube = self.kube.reconcile_on(self.queue.named(names));
+        self
+    }
+
+    /// No pass begins before identities are known, or will not be known soon.
+    pub fn needs_identities(mut self) -> Self {
+        self.needs.identities = true;
+        self
+    }
+
+    /// Passes over the same object are at least this far apart, so that changes that come together have one.
+    pub fn debounce(mut self, pause: Duration) -> Self {
+        self.config = self.config.debounce(pause);
+        self
+    }
+
+    /// Runs until `shutdown` resolves; passes under way are finished.
+    pub async fn run<R: Reconciler<Object = K>>(
+        self,
+        reconciler: Arc<R>,
+        shutdown: impl Future<Output = ()> + Send + Sync + 'static,
+    ) {
+        let settings = &self.context.settings;
+        let attempts = Arc::new(Attempts {
+            controller: self.name,
+            reconciler,
+            needs: self.needs,
+            backoff: Backoff::new(settings.seed),
+            lanes: Lanes::new(settings.concurrency.into()),
+            context: self.context,
+        });
+        let (turns, gone) = (self.queue.clone(), (self.queue.clone(), Arc::clone(&attempts)));
+        self.kube
+            .with_config(self.config)
+            .reconcile_on(self.queue.named(attempts.lanes.freed()))
+            .graceful_shutdown_on(shutdown)
+            .run(
+                move |object, attempts: Arc<Attempts<R>>| {
+                    let turns = turns.clone();
+                    async move {
+                        let key = ObjectRef::from_obj(object.as_ref());
+                        Ok::<_, Infallible>(turns.turn(key, attempts.attempt(object)).await)
+                    }
+                },
+                |_object, impossible: &Infallible, _attempts| match *impossible {},
+                attempts,
+            )
+            .for_each(move |ended| {
+                if let Err(Error::ObjectNotFound(object)) = &ended {
+                    let mut key = ObjectRef::new(&object.name);
+                    key.namespace.clone_from(&object.namespace);
+                    gone.0.is_gone(&key);
+                    gone.1.backoff.succeeded(&key);
+                }
+                if let Err(error) = ended {
+                    // An object that is gone from the cache before its turn came is no news.
+                    tracing::debug!(%error, "not reconciled");
+                }
+                ready(())
+            })
+            .await;
+    }
+}
+
+impl<K: Object> fmt::Debug for Harness<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Harness").field("name", &self.name).finish_non_exhaustive()
+    }
+}

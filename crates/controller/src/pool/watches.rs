@@ -1,0 +1,175 @@
+//! What the pool controller watches, and which pools a change of each kind names.
+
+use super::inputs::gather::{Caches, belongs_to, owning_pool};
+use super::unowned_foo_machines;
+use crate::Context;
+use crate::harness::Harness;
+use crate::identities::identity_of;
+use crate::metrics::{Controller, Watched};
+use crate::watch::{Passing, Watch, Which, refs_of};
+use foo_api::capi::{Cluster, Machine, MachinePool};
+use foo_api::identity::DEFAULT_IDENTITY;
+use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
+use futures::channel::mpsc::UnboundedSender;
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use kube::core::PartialObjectMeta;
+use kube_runtime::reflector::{ObjectRef, Store};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// All kinds.
+pub(super) struct Watches {
+    pub(super) pools: Watch<FooMachinePool>,
+    pub(super) foo_machines: Watch<FooMachine>,
+    pub(super) foo_clusters: Watch<FooCluster>,
+    pub(super) clusters: Watch<Cluster>,
+    pub(super) machine_pools: Watch<MachinePool>,
+    pub(super) machines: Watch<Machine>,
+    pub(super) secrets: Watch<PartialObjectMeta<Secret>>,
+}
+
+impl Watches {
+    /// Nothing is asked before they are polled.
+    pub(super) fn of(context: &Context) -> Self {
+        let (but_status, every) = (Passing::AllButStatus, Passing::EveryVersion);
+        let labelled = Which::Labelled(names::CLUSTER_NAME_LABEL);
+        Self {
+            pools: Watch::guarded(context, Watched::FooMachinePool, Which::Ours, but_status),
+            foo_machines: Watch::strict(context, Watched::FooMachine, Which::All, but_status),
+            foo_clusters: Watch::guarded(context, Watched::FooCluster, Which::All, every),
+            clusters: Watch::guarded(context, Watched::Cluster, Which::All, every),
+            machine_pools: Watch::guarded(context, Watched::MachinePool, Which::All, but_status),
+            machines: Watch::strict(context, Watched::Machine, Which::All, every),
+            // Guarded: a pool whose Secret cannot be read says so itself.
+            secrets: Watch::guarded(context, Watched::Secret, labelled, every),
+        }
+    }
+
+    /// What they know.
+    pub(super) fn caches(&self, installation: Arc<str>) -> Caches {
+        Caches {
+            installation,
+            pools: self.pools.store.clone(),
+            foo_machines: self.foo_machines.store.clone(),
+            foo_clusters: self.foo_clusters.store.clone(),
+            clusters: self.clusters.store.clone(),
+            machine_pools: self.machine_pools.store.clone(),
+            foo_machines_by_name: self.foo_machines.by_name.clone(),
+            machines_by_name: self.machines.by_name.clone(),
+            machine_pools_by_name: self.machine_pools.by_name.clone(),
+            secrets: self.secrets.store.clone(),
+            unreadable: [
+                ("FooMachine", self.foo_machines.unreadable.clone()),
+                ("Machine", self.machines.unreadable.clone()),
+            ],
+            filled: vec![
+                self.pools.filled.clone(),
+                self.foo_machines.filled.clone(),
+                self.foo_clusters.filled.clone(),
+                self.clusters.filled.clone(),
+                self.machine_pools.filled.clone(),
+                self.machines.filled.clone(),
+                self.secrets.filled.clone(),
+            ],
+        }
+    }
+
+    /// The controller of all pools. FooMachines that no pool is known of are named to `suspects`.
+    pub(super) fn harness(
+        self,
+        context: &Context,
+        caches: &Caches,
+        suspects: UnboundedSender<ObjectRef<FooMachine>>,
+    ) -> Harness<FooMachinePool> {
+        let of_foo_machine = with(caches, pool_of_foo_machine);
+        let known = caches.clone();
+        Harness::new(context, Controller::Pool, self.pools)
+            .watches(self.foo_machines, move |machine: FooMachine| {
+                if !unowned_foo_machines::is_known(&known, &machine) {
+                    // Nobody listens any more when the manager ends.
+                    let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
+                }
+                of_foo_machine(machine)
+            })
+            .watches(self.machines, with(caches, pool_of_machine))
+            .watches(self.machine_pools, |pool| pool_of_machine_pool(&pool))
+            .watches(self.clusters, with(caches, pools_of_cluster))
+            .watches(self.foo_clusters, with(caches, pools_of_foo_cluster))
+            .watches(self.secrets, with(caches, pools_with_secret))
+    }
+}
+
+/// What `names` says of an object with these caches.
+fn with<O, I>(caches: &Caches, names: fn(&Caches, &O) -> I) -> impl Fn(O) -> I + use<O, I> {
+    let caches = caches.clone();
+    move |object| names(&caches, &object)
+}
+
+/// The pool that a MachinePool names as its infrastructure.
+fn pool_of_machine_pool(machine_pool: &MachinePool) -> Option<ObjectRef<FooMachinePool>> {
+    let reference = &machine_pool.spec.template.spec.infrastructure_ref;
+    let namespace = machine_pool.namespace().unwrap_or_default();
+    (reference.kind == "FooMachinePool").then(|| ObjectRef::new(&reference.name).within(&namespace))
+}
+
+fn pools_of_cluster(caches: &Caches, cluster: &Cluster) -> Vec<ObjectRef<FooMachinePool>> {
+    labelled(&caches.pools, cluster.namespace().as_deref(), &cluster.name_any())
+}
+
+fn pools_of_foo_cluster(caches: &Caches, cluster: &FooCluster) -> Vec<ObjectRef<FooMachinePool>> {
+    let name = cluster.labels().get(names::CLUSTER_NAME_LABEL).map(String::as_str).unwrap_or_default();
+    labelled(&caches.pools, cluster.namespace().as_deref(), name)
+}
+
+fn labelled(
+    pools: &Store<FooMachinePool>,
+    namespace: Option<&str>,
+    cluster: &str,
+) -> Vec<ObjectRef<FooMachinePool>> {
+    refs_of(pools, |pool| {
+        pool.namespace().as_deref() == namespace
+            && pool.labels().get(names::CLUSTER_NAME_LABEL).is_some_and(|label| label == cluster)
+    })
+}
+
+/// Pools for which AWS is called as one of these identities: their FooCluster says so, or they have none.
+pub(super) fn pools_with_identity(
+    caches: &Caches,
+    names: &BTreeSet<String>,
+) -> Vec<ObjectRef<FooMachinePool>> {
+    refs_of(&caches.pools, |pool| {
+        names.contains(caches.foo_cluster_of(pool).as_deref().map_or(DEFAULT_IDENTITY, identity_of))
+    })
+}
+
+/// The pool of a FooMachine: the one it is named after, which is its owner unless somebody changed that.
+fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRef<FooMachinePool>> {
+    let namespace = machine.namespace().unwrap_or_default();
+    if let Some(pool) = owning_pool(machine).filter(|pool| belongs_to(machine, pool)) {
+        return Some(ObjectRef::new(pool).within(&namespace));
+    }
+    let named_after = |pool: &Arc<FooMachinePool>| {
+        pool.namespace().as_deref() == Some(&namespace) && belongs_to(machine, &pool.name_any())
+    };
+    caches.pools.state().iter().find(|pool| named_after(pool)).map(|pool| ObjectRef::from_obj(pool.as_ref()))
+}
+
+/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is gone wakes nobody; the
+/// next pass sees it.
+fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
+    let namespace = machine.namespace().unwrap_or_default();
+    let foo = caches.foo_machines.get(&ObjectRef::new(&machine.name_any()).within(&namespace))?;
+    pool_of_foo_machine(caches, &foo)
+}
+
+/// Pools whose MachinePool has this bootstrap Secret.
+fn pools_with_secret(caches: &Caches, secret: &PartialObjectMeta<Secret>) -> Vec<ObjectRef<FooMachinePool>> {
+    let (namespace, name) = (secret.namespace().unwrap_or_default(), secret.name_any());
+    let has_it = |pool: &MachinePool| {
+        pool.namespace().as_deref() == Some(&namespace)
+            && pool.spec.template.spec.bootstrap.data_secret_name.as_deref() == Some(&name)
+    };
+    let machine_pools = caches.machine_pools.state_filter(has_it);
+    machine_pools.iter().filter_map(|pool| pool_of_machine_pool(pool)).collect()
+}
