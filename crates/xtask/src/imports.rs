@@ -190,7 +190,15 @@ fn collect(tokens: TokenStream, paths: &mut BTreeSet<Path>) {
                 }
             }
             TokenTree::Punct(punct) if punct.as_char() == ';' => (place, public) = (Place::Code, false),
-            TokenTree::Ident(word) if word == "pub" => public = true,
+            TokenTree::Ident(word) if word == "pub" => {
+                public = true;
+                // Where it can be seen (`pub(in crate::a)`) is no use of what is there.
+                if let [TokenTree::Group(group), others @ ..] = rest
+                    && group.delimiter() == Delimiter::Parenthesis
+                {
+                    rest = others;
+                }
+            }
             TokenTree::Ident(word) if word == "use" => {
                 place = if public { Place::PubUse } else { Place::Use }
             }
@@ -367,6 +375,12 @@ mod tests {
             ("src/b/tests.rs", "use crate::c::h;"),
             ("src/c.rs", "use crate::b::g;"),
         ];
+        assert!(found(&files).is_empty());
+    }
+
+    #[test]
+    fn who_may_see_something_is_not_used_by_it() {
+        let files = [("src/a.rs", "use crate::b::x;"), ("src/b.rs", "pub(in crate::a) fn x() {}")];
         assert!(found(&files).is_empty());
     }
 
