@@ -1,5 +1,7 @@
 //! The flags, as typed, and the same checked and converted: nothing past this file sees a value that cannot be.
 
+mod values;
+
 use crate::client::Limit;
 use crate::clouds::QueueAddress;
 use crate::context;
@@ -13,6 +15,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
+use values::{address, duration};
 
 /// Manager of cluster-api-provider-foo: FooMachinePools as AWS Auto Scaling groups, for Cluster API.
 #[derive(Debug, Parser)]
@@ -339,35 +342,6 @@ fn some(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// An address and port; without an address (`:9440`) it is every address of the machine, of IPv6 and of IPv4, as Go programs have it.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let full = if text.starts_with(':') { format!("[::]{text}") } else { text.to_owned() };
-    full.parse().map_err(|_| format!("{text}: not an address and port"))
-}
-
-/// A duration as Kubernetes components take it: `90s`, `10m`, `1h`, `500ms`, or several of these in a row.
-fn duration(text: &str) -> Result<Duration, String> {
-    let bad = || format!("{text}: not a duration such as 30s, 10m or 1h");
-    let mut rest = text;
-    let mut total = Duration::ZERO;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(bad)?;
-        let (number, tail) = rest.split_at_checked(digits).ok_or_else(bad)?;
-        let letters = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at_checked(letters).ok_or_else(bad)?;
-        let number: u64 = number.parse().map_err(|_| bad())?;
-        total = total.saturating_add(match unit {
-            "ms" => Duration::from_millis(number),
-            "s" => Duration::from_secs(number),
-            "m" => Duration::from_secs(number.saturating_mul(60)),
-            "h" => Duration::from_secs(number.saturating_mul(3600)),
-            _ => return Err(bad()),
-        });
-        rest = tail;
-    }
-    if total.is_zero() { Err(bad()) } else { Ok(total) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,22 +408,6 @@ mod tests {
         assert_eq!(security(&files), Ok(Some(Security::Files(expected))));
         assert!(security(&[files[0], files[1], "--insecure-diagnostics"]).is_err());
         assert!(Args::try_parse_from(["foo-manager", files[0]]).is_err());
-    }
-
-    #[test]
-    fn an_address_without_host_is_every_address() {
-        assert_eq!(address(":9440").unwrap().to_string(), "[::]:9440");
-        assert_eq!(address("127.0.0.1:1").unwrap().to_string(), "127.0.0.1:1");
-        assert!(address("9440").is_err());
-    }
-
-    #[test]
-    fn durations_read_like_those_of_other_components() {
-        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        for bad in ["", "5", "s", "5d", "0s", "-1s"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
     }
 
     /// What users see is golden; `UPDATE_GOLDEN=1` writes it anew.

@@ -48,6 +48,7 @@
 //! Rules are those of Cluster API v1.14: group [`hooks::GROUP_VERSION`], registered by `ExtensionConfig` of
 //! `runtime.cluster.x-k8s.io/v1beta2`. Source: The Cluster API Book, "Runtime SDK".
 
+mod decision;
 pub mod dispatch;
 mod extension;
 pub mod hooks;
@@ -58,6 +59,7 @@ mod settings;
 pub mod testing;
 pub mod variables;
 
-pub use extension::{Decision, Extension, Failure, Handler, InvalidExtension, MAX_TIMEOUT_SECONDS};
+pub use decision::Decision;
+pub use extension::{Extension, Failure, Handler, InvalidExtension, MAX_TIMEOUT_SECONDS};
 pub use object::{DecodeError, Object, Selector};
 pub use settings::{Settings, SettingsError};

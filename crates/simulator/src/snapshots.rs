@@ -3,9 +3,6 @@
 //! The snapshots themselves are no part of the world: restoring one keeps the others.
 
 use crate::simulator::Simulator;
-use crate::world::Inner;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Most snapshots kept at a time: each holds a copy of everything.
 pub const SNAPSHOT_LIMIT: usize = 32;
@@ -19,17 +16,6 @@ pub enum SnapshotError {
     /// There are [`SNAPSHOT_LIMIT`] already; one that is taken again replaces itself.
     #[error("there are {SNAPSHOT_LIMIT} snapshots already")]
     TooMany,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Snapshots {
-    by_name: Mutex<BTreeMap<String, Inner>>,
-}
-
-impl Snapshots {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Inner>> {
-        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Simulator {

@@ -8,7 +8,6 @@ use crate::core::chance::Chance;
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::{self, CallHead, Fault, Faults};
 use crate::iam::Keys;
-use crate::snapshots::Snapshots;
 use crate::throttle::{Buckets, Throttling};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,6 +32,18 @@ pub(crate) struct Inner {
     pub(crate) settings: crate::core::Settings,
     buckets: Buckets,
     pub(crate) request_ids: Chance,
+}
+
+/// Copies of the whole world, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshots {
+    by_name: Mutex<BTreeMap<String, Inner>>,
+}
+
+impl Snapshots {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Inner>> {
+        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What stands before a call.

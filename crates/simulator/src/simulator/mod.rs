@@ -11,19 +11,14 @@ use crate::core::Region;
 use crate::faults::FaultRule;
 use crate::iam::AccessKey;
 use crate::iam::roles::Role;
-use crate::server;
 use crate::service::Service;
 use crate::sim_cloud::{SimCloud, SimQueue};
 use crate::throttle::Throttling;
 use crate::world::World;
 use foo_model::Timestamp;
 use std::collections::BTreeMap;
-use std::io;
-use std::net::SocketAddr;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::JoinHandle;
 
 /// A simulated AWS. Clones are handles of the same one.
 #[derive(Clone, Debug)]
@@ -31,37 +26,10 @@ pub struct Simulator {
     pub(crate) world: Arc<World>,
 }
 
-/// A simulated AWS that answers HTTP until the handle is dropped.
-#[derive(Debug)]
-pub struct Handle {
-    simulator: Simulator,
-    address: SocketAddr,
-    server: JoinHandle<()>,
-}
-
 impl Simulator {
     /// A simulator without HTTP.
     pub fn new(config: SimulatorConfig) -> Self {
         Self { world: Arc::new(World::new(config)) }
-    }
-
-    /// A simulator that answers HTTP at the configured address. Needs a tokio runtime.
-    ///
-    /// # Errors
-    /// The address cannot be bound.
-    pub async fn start(config: SimulatorConfig) -> io::Result<Handle> {
-        Self::new(config).serve().await
-    }
-
-    /// Lets this simulator answer HTTP.
-    ///
-    /// # Errors
-    /// The address cannot be bound.
-    pub async fn serve(self) -> io::Result<Handle> {
-        let listener = tokio::net::TcpListener::bind(self.world.config.listen).await?;
-        let address = listener.local_addr()?;
-        let server = tokio::spawn(server::serve(listener, self.clone()));
-        Ok(Handle { simulator: self, address, server })
     }
 
     /// One of its regions. It comes into being when something is done with it.
@@ -211,42 +179,5 @@ impl Simulator {
         let regions: BTreeMap<String, serde_json::Value> =
             self.region_names().into_iter().map(|name| (name.clone(), self.region(&name).state())).collect();
         serde_json::json!({ "now": self.now(), "pace": self.pace(), "regions": regions })
-    }
-}
-
-impl Handle {
-    /// The endpoint URL, for SDKs (`AWS_ENDPOINT_URL`).
-    pub fn endpoint(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// The simulator behind it.
-    pub fn simulator(&self) -> &Simulator {
-        &self.simulator
-    }
-
-    /// Waits for ever, or until the server fails.
-    pub async fn finished(mut self) {
-        // An aborted or panicked server has finished as well.
-        let _ = (&mut self.server).await;
-    }
-}
-
-impl Deref for Handle {
-    type Target = Simulator;
-
-    fn deref(&self) -> &Simulator {
-        &self.simulator
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.server.abort();
     }
 }

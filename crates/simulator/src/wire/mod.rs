@@ -3,11 +3,13 @@
 //! One endpoint for all services. The credential scope of the signature says which service and region are meant; the
 //! answer is in that service's XML. Whatever comes in, the answer is one that AWS could have given.
 
+mod answer;
 mod authentication;
 mod autoscaling;
 mod ec2;
 mod filters;
 pub(crate) mod json;
+mod operation;
 mod paging;
 pub(crate) mod params;
 pub(crate) mod signature;
@@ -17,14 +19,16 @@ mod ssm;
 mod sts;
 mod xml;
 
+pub(crate) use answer::{WireAnswer, XML};
+
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use crate::faults::CallHead;
 use crate::iam::{asks, launches, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
 use foo_model::Timestamp;
 use http::header::AUTHORIZATION;
+use operation::{Caller, Operation, named};
 use params::Params;
 use signature::Scope;
 use std::time::Duration;
@@ -44,43 +48,6 @@ impl<'a> WireRequest<'a> {
         if self.body.is_empty() { self.query.as_bytes() } else { self.body }
     }
 }
-
-/// The content type of XML answers.
-pub(crate) const XML: &str = "text/xml;charset=UTF-8";
-
-/// What is sent back.
-#[derive(Debug)]
-pub(crate) enum WireAnswer {
-    /// A body of XML with its request id.
-    Xml { status: u16, body: String, request_id: String },
-    /// A body of JSON with its request id.
-    Json {
-        status: u16,
-        body: String,
-        request_id: String,
-        content_type: &'static str,
-        /// The header `x-amzn-query-error`: what the error was called in the query protocol.
-        query_error: Option<String>,
-        /// The header `x-amzn-errortype`: what the error is called where the body does not say.
-        error_type: Option<&'static str>,
-    },
-    /// The beginning of an answer; then the connection ends.
-    Truncated { status: u16, body: String, content_type: &'static str },
-    /// Nothing: the connection is reset.
-    Dropped,
-}
-
-/// Who called, for operations that record it.
-pub(crate) struct Caller<'a> {
-    pub(crate) arn: String,
-    pub(crate) name: &'a str,
-    pub(crate) account: &'a str,
-    /// When the call arrived, in real time.
-    pub(crate) received: Timestamp,
-}
-
-/// An operation: reads its parameters, works on the region, writes the inside of its answer.
-type Operation = fn(&mut Region, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
 
 /// What an action works on.
 enum Subject {
@@ -226,11 +193,6 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
         AwsError::new("InvalidAction", format!("The action {shown} is not valid for this web service."))
     })?;
     Ok((params, action, operation))
-}
-
-/// The operation of a name.
-fn named<T: Copy>(actions: &[(&str, T)], action: &str) -> Option<T> {
-    actions.iter().find(|(name, _)| *name == action).map(|(_, operation)| *operation)
 }
 
 /// All services and the actions that they know.

@@ -1,7 +1,7 @@
 //! SQS's actions (SQS API Reference), with their parameters in JSON.
 
-use super::json::Operation;
 use super::json::fields::{number, required, text, texts};
+use super::operation::JsonOperation;
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::sqs::{Message, Receive};
@@ -14,7 +14,7 @@ use std::time::Duration;
 const VISIBILITY_MAX: u64 = 43_200;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 12] = [
+pub(super) const ACTIONS: [(&str, JsonOperation); 12] = [
     ("CreateQueue", create),
     ("GetQueueUrl", get_url),
     ("ListQueues", list),

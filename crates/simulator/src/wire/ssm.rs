@@ -1,7 +1,7 @@
 //! Parameter Store's actions (Systems Manager API Reference), with their parameters in JSON.
 
-use super::json::Operation;
 use super::json::fields::{flag, number, required, text, texts};
+use super::operation::JsonOperation;
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::ssm::{ParameterType, ParameterVersion};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const NAMES: usize = 10;
 
 /// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 6] = [
+pub(super) const ACTIONS: [(&str, JsonOperation); 6] = [
     ("GetParameter", get),
     ("GetParameters", get_many),
     ("GetParametersByPath", by_path),

@@ -1,7 +1,7 @@
 //! STS (AWS STS API Reference): who calls, and sessions of roles.
 
-use super::Caller;
 use super::authentication::TEMPORARY;
+use super::operation::Caller;
 use super::params::Params;
 use super::xml::Xml;
 use crate::core::error::{AwsError, AwsResult};

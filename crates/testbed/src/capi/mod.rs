@@ -8,7 +8,7 @@ mod manager;
 mod repository;
 mod webhooks;
 
-pub use repository::{Provider, ProviderKind};
+pub use repository::{CapiOptions, Provider, ProviderKind};
 pub use webhooks::point_webhooks_at;
 
 use crate::ApiServer;
@@ -22,30 +22,6 @@ use manager::{CORE, KUBEADM_BOOTSTRAP, Manager};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-
-/// What is installed beside Cluster API core, and how core runs.
-#[derive(Clone, Debug)]
-pub struct CapiOptions {
-    /// Providers to install with core, from their release folders.
-    pub providers: Vec<Provider>,
-    /// Cluster API's kubeadm bootstrap provider is installed, too, and its manager runs.
-    pub kubeadm_bootstrap: bool,
-    /// Value of the managers' `--feature-gates`.
-    pub feature_gates: String,
-    /// Variables of provider templates (`${NAME}` in components and cluster templates).
-    pub variables: Vec<(String, String)>,
-}
-
-impl Default for CapiOptions {
-    fn default() -> Self {
-        Self {
-            providers: Vec::new(),
-            kubeadm_bootstrap: false,
-            feature_gates: "MachinePool=true,ClusterTopology=true,RuntimeSDK=true".to_owned(),
-            variables: Vec::new(),
-        }
-    }
-}
 
 /// Cluster API on one API server. Dropping it ends its managers; what is installed stays.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! The local repositories that clusterctl installs from, and its configuration.
 
-use super::CapiOptions;
 use crate::Tools;
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
@@ -75,6 +74,30 @@ impl Provider {
     fn config(&self) -> Value {
         let url = self.folder.join(&self.version).join(self.kind.components_file());
         json!({"name": self.name, "type": self.kind.config_type(), "url": url})
+    }
+}
+
+/// What is installed beside Cluster API core, and how core runs.
+#[derive(Clone, Debug)]
+pub struct CapiOptions {
+    /// Providers to install with core, from their release folders.
+    pub providers: Vec<Provider>,
+    /// Cluster API's kubeadm bootstrap provider is installed, too, and its manager runs.
+    pub kubeadm_bootstrap: bool,
+    /// Value of the managers' `--feature-gates`.
+    pub feature_gates: String,
+    /// Variables of provider templates (`${NAME}` in components and cluster templates).
+    pub variables: Vec<(String, String)>,
+}
+
+impl Default for CapiOptions {
+    fn default() -> Self {
+        Self {
+            providers: Vec::new(),
+            kubeadm_bootstrap: false,
+            feature_gates: "MachinePool=true,ClusterTopology=true,RuntimeSDK=true".to_owned(),
+            variables: Vec::new(),
+        }
     }
 }
 

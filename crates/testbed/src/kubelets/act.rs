@@ -1,7 +1,7 @@
 //! Carries out what was decided. Every action may be late or repeated: "it is gone" and "it is done already" are
 //! no errors, and whatever failed is decided again in the next round.
 
-use super::decide::Action;
+use super::model::Action;
 use super::objects;
 use futures::{StreamExt as _, stream};
 use jiff::Timestamp;

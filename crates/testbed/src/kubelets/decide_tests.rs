@@ -1,6 +1,10 @@
 use super::super::NodeSpec;
+use super::super::model::{PodDeath, PodEnd};
 use super::*;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A small world that carries out the actions on plain objects.
 #[derive(Default)]

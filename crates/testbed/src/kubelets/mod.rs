@@ -12,20 +12,22 @@
 mod act;
 mod decide;
 mod instances;
+mod model;
 mod objects;
 mod pods;
 
-pub use decide::{Join, KubeletOptions, PodDeath, PodEnd};
 pub use instances::{InstanceList, Instances, NodeSpec};
+pub use model::{Join, KubeletOptions, PodDeath, PodEnd};
 
 use crate::lock;
-use decide::{Memory, Now, View};
+use decide::Memory;
 use futures::StreamExt as _;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::ListParams;
 use kube::runtime::{reflector, watcher};
 use kube::{Api, Client};
+use model::{Now, View};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! What to do next about pods: the scheduler's, the kubelet's and the pod garbage collector's part.
 
-use super::decide::{Action, Decided, Host, Kubelet, KubeletOptions, Now, PodDeath, PodEnd};
+use super::model::{Action, Decided, Host, Kubelet, KubeletOptions, Now, PodDeath, PodEnd};
 use super::objects::{bound_to, evicted, fits, phase, pod_ready};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::ResourceExt as _;

@@ -6,14 +6,13 @@
 mod steps;
 mod voice;
 
+pub use crate::world::manifests::DEMO as CLUSTER;
 pub use voice::{Narrator, Summary, Voice};
 
 use crate::world::{Cluster, Pool, PoolView, Restarts, Workload, World, WorldOptions, manifests};
 use anyhow::{Context as _, Result};
 use std::time::{Duration, Instant};
 
-/// Namespace and name of the story's Cluster.
-pub const CLUSTER: &str = "demo";
 /// Name of its pool, from the cluster template.
 pub const POOL: &str = "demo-workers";
 

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 /// Kubernetes version of all clusters: that of the API server that is run.
 pub const VERSION: &str = "v1.36.3";
 
+/// Namespace and name of the Cluster of the demo.
+pub const DEMO: &str = "demo";
+
 /// Namespace, Cluster and name of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolName {

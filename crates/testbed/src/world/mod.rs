@@ -372,7 +372,7 @@ fn variables() -> Vec<(String, String)> {
         let ids: Vec<String> = ids.iter().map(|id| format!("{{id: {id}}}")).collect();
         format!("[{}]", ids.join(", "))
     };
-    let demo = crate::story::CLUSTER;
+    let demo = manifests::DEMO;
     [
         ("FOO_LOG_FORMAT", "text".to_owned()),
         ("AWS_REGION", REGION.to_owned()),

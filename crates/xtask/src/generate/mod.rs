@@ -4,20 +4,14 @@
 
 mod api_reference;
 mod crd;
+mod file;
 mod iam;
 pub(crate) mod rbac;
 
 use anyhow::{Context as _, Result, bail};
 use std::path::Path;
 
-/// One generated file.
-#[derive(Clone, Debug)]
-pub struct Generated {
-    /// Path from the root of the repository.
-    pub path: String,
-    /// Its whole text.
-    pub text: String,
-}
+pub use file::Generated;
 
 /// All generated files, in a fixed order.
 pub fn files() -> Result<Vec<Generated>> {

@@ -1,5 +1,6 @@
 //! The objects of a release, and its files.
 
+use super::entries::{Entry, TEMPLATES};
 use super::*;
 
 pub(super) fn objects(entry: &Entry) -> Vec<Value> {

@@ -1,33 +1,13 @@
 //! Messages: sent, received, hidden for a while, deleted or put aside.
 
+use super::message::Message;
 use super::queue::Queue;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_model::Timestamp;
-use md5::{Digest as _, Md5};
-use std::fmt::Write as _;
 use std::time::Duration;
-
-/// One message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// Its id: the same each time it is received.
-    pub id: String,
-    /// Its text.
-    pub body: String,
-    /// When it was sent.
-    pub sent: Timestamp,
-    /// How often it was received.
-    pub received: u32,
-    /// When it was first received.
-    pub first_received: Option<Timestamp>,
-    /// The handle that the latest receipt gave out.
-    pub receipt: Option<String>,
-    /// From when on it can be received.
-    pub visible_from: Timestamp,
-}
 
 /// What ReceiveMessage asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,17 +16,6 @@ pub struct Receive {
     pub most: usize,
     /// How long they are hidden from others; the queue's attribute if absent.
     pub visibility: Option<Duration>,
-}
-
-impl Message {
-    /// MD5 of the text in hexadecimal: clients check it.
-    pub fn md5(&self) -> String {
-        Md5::digest(self.body.as_bytes()).iter().fold(String::new(), |mut out, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(out, "{byte:02x}");
-            out
-        })
-    }
 }
 
 impl Queue {

@@ -1,10 +1,12 @@
 //! Standard queues (SQS API Reference, SQS Developer Guide). No FIFO queues, no message attributes.
 
 pub mod delivery;
+mod message;
 mod messages;
 mod queue;
 
-pub use messages::{Message, Receive};
+pub use message::Message;
+pub use messages::Receive;
 pub use queue::{Attributes, Queue, Redrive};
 
 use super::error::{AwsError, AwsResult};

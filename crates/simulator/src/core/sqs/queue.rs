@@ -1,6 +1,6 @@
 //! A queue: its attributes and what is in it, in the order in which it becomes visible.
 
-use super::messages::Message;
+use super::message::Message;
 use crate::core::error::{AwsError, AwsResult};
 use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};

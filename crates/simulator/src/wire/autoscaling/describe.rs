@@ -1,15 +1,15 @@
 //! What Auto Scaling tells: groups, members, activities.
 
 use super::tags::write_tag;
-use super::warm_pools::write_pool;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::{Activity, ActivityLog, status_name};
 use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy, TemplateRef};
+use crate::core::group::warm_pool::WarmPool;
 use crate::core::region::Region;
 use crate::core::settings::ActivityPages;
 use crate::core::time::iso_millis;
-use crate::wire::Caller;
 use crate::wire::filters::Filters;
+use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
@@ -256,6 +256,19 @@ fn write_member_with(xml: &mut Xml, group: &Group, member: &Member, [healthy, un
     xml.value("ProtectedFromScaleIn", member.protection == Protection::Protected);
     if is_weighted(group) {
         xml.value("WeightedCapacity", member.weight);
+    }
+}
+
+pub(super) fn write_pool(xml: &mut Xml, pool: &WarmPool) {
+    let state: &'static str = pool.state.into();
+    xml.optional("MaxGroupPreparedCapacity", pool.max_prepared);
+    xml.value("MinSize", pool.min_size);
+    xml.text("PoolState", state);
+    if pool.deleting {
+        xml.text("Status", "PendingDelete");
+    }
+    if pool.reuse {
+        xml.within("InstanceReusePolicy", |xml| xml.value("ReuseOnScaleIn", pool.reuse));
     }
 }
 

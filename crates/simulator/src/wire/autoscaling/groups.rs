@@ -1,5 +1,6 @@
 //! Groups as a whole: create, update, delete, size, processes.
 
+use super::fields::group_name;
 use crate::core::document::Document;
 use crate::core::ec2::templates::TemplateKey;
 use crate::core::error::{AwsError, AwsResult};
@@ -7,10 +8,10 @@ use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate, NewGroup, 
 use crate::core::group::processes::parse_processes;
 use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use crate::core::region::Region;
-use crate::wire::Caller;
+use crate::wire::operation::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
-use foo_model::{Decrement, GroupName, LaunchTemplateId, Protection, SubnetId};
+use foo_model::{LaunchTemplateId, Protection, SubnetId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -105,20 +106,6 @@ pub(super) fn resume_processes(
     _: &mut Xml,
 ) -> AwsResult<()> {
     region.resume_processes(&group_name(params)?, &parse_processes(&params.texts("ScalingProcesses"))?)
-}
-
-/// AutoScalingGroupName, which nearly every call needs.
-pub(super) fn group_name(params: &Params) -> AwsResult<GroupName> {
-    params.required("AutoScalingGroupName").map(GroupName::from)
-}
-
-/// ShouldDecrementDesiredCapacity, which must be given.
-pub(super) fn decrement(params: &Params) -> AwsResult<Decrement> {
-    match params.flag("ShouldDecrementDesiredCapacity")? {
-        Some(true) => Ok(Decrement::Shrink),
-        Some(false) => Ok(Decrement::Replace),
-        None => Err(AwsError::missing("ShouldDecrementDesiredCapacity")),
-    }
 }
 
 fn protection(params: &Params) -> AwsResult<Option<Protection>> {

@@ -1,10 +1,10 @@
 //! Lifecycle hooks and the actions that wait for them.
 
-use super::groups::group_name;
+use super::fields::group_name;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::hooks::{ActionKey, ActionResult, Hook, HookChange, Transition};
 use crate::core::region::Region;
-use crate::wire::Caller;
+use crate::wire::operation::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::InstanceId;

@@ -1,12 +1,12 @@
 //! Single members: termination, protection, health, standby, detach, attach.
 
 use super::describe::write_activity;
-use super::groups::{decrement, group_name};
+use super::fields::{decrement, group_name};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::Activity;
 use crate::core::group::members::GracePeriod;
 use crate::core::region::Region;
-use crate::wire::Caller;
+use crate::wire::operation::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{Health, InstanceId, Protection};

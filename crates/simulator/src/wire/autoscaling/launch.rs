@@ -1,11 +1,11 @@
 //! LaunchInstances.
 
-use super::groups::group_name;
+use super::fields::group_name;
 use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest};
 use crate::core::region::Region;
-use crate::wire::Caller;
+use crate::wire::operation::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{InstanceId, SubnetId, Zone};

@@ -2,6 +2,7 @@
 
 mod describe;
 mod everyday;
+mod fields;
 mod groups;
 mod hooks;
 mod instances;
@@ -10,7 +11,7 @@ mod refreshes;
 mod tags;
 mod warm_pools;
 
-use super::Operation;
+use super::operation::Operation;
 
 /// All actions.
 pub(super) const ACTIONS: [(&str, Operation); 46] = [

@@ -1,13 +1,14 @@
 //! Instance refreshes.
 
 use super::describe::{write_policy, write_template};
-use super::groups::{group_name, source};
+use super::fields::group_name;
+use super::groups::source;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::model::{Group, LaunchSource};
 use crate::core::group::refresh::{Preferences, PreferencesSpec, Refresh, Treatment};
 use crate::core::region::Region;
 use crate::core::time::iso_millis;
-use crate::wire::Caller;
+use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;

@@ -1,11 +1,11 @@
 //! Warm pools.
 
-use super::describe::write_member;
-use super::groups::group_name;
+use super::describe::{write_member, write_pool};
+use super::fields::group_name;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::group::warm_pool::{PoolState, WarmPool, WarmPoolChange};
+use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
 use crate::core::region::Region;
-use crate::wire::Caller;
+use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
@@ -46,17 +46,4 @@ pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml
     xml.list("Instances", "member", found, |xml, member| write_member(xml, &group, member));
     xml.optional("NextToken", token);
     Ok(())
-}
-
-pub(super) fn write_pool(xml: &mut Xml, pool: &WarmPool) {
-    let state: &'static str = pool.state.into();
-    xml.optional("MaxGroupPreparedCapacity", pool.max_prepared);
-    xml.value("MinSize", pool.min_size);
-    xml.text("PoolState", state);
-    if pool.deleting {
-        xml.text("Status", "PendingDelete");
-    }
-    if pool.reuse {
-        xml.within("InstanceReusePolicy", |xml| xml.value("ReuseOnScaleIn", pool.reuse));
-    }
 }

@@ -10,7 +10,7 @@ mod tags;
 mod template_data;
 mod templates;
 
-use super::Operation;
+use super::operation::Operation;
 
 /// All actions.
 pub(super) const ACTIONS: [(&str, Operation); 29] = [

@@ -2,7 +2,7 @@
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::wire::Caller;
+use crate::wire::operation::Caller;
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use std::collections::BTreeMap;

@@ -3,9 +3,10 @@
 
 pub(super) mod fields;
 
+use super::answer::WireAnswer;
+use super::operation::{JsonOperation, named};
 use super::sigv4::SignedRequest;
-use super::{WireAnswer, authentication, signature, sqs, ssm};
-use crate::core::Region;
+use super::{authentication, signature, sqs, ssm};
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
 use crate::iam::policy::Ask;
@@ -16,9 +17,6 @@ use http::header::HOST;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// An action: the region, its parameters, and the host that URLs are to name.
-pub(super) type Operation = fn(&mut Region, &Value, &str) -> AwsResult<Value>;
 
 /// The header that names the action.
 pub(crate) const TARGET: &str = "x-amz-target";
@@ -34,7 +32,7 @@ struct Dialect {
     /// What its error codes begin with.
     error_prefix: &'static str,
     content_type: &'static str,
-    actions: &'static [(&'static str, Operation)],
+    actions: &'static [(&'static str, JsonOperation)],
 }
 
 const DIALECTS: [Dialect; 2] = [
@@ -116,7 +114,7 @@ async fn carry_out(
     let unknown = || AwsError::new("UnknownOperationException", "The operation is not known.");
     let action = target.strip_prefix(dialect.prefix).filter(|_| service == dialect.service);
     let action = action.ok_or_else(unknown)?;
-    let operation = super::named(dialect.actions, action).ok_or_else(unknown)?;
+    let operation = named(dialect.actions, action).ok_or_else(unknown)?;
     let parameters = String::from_utf8_lossy(request.body);
     let call =
         CallHead { caller: &scope.caller, region: &scope.region, service, action, parameters: &parameters };

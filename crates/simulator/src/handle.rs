@@ -1,0 +1,75 @@
+//! The simulator as a server: it answers HTTP as long as its handle lives.
+
+use crate::config::SimulatorConfig;
+use crate::server;
+use crate::simulator::Simulator;
+use std::io;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use tokio::task::JoinHandle;
+
+/// A simulated AWS that answers HTTP until the handle is dropped.
+#[derive(Debug)]
+pub struct Handle {
+    simulator: Simulator,
+    address: SocketAddr,
+    server: JoinHandle<()>,
+}
+
+impl Simulator {
+    /// A simulator that answers HTTP at the configured address. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub async fn start(config: SimulatorConfig) -> io::Result<Handle> {
+        Self::new(config).serve().await
+    }
+
+    /// Lets this simulator answer HTTP.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub async fn serve(self) -> io::Result<Handle> {
+        let listener = tokio::net::TcpListener::bind(self.world.config.listen).await?;
+        let address = listener.local_addr()?;
+        let server = tokio::spawn(server::serve(listener, self.clone()));
+        Ok(Handle { simulator: self, address, server })
+    }
+}
+
+impl Handle {
+    /// The endpoint URL, for SDKs (`AWS_ENDPOINT_URL`).
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The simulator behind it.
+    pub fn simulator(&self) -> &Simulator {
+        &self.simulator
+    }
+
+    /// Waits for ever, or until the server fails.
+    pub async fn finished(mut self) {
+        // An aborted or panicked server has finished as well.
+        let _ = (&mut self.server).await;
+    }
+}
+
+impl Deref for Handle {
+    type Target = Simulator;
+
+    fn deref(&self) -> &Simulator {
+        &self.simulator
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}

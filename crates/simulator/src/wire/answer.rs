@@ -1,0 +1,26 @@
+//! What is sent back.
+
+/// The content type of XML answers.
+pub(crate) const XML: &str = "text/xml;charset=UTF-8";
+
+/// What is sent back.
+#[derive(Debug)]
+pub(crate) enum WireAnswer {
+    /// A body of XML with its request id.
+    Xml { status: u16, body: String, request_id: String },
+    /// A body of JSON with its request id.
+    Json {
+        status: u16,
+        body: String,
+        request_id: String,
+        content_type: &'static str,
+        /// The header `x-amzn-query-error`: what the error was called in the query protocol.
+        query_error: Option<String>,
+        /// The header `x-amzn-errortype`: what the error is called where the body does not say.
+        error_type: Option<&'static str>,
+    },
+    /// The beginning of an answer; then the connection ends.
+    Truncated { status: u16, body: String, content_type: &'static str },
+    /// Nothing: the connection is reset.
+    Dropped,
+}

@@ -1,0 +1,314 @@
+//! Who may do what, and why: a right that is not here is not granted, one without a reason cannot be written down.
+
+use foo_api::names::{CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
+
+/// A part of the manager that can run alone (`--controllers`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Controller {
+    Pool,
+    Cluster,
+    ControlPlane,
+}
+
+use Controller::{Cluster, ControlPlane, Pool};
+
+pub(crate) const ALL: &[Controller] = &[Pool, Cluster, ControlPlane];
+
+impl Controller {
+    /// As `--controllers` spells it.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Pool => "pool",
+            Cluster => "cluster",
+            ControlPlane => "control-plane",
+        }
+    }
+}
+
+/// One right: verbs on resources of one group, the controllers that need it, and what for.
+#[derive(Clone, Copy)]
+pub(crate) struct Right {
+    pub(super) group: &'static str,
+    pub(super) resources: &'static [&'static str],
+    pub(super) verbs: &'static [&'static str],
+    pub(super) controllers: &'static [Controller],
+    /// The only objects; all if empty.
+    pub(super) names: &'static [&'static str],
+    pub(super) reason: &'static str,
+}
+
+impl Right {
+    /// The same right on these objects only.
+    const fn on(self, names: &'static [&'static str]) -> Self {
+        Self { names, ..self }
+    }
+}
+
+const CAPI: &str = "cluster.x-k8s.io";
+const READ: &[&str] = &["get", "list", "watch"];
+
+const fn right(
+    group: &'static str,
+    resources: &'static [&'static str],
+    verbs: &'static [&'static str],
+    controllers: &'static [Controller],
+    reason: &'static str,
+) -> Right {
+    Right { group, resources, verbs, controllers, names: &[], reason }
+}
+
+/// Control planes of the providers that publish under Cluster API's group. Of one that is not here the version is not
+/// known, and nothing waits for it.
+const CONTROL_PLANES: &[&str] = &[
+    "awsmanagedcontrolplanes",
+    "k0scontrolplanes",
+    "kthreescontrolplanes",
+    "kubeadmcontrolplanes",
+    "microk8scontrolplanes",
+    "rke2controlplanes",
+    "taloscontrolplanes",
+];
+
+const VERSION: &str =
+    "the version of the control plane, before content of another Kubernetes version is made";
+
+/// What the manager may do in every namespace it looks at.
+///
+/// There is no right on `…/finalizers`: the owners that we set do not block (`blockOwnerDeletion`), so the admission plugin
+/// OwnerReferencesPermissionEnforcement, which is on in the end-to-end tests, does not ask for it.
+pub(super) const RIGHTS: &[Right] = &[
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools"],
+        &["get", "list", "watch", "patch"],
+        &[Pool],
+        "the pools themselves; patched: finalizer, spec.providerID, spec.providerIDList",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachines"],
+        &["get", "list", "watch", "create", "patch", "delete"],
+        &[Pool],
+        "one per instance: made, and deleted itself only when it never got a Machine",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools/status", "foomachines/status"],
+        &["patch"],
+        &[Pool],
+        "status of both, by server-side apply",
+    ),
+    right(INFRASTRUCTURE_GROUP, &["fooclusters"], READ, &[Pool], "region and subnets of a pool's cluster"),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["fooclusters"],
+        &["get", "list", "watch", "patch"],
+        &[Cluster],
+        "the clusters themselves; patched: finalizer",
+    ),
+    right(INFRASTRUCTURE_GROUP, &["fooclusters/status"], &["patch"], &[Cluster], "their status"),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["fooclusteridentities"],
+        &["get", "list", "watch", "patch"],
+        &[Pool, Cluster],
+        "as whom AWS is called for a cluster, and for which namespaces; patched: finalizer, while FooClusters use it",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["fooclusteridentities/status"],
+        &["patch"],
+        &[Pool, Cluster],
+        "whether their credentials are complete",
+    ),
+    right(
+        "",
+        &["namespaces"],
+        READ,
+        &[Pool, Cluster],
+        "a watch over the metadata of namespaces: an identity may be for those with certain labels",
+    ),
+    right(
+        "",
+        &["namespaces"],
+        &["get"],
+        &[Pool],
+        "its uid is the id of the management cluster, which the tags of Auto Scaling groups carry",
+    )
+    .on(&["kube-system"]),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools"],
+        READ,
+        &[Cluster],
+        "a FooCluster stays until the last pool of its cluster is gone",
+    ),
+    right(
+        CONTROL_PLANE_GROUP,
+        &["foocontrolplanes"],
+        &["get", "list", "watch", "patch"],
+        &[ControlPlane],
+        "the control planes themselves; patched: spec.controlPlaneEndpoint",
+    ),
+    right(CONTROL_PLANE_GROUP, &["foocontrolplanes/status"], &["patch"], &[ControlPlane], "their status"),
+    right(CONTROL_PLANE_GROUP, &["foocontrolplanes"], &["get"], &[Pool], VERSION),
+    right("controlplane.cluster.x-k8s.io", CONTROL_PLANES, &["get"], &[Pool], VERSION),
+    right(CAPI, &["clusters"], READ, ALL, "paused, infrastructure ready, being deleted"),
+    right(
+        CAPI,
+        &["machinepools"],
+        &["get", "list", "watch", "patch"],
+        &[Pool],
+        "the wish; patched: spec.replicas, only where somebody else manages the size of the group",
+    ),
+    right(
+        CAPI,
+        &["machines"],
+        &["get", "list", "watch", "patch", "delete"],
+        &[Pool],
+        "deleting a Machine is how an instance goes: Cluster API drains it first; patched: deletion timeouts",
+    ),
+    right(
+        "",
+        &["secrets"],
+        &["get", "list", "watch"],
+        &[Pool],
+        "bootstrap data by name, and <cluster>-kubeconfig where Nodes are to be cordoned; a watch over the metadata of \
+         labelled Secrets tells when to read one again (RBAC cannot narrow it to metadata)",
+    ),
+    right(
+        "",
+        &["secrets"],
+        &["get", "list", "watch", "create", "patch", "delete"],
+        &[ControlPlane],
+        "kubeconfig of the external API server in, Cluster API's <cluster>-kubeconfig out; never deleted: admission plugin \
+         OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
+    ),
+    right("", &["events"], &["create", "patch"], ALL, "events as older tools read them"),
+    right("events.k8s.io", &["events"], &["create", "patch"], ALL, "events"),
+    right(
+        "authentication.k8s.io",
+        &["tokenreviews"],
+        &["create"],
+        ALL,
+        "whose token it is that asks for metrics or debug pages; without this right nobody gets them",
+    ),
+    right("authorization.k8s.io", &["subjectaccessreviews"], &["create"], ALL, "whether they may"),
+];
+
+/// What is to be granted to those who look at a manager: paths of its diagnostics (`--diagnostics-address`).
+pub(super) const DIAGNOSTICS: &[Page] = &[
+    Page { role: "foo-metrics-reader", path: "/metrics", reason: "for scrapers; no metric names an object" },
+    Page {
+        role: "foo-debug-reader",
+        path: "/debug/*",
+        reason: "for people: the last plan of each pool of all namespaces, without bootstrap data",
+    },
+];
+
+/// The right to get certain pages, and the role that gives it.
+pub(super) struct Page {
+    pub(super) role: &'static str,
+    pub(super) path: &'static str,
+    pub(super) reason: &'static str,
+}
+
+/// What the manager may do in its own namespace.
+pub(super) const LEADER_ELECTION: &[Right] = &[
+    right(
+        "coordination.k8s.io",
+        &["leases"],
+        &["get", "update"],
+        ALL,
+        "leader election: every write carries the resourceVersion that was read; the names are those of --leader-election-id",
+    )
+    .on(LEASES),
+    right(
+        "coordination.k8s.io",
+        &["leases"],
+        &["create"],
+        ALL,
+        "the first manager makes the Lease (RBAC cannot narrow a creation to a name)",
+    ),
+];
+
+/// Leases of the managers of both providers.
+const LEASES: &[&str] = &["controller-leader-election-foo", "controller-leader-election-foo-control-plane"];
+
+/// What a manager that calls AWS may do in its own namespace besides.
+pub(super) const IDENTITY_SECRETS: &[Right] = &[right(
+    "",
+    &["secrets"],
+    &["get", "list", "watch", "patch", "delete"],
+    &[Pool, Cluster],
+    "keys of FooClusterIdentities; patched: ownerReferences, so that clusterctl moves them with their identity; never \
+     deleted: admission plugin OwnerReferencesPermissionEnforcement lets nobody else change owners",
+)];
+
+/// What Cluster API's core controllers may do with our kinds: they own, patch and delete them.
+const CORE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
+pub(super) const CORE_INFRASTRUCTURE: &[Right] = &[right(
+    INFRASTRUCTURE_GROUP,
+    &["fooclusters", "fooclustertemplates", "foomachinepools", "foomachinepooltemplates", "foomachines"],
+    CORE_VERBS,
+    &[],
+    "Cluster, MachinePool, Machine and topology controllers of Cluster API",
+)];
+pub(super) const CORE_CONTROL_PLANE: &[Right] = &[right(
+    CONTROL_PLANE_GROUP,
+    &["foocontrolplanes", "foocontrolplanetemplates"],
+    CORE_VERBS,
+    &[],
+    "Cluster and topology controllers of Cluster API",
+)];
+
+/// What cluster-autoscaler needs in the management cluster to scale pools (provider `clusterapi`).
+pub(super) const AUTOSCALER: &[Right] = &[
+    right(
+        CAPI,
+        &["machinepools", "machinedeployments", "machinesets"],
+        READ,
+        &[],
+        "node groups; its caches of all three must fill before it looks at any",
+    ),
+    right(
+        CAPI,
+        &["machinepools/scale"],
+        &["get", "patch", "update"],
+        &[],
+        "its only way to change the number of replicas",
+    ),
+    right(
+        CAPI,
+        &["machines"],
+        &["get", "list", "watch", "update"],
+        &[],
+        "marks the Machine that shall go (cluster.x-k8s.io/delete-machine)",
+    ),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["foomachinepools"],
+        READ,
+        &[],
+        "capacity of a node for scaling from zero; without this right its main loop hangs while it reports to be healthy",
+    ),
+];
+
+/// What the kubeadm bootstrap provider needs: before it writes user data it asks the object that a Cluster names in
+/// `spec.controlPlaneRef` for its version, whatever its kind. It has no aggregated role.
+pub(super) const KUBEADM_BOOTSTRAP: &[Right] = &[right(
+    CONTROL_PLANE_GROUP,
+    &["foocontrolplanes"],
+    &["get"],
+    &[],
+    "the version of the control plane that new Nodes join; without this right it writes no user data",
+)];
+
+/// Of the clusters in other namespaces.
+pub(super) const ALL_CLUSTERS: Right = right(
+    INFRASTRUCTURE_GROUP,
+    &["fooclusters"],
+    READ,
+    &[Pool, Cluster],
+    "who uses an identity, wherever it is",
+);

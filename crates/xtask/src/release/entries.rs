@@ -1,0 +1,68 @@
+//! The two providers of a release, and what belongs to each.
+
+use crate::generate::rbac::{Controller, Provider};
+
+/// One of the two providers, as clusterctl sees it.
+pub(super) struct Entry {
+    pub(super) provider: Provider,
+    /// Folder of the provider in a repository, and value of its label.
+    pub(super) label: &'static str,
+    pub(super) components: &'static str,
+    /// API group of its CRDs.
+    pub(super) group: &'static str,
+    pub(super) controllers: &'static [Controller],
+    /// What stands in the place of `foo-` in the names of deploy/.
+    pub(super) prefix: &'static str,
+    /// Its Lease: both managers may be in one namespace (`clusterctl init --target-namespace`).
+    pub(super) lease: &'static str,
+    /// Objects of deploy/rbac for others.
+    pub(super) for_others: &'static [&'static str],
+    /// Its admission policies in deploy/policy.
+    pub(super) policies: &'static [&'static str],
+    /// Templates for users: the name of each, and the files of deploy/clusterctl it is put together from.
+    pub(super) templates: &'static [(&'static str, &'static [&'static str])],
+}
+
+pub(super) const METADATA: (&str, &[&str]) = ("metadata.yaml", &["metadata.yaml"]);
+
+/// clusterctl finds flavours and ClusterClasses by the names of these files.
+pub(super) const TEMPLATES: &[(&str, &[&str])] = &[
+    ("cluster-template.yaml", &["templates/cluster.yaml", "templates/pool.yaml"]),
+    ("cluster-template-spot.yaml", &["templates/cluster.yaml", "templates/pool-spot.yaml"]),
+    ("cluster-template-mixed.yaml", &["templates/cluster.yaml", "templates/pool-mixed.yaml"]),
+    ("cluster-template-topology.yaml", &["templates/topology.yaml"]),
+    ("clusterclass-foo.yaml", &["clusterclass-foo.yaml"]),
+];
+
+pub(super) const ENTRIES: [Entry; 2] = [
+    Entry {
+        provider: Provider::Infrastructure,
+        label: "infrastructure-foo",
+        components: "infrastructure-components.yaml",
+        group: foo_api::names::INFRASTRUCTURE_GROUP,
+        controllers: &[Controller::Pool, Controller::Cluster],
+        prefix: "foo-",
+        lease: "controller-leader-election-foo",
+        for_others: &["cluster_autoscaler_role.yaml"],
+        policies: &[
+            "cluster_templates.yaml",
+            "crds.yaml",
+            "machines.yaml",
+            "manager_machines.yaml",
+            "protection.yaml",
+        ],
+        templates: TEMPLATES,
+    },
+    Entry {
+        provider: Provider::ControlPlane,
+        label: "control-plane-foo",
+        components: "control-plane-components.yaml",
+        group: foo_api::names::CONTROL_PLANE_GROUP,
+        controllers: &[Controller::ControlPlane],
+        prefix: "foo-control-plane-",
+        lease: "controller-leader-election-foo-control-plane",
+        for_others: &["kubeadm_bootstrap_role.yaml", "kubeadm_bootstrap_role_binding.yaml"],
+        policies: &["control_plane_templates.yaml", "control_plane_secrets.yaml"],
+        templates: &[],
+    },
+];
