@@ -4,7 +4,9 @@
 //! The controller runs it on every plan and carries out none that breaks anything.
 
 use crate::Plan;
-use crate::action::{Action, OnlyIf};
+use crate::action::{
+    Action, GroupAction, HookAction, InstanceAction, MachineAction, OnlyIf, PoolAction, TemplateAction,
+};
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, Moves, Observed};
@@ -20,7 +22,7 @@ mod sizes;
 pub use rule::{Rule, Violation};
 
 use facts::Facts;
-use rule::{Found, kind};
+use rule::Found;
 
 /// The rules that a plan breaks; empty for every plan that may be carried out. `memory` is the memory that went
 /// into the plan.
@@ -45,16 +47,23 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
         let allowed = match (facts.desired.pause, facts.desired.goal) {
             // What clusterctl move waits for.
             (Some(_), _) => {
-                let last = matches!(action, Action::RecordArn { .. } | Action::UnblockMove);
+                let last = matches!(
+                    action,
+                    Action::Pool(PoolAction::RecordArn { .. }) | Action::Pool(PoolAction::UnblockMove)
+                );
                 last && facts.observed.moves == Moves::Blocked
             }
             (None, Goal::LetGo) => {
-                matches!(action, Action::ReleaseFooMachine { .. } | Action::RemoveFinalizer)
+                matches!(
+                    action,
+                    Action::Machine(MachineAction::ReleaseFooMachine { .. })
+                        | Action::Pool(PoolAction::RemoveFinalizer)
+                )
             }
             (None, Goal::Run | Goal::Remove) => true,
         };
         found.check(allowed, Rule::HandsOff, || {
-            format!("{} of a pool that is not ours to act on", kind(action))
+            format!("{} of a pool that is not ours to act on", action.kind())
         });
     }
 }
@@ -62,32 +71,32 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
 fn own_only(facts: &Facts<'_>, found: &mut Found) {
     let identity = &facts.desired.identity;
     for action in facts.actions {
-        if let Some(name) = facts::group_named_by(action) {
+        if let Some(name) = action.group() {
             found.check(*name == identity.group, Rule::OwnOnly, || {
-                format!("{} names another group, {name}", kind(action))
+                format!("{} names another group, {name}", action.kind())
             });
-            let creates = matches!(action, Action::CreateGroup(_));
+            let creates = matches!(action, Action::Group(GroupAction::CreateGroup(_)));
             let ours = facts.group.is_some_and(|group| identity.holds(&group.tags));
             let made_here = !creates && facts.makes_group();
             let fits = if creates { facts.group_is_absent() } else { ours || made_here };
-            found.check(fits, Rule::OwnOnly, || format!("{} of a group that is not ours", kind(action)));
+            found.check(fits, Rule::OwnOnly, || format!("{} of a group that is not ours", action.kind()));
         }
-        let acts = facts::group_named_by(action).is_some() || action.changes_template();
-        let acts = acts || matches!(action, Action::DeleteMachine { .. });
+        let acts = action.group().is_some() || action.changes_template();
+        let acts = acts || matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }));
         found.check(!acts || !facts.is_to_be_adopted() || facts.adopts(action), Rule::OwnOnly, || {
-            format!("{} before the group is this management cluster's", kind(action))
+            format!("{} before the group is this management cluster's", action.kind())
         });
         if action.changes_template() {
             found.check(!facts.is_another_installations(), Rule::OwnOnly, || {
-                format!("{} of another management cluster's template", kind(action))
+                format!("{} of another management cluster's template", action.kind())
             });
-            let creates = matches!(action, Action::CreateTemplate { .. });
+            let creates = matches!(action, Action::Template(TemplateAction::CreateTemplate { .. }));
             let fits = match facts.observed.template.seen() {
                 Some(None) => creates,
                 Some(Some(template)) => !creates && identity.owns(&template.tags),
                 None => false,
             };
-            found.check(fits, Rule::OwnOnly, || format!("{} of a template that is not ours", kind(action)));
+            found.check(fits, Rule::OwnOnly, || format!("{} of a template that is not ours", action.kind()));
         }
     }
 }
@@ -95,24 +104,32 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
 fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
     let mut held = facts.observed.finalizer == Finalizer::Present;
     for action in facts.actions {
-        held |= *action == Action::AddFinalizer;
+        held |= *action == Action::Pool(PoolAction::AddFinalizer);
         let makes = matches!(
             action,
-            Action::CreateGroup(_) | Action::CreateTemplate { .. } | Action::CreateTemplateVersion { .. }
+            Action::Group(GroupAction::CreateGroup(_))
+                | Action::Template(TemplateAction::CreateTemplate { .. })
+                | Action::Template(TemplateAction::CreateTemplateVersion { .. })
         );
         found.check(held || !makes, Rule::FinalizerFirst, || {
-            format!("{} without our finalizer", kind(action))
+            format!("{} without our finalizer", action.kind())
         });
     }
     let recorded = facts.observed.recorded_arn.is_some();
     let mut blocked = facts.observed.moves == Moves::Blocked;
     for action in facts.actions {
-        blocked |= *action == Action::BlockMove;
-        let makes = matches!(action, Action::CreateGroup(_) | Action::CreateTemplate { .. });
+        blocked |= *action == Action::Pool(PoolAction::BlockMove);
+        let makes = matches!(
+            action,
+            Action::Group(GroupAction::CreateGroup(_))
+                | Action::Template(TemplateAction::CreateTemplate { .. })
+        );
         found.check(blocked || recorded || !makes, Rule::FinalizerFirst, || {
-            format!("{} while the pool may be moved", kind(action))
+            format!("{} while the pool may be moved", action.kind())
         });
-        let early = *action == Action::UnblockMove && facts.observed.group.seen().is_none() && !recorded;
+        let early = *action == Action::Pool(PoolAction::UnblockMove)
+            && facts.observed.group.seen().is_none()
+            && !recorded;
         found.check(!early, Rule::FinalizerFirst, || "moves are free although nobody has looked".to_owned());
     }
 }
@@ -120,7 +137,7 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
 fn ends_only_released(facts: &Facts<'_>, found: &mut Found) {
     let mut ended: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
-        let Action::TerminateInstance { id, .. } = action else { continue };
+        let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { continue };
         found.check(ended.insert(id), Rule::EndsOnlyReleased, || format!("{id} is ended twice in one plan"));
         found.check(!facts.ended_lately(id), Rule::EndsOnlyReleased, || {
             format!("{id} was ended a moment ago")
@@ -134,7 +151,7 @@ fn ends_only_released(facts: &Facts<'_>, found: &mut Found) {
 fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
     let mut deleted: BTreeSet<&MachineName> = BTreeSet::new();
     for action in facts.actions {
-        let Action::DeleteMachine { name, only_if, .. } = action else { continue };
+        let Action::Machine(MachineAction::DeleteMachine { name, only_if, .. }) = action else { continue };
         let rule = Rule::DeletesOnlyWithCause;
         found.check(deleted.insert(name), rule, || format!("Machine {name} is deleted twice in one plan"));
         let alive = facts.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting());
@@ -161,7 +178,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
 fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
     let mut completed: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
-        let Action::CompleteHook { id, .. } = action else { continue };
+        let Action::Hook(HookAction::CompleteHook { id, .. }) = action else { continue };
         let rule = Rule::CompletesOnlyDrained;
         found
             .check(completed.insert(id), rule, || format!("the hook of {id} is completed twice in one plan"));
@@ -172,7 +189,7 @@ fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
 
 fn drains_the_living(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
-        let Action::ExcludeFromDraining { name, .. } = action else { continue };
+        let Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) = action else { continue };
         found.check(facts.is_dead(name), Rule::EndsOnlyReleased, || {
             format!("Machine {name} is excluded from draining although its instance may live")
         });
@@ -182,12 +199,12 @@ fn drains_the_living(facts: &Facts<'_>, found: &mut Found) {
 fn finalizers_last(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         match action {
-            Action::ReleaseFooMachine { name, .. } => {
+            Action::Machine(MachineAction::ReleaseFooMachine { name, .. }) => {
                 found.check(facts.may_release(name), Rule::FinalizersLast, || {
                     format!("FooMachine {name} is released while its instance may be alive")
                 });
             }
-            Action::RemoveFinalizer => {
+            Action::Pool(PoolAction::RemoveFinalizer) => {
                 found.check(facts.may_remove_finalizer(), Rule::FinalizersLast, || {
                     "the pool's finalizer is removed while something may be left".to_owned()
                 });

@@ -11,6 +11,7 @@ use crate::clouds::CloudRegion;
 use crate::metrics::ActionOutcome;
 use foo_cloud::Made;
 use foo_model::{LaunchTemplate, Timestamp};
+use foo_planner::action::{GroupAction, HookAction, PoolAction, TemplateAction};
 use foo_planner::desired::Desired;
 use foo_planner::memory::Outcome;
 use foo_planner::report::About;
@@ -37,7 +38,7 @@ impl Pools {
             overlay::refused(&mut plan, &violations, &self.context.metrics);
         }
         state.memory = plan.memory.clone();
-        let begins = plan.actions.contains(&Action::AddFinalizer);
+        let begins = plan.actions.contains(&Action::Pool(PoolAction::AddFinalizer));
         // Where it cannot be told, the group's ARN will.
         let account = if begins { region.account().await.ok() } else { None };
         let hands = Hands {
@@ -99,7 +100,7 @@ impl Pools {
             let now = self.context.clock.now();
             for (action, done) in batch.into_iter().zip(done) {
                 let (outcome, counted) = judged(action, &done);
-                self.context.metrics.action(action.into(), counted);
+                self.context.metrics.action(action.kind(), counted);
                 state.memory.note(action, outcome, now);
                 if outcome == Outcome::Done {
                     state.repeats.did(action, now);
@@ -203,14 +204,14 @@ impl Pools {
     /// An action was carried out, of which the caches or reads may not tell yet.
     fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
-            Action::CreateGroup(group) => {
+            Action::Group(GroupAction::CreateGroup(group)) => {
                 state.hook = Some((now, group.drain_hook));
                 state.made.group(now);
             }
-            Action::DeleteTemplate { .. } => state.made.template_is_gone(),
-            Action::AddFinalizer => state.held = true,
-            Action::BlockMove => state.move_blocked = true,
-            Action::UnblockMove => state.move_blocked = false,
+            Action::Template(TemplateAction::DeleteTemplate { .. }) => state.made.template_is_gone(),
+            Action::Pool(PoolAction::AddFinalizer) => state.held = true,
+            Action::Pool(PoolAction::BlockMove) => state.move_blocked = true,
+            Action::Pool(PoolAction::UnblockMove) => state.move_blocked = false,
             _ => {}
         }
     }
@@ -225,15 +226,15 @@ impl Pools {
     ) {
         match (action, done) {
             (
-                Action::CreateTemplate { name, hashes, tags, .. },
+                Action::Template(TemplateAction::CreateTemplate { name, hashes, tags, .. }),
                 Done::TemplateMade(Made { made: (id, version), .. }),
             ) => {
                 state.made.template((id, version), name, tags, hashes, now);
                 state.template = Some((now, state.made.completes(None, now)));
             }
             (
-                Action::CreateTemplateVersion { id, hashes, .. }
-                | Action::CopyTemplateVersion { id, hashes, .. },
+                Action::Template(TemplateAction::CreateTemplateVersion { id, hashes, .. })
+                | Action::Template(TemplateAction::CopyTemplateVersion { id, hashes, .. }),
                 Done::VersionMade(Made { made: version, .. }),
             ) => {
                 state.made.version(id, version, hashes, now);
@@ -255,7 +256,7 @@ impl Pools {
         let before = state.memory.clone();
         let mut foreseen = false;
         for action in actions {
-            let completes = matches!(action, Action::CompleteHook { .. });
+            let completes = matches!(action, Action::Hook(HookAction::CompleteHook { .. }));
             if !action.changes_group() && !action.changes_template() && !completes {
                 continue;
             }

@@ -4,8 +4,9 @@
 //! the conditions, in words that stay the same for as long as the cause does.
 
 use super::execute::Failure;
-use crate::metrics::{ActionKind, Invariant, Metrics};
+use crate::metrics::{Invariant, Metrics};
 use foo_cloud::{CloudError, ErrorKind};
+use foo_planner::action::ReadAction;
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
 use foo_planner::report::{About, Condition, ConditionKind, Event, Severity, Status};
@@ -19,7 +20,7 @@ pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure, re
     match failure {
         Failure::Cloud(error) => refusal(report, action, error, region),
         Failure::Kubernetes(_) => {
-            let what: &'static str = (&ActionKind::from(action)).into();
+            let what = action.kind();
             let message = format!("{what} failed: {failure}");
             put(report, ConditionKind::Ready, KUBERNETES_REFUSED, message);
         }
@@ -91,20 +92,18 @@ pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metri
 }
 
 fn concerned(action: &Action) -> Option<ConditionKind> {
-    if action.changes_template() || matches!(action, Action::LookAtTemplate) {
-        Some(ConditionKind::LaunchTemplateReady)
-    } else if action.changes_group()
-        || matches!(
-            action,
-            Action::LookAtHook { .. }
-                | Action::PutHook { .. }
-                | Action::BeatHook { .. }
-                | Action::CompleteHook { .. }
-        )
-    {
-        Some(ConditionKind::AutoScalingGroupReady)
-    } else {
-        None
+    match action {
+        Action::Template(_) | Action::Read(ReadAction::LookAtTemplate) => {
+            Some(ConditionKind::LaunchTemplateReady)
+        }
+        Action::Group(_)
+        | Action::Instance(_)
+        | Action::Hook(_)
+        | Action::Read(ReadAction::LookAtHook { .. }) => Some(ConditionKind::AutoScalingGroupReady),
+        Action::Read(ReadAction::LookAtStrays { .. })
+        | Action::Pool(_)
+        | Action::Machine(_)
+        | Action::Node(_) => None,
     }
 }
 

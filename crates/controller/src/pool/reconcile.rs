@@ -26,6 +26,7 @@ use foo_api::names::managers;
 use foo_api::{FooCluster, FooMachine, FooMachinePool};
 use foo_model::{InstanceId, Timestamp};
 use foo_planner::Action;
+use foo_planner::action::{PoolAction, ReadAction};
 use foo_planner::desired::Blocked;
 use foo_planner::observed::{Finalizer, Look};
 use foo_planner::report::{Report, Severity};
@@ -340,7 +341,7 @@ impl Pools {
         let client = &self.context.client;
         let report = &pass.plan.report;
         let recorded = pass.plan.actions.iter().find_map(|action| match action {
-            Action::RecordArn { arn } => Some(arn.as_str()),
+            Action::Pool(PoolAction::RecordArn { arn }) => Some(arn.as_str()),
             _ => None,
         });
         let arn = gathered.pool.spec.provider_id.as_deref().or(recorded);
@@ -371,7 +372,7 @@ impl Pools {
         state: &mut PoolState,
     ) {
         // The observer paces itself what it is asked for.
-        let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
+        let calls = |action: &Action| !matches!(action, Action::Read(ReadAction::LookAtStrays { .. }));
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         let did = pass.failure.is_none() && !pass.raced && pass.again.is_none() && worked;
         if state.rest.ends(did, self.context.clock.now()) {
@@ -538,5 +539,7 @@ fn urgency(gathered: &Gathered, wish: &WishPrint) -> Urgency {
 }
 
 fn is_removed(pass: &Pass) -> bool {
-    pass.failure.is_none() && !pass.raced && pass.plan.actions.contains(&Action::RemoveFinalizer)
+    pass.failure.is_none()
+        && !pass.raced
+        && pass.plan.actions.contains(&Action::Pool(PoolAction::RemoveFinalizer))
 }

@@ -16,6 +16,7 @@ use foo_api::FooMachinePool;
 use foo_cloud::lookups::Asking;
 use foo_cloud::observer::Seen;
 use foo_model::{DeletionTimeouts, GroupName, Seconds};
+use foo_planner::action::{PoolAction, ReadAction};
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::observed::{Finalizer, Look, Moves};
 use foo_planner::{Action, Observed};
@@ -99,7 +100,7 @@ impl Pools {
             // What is read of a template is not believed before the account is known, however often it is read.
             let believed = !matches!(observed.template, Look::Failed { .. });
             if !believed {
-                plan.actions.retain(|action| !matches!(action, Action::LookAtTemplate));
+                plan.actions.retain(|action| !matches!(action, Action::Read(ReadAction::LookAtTemplate)));
             }
             let fresh = observed.group.seen_at() > state.memory.ledger.changed_at;
             let mut pass = self.act(&desired, &observed, plan, gathered, region, state).await;
@@ -301,7 +302,8 @@ impl Pools {
         };
         let mut plan = foo_planner::plan(&desired, &observed, &state.memory);
         state.memory = plan.memory.clone();
-        let end = plan.actions.contains(&Action::RemoveFinalizer) && plan.actions.len() == 1;
+        let end =
+            plan.actions.contains(&Action::Pool(PoolAction::RemoveFinalizer)) && plan.actions.len() == 1;
         if !end {
             plan.actions.clear();
             return Pass { plan, failure: None, raced: false, acted: false, sight: Sight::Had, again: None };
@@ -309,7 +311,8 @@ impl Pools {
         let pools: Api<FooMachinePool> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let removed =
             apply::remove_finalizer(&pools, gathered.pool.as_ref(), foo_api::names::POOL_FINALIZER).await;
-        let failure = removed.err().map(|error| (Action::RemoveFinalizer, Failure::from(error)));
+        let failure =
+            removed.err().map(|error| (Action::Pool(PoolAction::RemoveFinalizer), Failure::from(error)));
         Pass { plan, failure, raced: false, acted: true, sight: Sight::Had, again: None }
     }
 }
@@ -386,5 +389,6 @@ pub(super) fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
 
 /// Whether the action brought about something the next plan needs and no watch will announce.
 fn brings_news(action: &Action) -> bool {
-    matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. }) || action.changes_template()
+    matches!(action, Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtHook { .. }))
+        || action.changes_template()
 }

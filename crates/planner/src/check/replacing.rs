@@ -4,7 +4,7 @@ use super::announced::{ends_now, retires};
 use super::facts::Facts;
 use super::rule::{Found, Rule};
 use super::sizes::{staying_instances, wish};
-use crate::action::{Action, OnlyIf};
+use crate::action::{Action, GroupAction, MachineAction, OnlyIf};
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
@@ -117,12 +117,12 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .actions
         .iter()
         .filter_map(|action| match action {
-            Action::DeleteMachine { name, .. } => Some(name),
+            Action::Machine(MachineAction::DeleteMachine { name, .. }) => Some(name),
             _ => None,
         })
         .collect();
     let replaced = |action: &Action| match action {
-        Action::DeleteMachine { name, only_if: OnlyIf::SameUid, .. } => {
+        Action::Machine(MachineAction::DeleteMachine { name, only_if: OnlyIf::SameUid, .. }) => {
             let theirs = facts.is_lost(name) || is_sick(facts, name) || ends_now(facts, name);
             !theirs && serves(facts, name)
         }
@@ -163,8 +163,8 @@ fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
     let Some(bad) = given_up(facts) else { return };
     for action in facts.actions {
         let choice = match action {
-            Action::CreateGroup(group) => Some((&group.template.0, group.template.1)),
-            Action::UpdateGroup { change, .. } => {
+            Action::Group(GroupAction::CreateGroup(group)) => Some((&group.template.0, group.template.1)),
+            Action::Group(GroupAction::UpdateGroup { change, .. }) => {
                 change.template.as_ref().map(|(id, version, _)| (id, *version))
             }
             _ => None,

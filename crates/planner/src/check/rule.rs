@@ -1,6 +1,5 @@
 //! The rules by name, and what is found against them.
 
-use crate::action::Action;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -108,10 +107,4 @@ impl Found {
             self.push(rule, what());
         }
     }
-}
-
-/// The action's name, for messages.
-pub(super) fn kind(action: &Action) -> String {
-    let text = format!("{action:?}");
-    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }

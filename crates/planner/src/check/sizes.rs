@@ -2,8 +2,8 @@
 
 use super::announced;
 use super::facts::{Facts, depends_on_size, desired_after};
-use super::rule::{Found, Rule, kind};
-use crate::action::{Action, OnlyIf};
+use super::rule::{Found, Rule};
+use crate::action::{Action, GroupAction, InstanceAction, MachineAction, OnlyIf};
 use crate::desired::{Goal, Size};
 use crate::memory::EFFECT_DEADLINE;
 use foo_model::{Group, Instance, InstanceId, count};
@@ -21,13 +21,13 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
 fn settled_first(facts: &Facts<'_>, found: &mut Found) {
     let settled = facts.observed.now >= facts.observed.settled_from && facts.is_fresh();
     for action in facts.actions.iter().filter(|action| depends_on_size(action)) {
-        found.check(settled, Rule::SettledFirst, || format!("{} before things settled", kind(action)));
+        found.check(settled, Rule::SettledFirst, || format!("{} before things settled", action.kind()));
     }
 }
 
 fn created_within_wish(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
-        let Action::CreateGroup(group) = action else { continue };
+        let Action::Group(GroupAction::CreateGroup(group)) = action else { continue };
         let wish = wish(facts, 0);
         found.check(group.desired.unwrap_or(0) <= wish, Rule::RaisesWithinWish, || {
             format!("a group is made with {:?} instances, {wish} are wished for", group.desired)
@@ -43,7 +43,7 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let external = matches!(facts.desired.size, Size::External { .. } | Size::Unknown);
     for action in facts.actions {
         let after = desired_after(action, desired);
-        if let Action::UpdateGroup { change, .. } = action {
+        if let Action::Group(GroupAction::UpdateGroup { change, .. }) = action {
             let removal = facts.desired.goal == Goal::Remove;
             found.check(change.desired.is_none() || !external || removal, Rule::ExternalSize, || {
                 "desired capacity is written although somebody else manages it".to_owned()
@@ -62,7 +62,7 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
                 raise(facts, after, existing, found);
             }
         }
-        if let Action::TerminateInstance { id, .. } = action {
+        if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
             let counts = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());
             existing = existing.saturating_sub(u32::from(counts));
             let wished =
@@ -99,7 +99,7 @@ fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
 fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let (mut marked, mut unmarked) = (0_u32, 0_u32);
     for action in facts.actions {
-        let Action::DeleteMachine { only_if, name, .. } = action else { continue };
+        let Action::Machine(MachineAction::DeleteMachine { only_if, name, .. }) = action else { continue };
         let told = match only_if {
             OnlyIf::SameUid => continue,
             OnlyIf::StillMarked { wish } => {

@@ -3,7 +3,7 @@
 //! The life of an expectation: [`Memory::note`] opens it when a call was made, [`Memory::absorbed`] strikes it off
 //! when a newer observation shows the effect or when its deadline has passed.
 
-use crate::action::Action;
+use crate::action::{Action, GroupAction, HookAction, InstanceAction, MachineAction};
 use crate::observed::{Look, Observed};
 use crate::wishes::Wishes;
 use foo_model::hook::Hold;
@@ -205,13 +205,14 @@ impl Memory {
         match outcome {
             Outcome::Refused => {}
             Outcome::NotYet => {
-                if let Action::TerminateInstance { id, .. } = action {
+                if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
                     self.busy.insert(id.clone(), now);
                 }
             }
             Outcome::Done | Outcome::MayHaveHappened => self.expect_effect(action, now),
         }
-        if matches!(action, Action::UpdateGroup { change, .. } if change.template.is_some()) {
+        if matches!(action, Action::Group(GroupAction::UpdateGroup { change, .. }) if change.template.is_some())
+        {
             self.template_refused_since = match outcome {
                 Outcome::Done => None,
                 Outcome::Refused => self.template_refused_since.or(Some(now)),
@@ -227,61 +228,69 @@ impl Memory {
 
     fn expect_effect(&mut self, action: &Action, now: Timestamp) {
         match action {
-            Action::CreateGroup(group) => {
+            Action::Group(action) => self.expect_of_group(action, now),
+            Action::Instance(action) => self.expect_of_instances(action, now),
+            Action::Hook(action) => self.expect_of_hook(action, now),
+            Action::Machine(action) => self.expect_of_machine(action, now),
+            Action::Pool(_) | Action::Read(_) | Action::Template(_) | Action::Node(_) => {}
+        }
+    }
+
+    fn expect_of_group(&mut self, action: &GroupAction, now: Timestamp) {
+        match action {
+            GroupAction::CreateGroup(group) => {
                 self.ledger.created = Some(now);
                 self.ledger.expect_desired(group.desired, now);
             }
-            Action::UpdateGroup { change, .. } => self.ledger.expect_desired(change.desired, now),
-            Action::TerminateInstance { id, decrement, .. } => {
+            GroupAction::UpdateGroup { change, .. } => self.ledger.expect_desired(change.desired, now),
+            GroupAction::TagGroup { .. }
+            | GroupAction::SuspendProcesses { .. }
+            | GroupAction::ResumeProcesses { .. }
+            | GroupAction::DeleteGroup { .. } => {}
+        }
+    }
+
+    fn expect_of_instances(&mut self, action: &InstanceAction, now: Timestamp) {
+        match action {
+            InstanceAction::TerminateInstance { id, decrement, .. } => {
                 self.ledger.leaving.insert(id.clone(), now);
                 if *decrement == Decrement::Shrink {
                     self.ledger
                         .expect_desired(self.ledger.base.map(|desired| desired.saturating_sub(1)), now);
                 }
             }
-            Action::BeatHook { id, .. } => {
+            InstanceAction::ProtectInstances { .. } => {}
+        }
+    }
+
+    fn expect_of_hook(&mut self, action: &HookAction, now: Timestamp) {
+        match action {
+            HookAction::BeatHook { id, .. } => {
                 if let Some(hold) = self.holds.get_mut(id) {
                     hold.beaten = Some(now);
                 }
             }
-            Action::CompleteHook { id, .. } => {
+            HookAction::CompleteHook { id, .. } => {
                 if let Some(hold) = self.holds.get_mut(id) {
                     hold.completed = Some(now);
                 }
             }
-            Action::CreateFooMachine { name, .. } => {
+            HookAction::PutHook { .. } => {}
+        }
+    }
+
+    fn expect_of_machine(&mut self, action: &MachineAction, now: Timestamp) {
+        match action {
+            MachineAction::CreateFooMachine { name, .. } => {
                 self.created_machines.insert(name.clone(), now);
             }
-            Action::DeleteMachine { name, .. } => {
+            MachineAction::DeleteMachine { name, .. } => {
                 self.deleted_machines.insert(name.clone(), now);
             }
-            Action::AddFinalizer
-            | Action::RemoveFinalizer
-            | Action::BlockMove
-            | Action::UnblockMove
-            | Action::ForgetAdoption
-            | Action::RecordArn { .. }
-            | Action::LookAtTemplate
-            | Action::LookAtStrays { .. }
-            | Action::LookAtHook { .. }
-            | Action::PutHook { .. }
-            | Action::CreateTemplate { .. }
-            | Action::CreateTemplateVersion { .. }
-            | Action::CopyTemplateVersion { .. }
-            | Action::Quarantine { .. }
-            | Action::DeleteTemplateVersions { .. }
-            | Action::DeleteTemplate { .. }
-            | Action::TagGroup { .. }
-            | Action::SuspendProcesses { .. }
-            | Action::ResumeProcesses { .. }
-            | Action::ProtectInstances { .. }
-            | Action::DeleteGroup { .. }
-            | Action::DeleteFooMachine { .. }
-            | Action::ReleaseFooMachine { .. }
-            | Action::ExcludeFromDraining { .. }
-            | Action::CordonNodes { .. }
-            | Action::SetMachineTimeouts { .. }
-            | Action::PublishReplicas { .. } => {}
+            MachineAction::DeleteFooMachine { .. }
+            | MachineAction::ReleaseFooMachine { .. }
+            | MachineAction::ExcludeFromDraining { .. }
+            | MachineAction::SetMachineTimeouts { .. } => {}
         }
     }
 

@@ -1,19 +1,20 @@
 use crate::world::pool;
 use foo_model::{Decrement, GroupChange, GroupName, InstanceId, Timestamp};
+use foo_planner::action::{GroupAction, InstanceAction};
 use foo_planner::{Action, Memory, Outcome};
 
 fn end(id: &str) -> Action {
-    Action::TerminateInstance {
+    Action::Instance(InstanceAction::TerminateInstance {
         group: GroupName::new("g"),
         id: InstanceId::new(id),
         decrement: Decrement::Shrink,
         why: String::new(),
-    }
+    })
 }
 
 fn set_desired(desired: u32) -> Action {
     let change = GroupChange { desired: Some(desired), ..GroupChange::default() };
-    Action::UpdateGroup { name: GroupName::new("g"), change, why: String::new() }
+    Action::Group(GroupAction::UpdateGroup { name: GroupName::new("g"), change, why: String::new() })
 }
 
 #[test]
