@@ -11,11 +11,12 @@ use crate::clouds::CloudRegion;
 use crate::metrics::ActionOutcome;
 use foo_cloud::Made;
 use foo_model::{LaunchTemplate, Timestamp};
-use foo_planner::action::{GroupAction, HookAction, PoolAction, TemplateAction};
+use foo_planner::action::{GroupAction, NodeAction, PoolAction, TemplateAction};
 use foo_planner::desired::Desired;
 use foo_planner::memory::Outcome;
 use foo_planner::report::About;
-use foo_planner::{Action, Memory, Observed, Plan};
+use foo_planner::{Action, Observed, Plan};
+use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -88,20 +89,24 @@ impl Pools {
             let sent = self.context.clock.now();
             let changes_template = batch.iter().any(|action| action.changes_template());
             let known = if changes_template { state.template.clone() } else { None };
-            let before = Self::foresee(&batch, desired, region, state, sent);
+            if batch.iter().any(|action| action.changes_group()) {
+                region.observer.look_after(&desired.identity.group, sent);
+            }
+            if changes_template {
+                state.template = None;
+            }
+            let unanswered = state.memory.sent(&batch, sent);
             let done = match batch.as_slice() {
                 [action] => vec![hands.carry_out(action, sent).await],
                 several => hands.end_together(several).await,
             };
-            if let Some(before) = before {
-                state.memory = before;
-            }
             // An answer that took long may tell of something that was done at its very end.
             let now = self.context.clock.now();
+            let answers = batch.iter().zip(&done).flat_map(|(action, done)| answers(action, done));
+            state.memory.answered(unanswered, answers, now);
             for (action, done) in batch.into_iter().zip(done) {
-                let (outcome, counted) = judged(action, &done);
+                let (outcome, counted) = judged(&done);
                 self.context.metrics.action(action.kind(), counted);
-                state.memory.note(action, outcome, now);
                 if outcome == Outcome::Done {
                     state.repeats.did(action, now);
                 }
@@ -140,14 +145,12 @@ impl Pools {
                         carried.push(action);
                         tracing::debug!(pool = %desired.identity, ?action, "done");
                     }
-                    Ok(Done::Overtaken(_)) => {
+                    Ok(Done::Overtaken(why)) => {
+                        tracing::info!(?action, why, "not done");
                         pass.raced = true;
                         holds.raced(action);
                     }
                     Ok(Done::Cordoned(outcomes)) => {
-                        for (cordon, done) in &outcomes {
-                            state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
-                        }
                         pass.plan.report.events.extend(cordon::told(&outcomes));
                     }
                     Err(failure) if failure.is_race() => {
@@ -212,7 +215,31 @@ impl Pools {
             Action::Pool(PoolAction::AddFinalizer) => state.held = true,
             Action::Pool(PoolAction::BlockMove) => state.move_blocked = true,
             Action::Pool(PoolAction::UnblockMove) => state.move_blocked = false,
-            _ => {}
+            Action::Pool(
+                PoolAction::RemoveFinalizer
+                | PoolAction::ForgetAdoption
+                | PoolAction::RecordArn { .. }
+                | PoolAction::Quarantine { .. }
+                | PoolAction::PublishReplicas { .. },
+            )
+            | Action::Group(
+                GroupAction::UpdateGroup { .. }
+                | GroupAction::TagGroup { .. }
+                | GroupAction::SuspendProcesses { .. }
+                | GroupAction::ResumeProcesses { .. }
+                | GroupAction::DeleteGroup { .. },
+            )
+            | Action::Template(
+                TemplateAction::CreateTemplate { .. }
+                | TemplateAction::CreateTemplateVersion { .. }
+                | TemplateAction::CopyTemplateVersion { .. }
+                | TemplateAction::DeleteTemplateVersions { .. },
+            )
+            | Action::Read(_)
+            | Action::Instance(_)
+            | Action::Hook(_)
+            | Action::Machine(_)
+            | Action::Node(_) => {}
         }
     }
 
@@ -232,11 +259,9 @@ impl Pools {
                 state.made.template((id, version), name, tags, hashes, now);
                 state.template = Some((now, state.made.completes(None, now)));
             }
-            (
-                Action::Template(TemplateAction::CreateTemplateVersion { id, hashes, .. })
-                | Action::Template(TemplateAction::CopyTemplateVersion { id, hashes, .. }),
-                Done::VersionMade(Made { made: version, .. }),
-            ) => {
+            (Action::Template(TemplateAction::CreateTemplateVersion { id, hashes, .. } |
+TemplateAction::CopyTemplateVersion { id, hashes, .. }),
+Done::VersionMade(Made { made: version, .. })) => {
                 state.made.version(id, version, hashes, now);
                 // Without the versions before it nobody knows the template: it is read.
                 state.template = known.map(|known| (now, state.made.completes(Some(known), now)));
@@ -244,37 +269,23 @@ impl Pools {
             _ => {}
         }
     }
+}
 
-    /// Notes that a call of AWS may happen, before it is sent, and returns the memory as it was.
-    fn foresee(
-        actions: &[&Action],
-        desired: &Desired,
-        region: &CloudRegion,
-        state: &mut PoolState,
-        now: Timestamp,
-    ) -> Option<Memory> {
-        let before = state.memory.clone();
-        let mut foreseen = false;
-        for action in actions {
-            let completes = matches!(action, Action::Hook(HookAction::CompleteHook { .. }));
-            if !action.changes_group() && !action.changes_template() && !completes {
-                continue;
-            }
-            foreseen = true;
-            state.memory.note(action, Outcome::MayHaveHappened, now);
-            if action.changes_group() {
-                region.observer.look_after(&desired.identity.group, now);
-            }
-            if action.changes_template() {
-                state.template = None;
-            }
-        }
-        foreseen.then_some(before)
-    }
+/// How an action went, for the planner's memory: each Node that was to be cordoned has an answer of its own.
+fn answers<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a, Action>, Outcome)> {
+    let Ok(Done::Cordoned(nodes)) = done else {
+        return vec![(Cow::Borrowed(action), judged(done).0)];
+    };
+    let answer = |(cordon, done): &(cordon::Cordon, cordon::Outcome)| {
+        let node = [(cordon.instance.clone(), cordon.machine.clone())].into();
+        let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Refused };
+        (Cow::Owned(NodeAction::CordonNodes { nodes: node }.into()), outcome)
+    };
+    nodes.iter().map(answer).collect()
 }
 
 /// How an action went, for the planner's memory and for the metrics.
-fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
+fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
     match done {
         Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
             (Outcome::Refused, ActionOutcome::Failed)
@@ -288,11 +299,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
             | Done::Cordoned(_),
         ) => (Outcome::Done, ActionOutcome::Done),
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
-        Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
-        Ok(Done::Overtaken(why)) => {
-            tracing::info!(?action, why, "not done");
-            (Outcome::Refused, ActionOutcome::Refused)
-        }
+        Ok(Done::NotTogether | Done::Overtaken(_)) => (Outcome::Refused, ActionOutcome::Refused),
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),
     }
 }

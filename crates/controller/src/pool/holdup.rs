@@ -7,7 +7,7 @@ use foo_cloud::ErrorKind;
 use foo_model::{Decrement, MachineName};
 use foo_planner::Action;
 use foo_planner::action::{
-    ActionKind, GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, PoolAction, ReadAction,
+    ActionKind, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction,
     TemplateAction,
 };
 use foo_planner::memory::Outcome;
@@ -216,6 +216,7 @@ mod tests {
     use super::*;
     use foo_cloud::{CloudError, Operation};
     use foo_model::GroupChange;
+    use foo_planner::action::NodeAction;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn end(id: &str, decrement: Decrement) -> Action {

@@ -7,7 +7,7 @@ use foo_model::{
     LaunchTemplate, LaunchTemplateId, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
 };
 use foo_planner::Action;
-use foo_planner::action::{GroupAction, HookAction, PoolAction, ReadAction};
+use foo_planner::action::{HookAction, ReadAction};
 use foo_planner::memory::EFFECT_DEADLINE;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -162,6 +162,7 @@ mod tests {
     use foo_cloud::Operation;
     use foo_model::GroupChange;
     use foo_model::names::TAG_POOL;
+    use foo_planner::action::{GroupAction, PoolAction};
 
     fn at(second: u64) -> Timestamp {
         Timestamp(1_000_000).plus(Duration::from_secs(second))

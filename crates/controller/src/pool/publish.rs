@@ -10,7 +10,7 @@ use foo_cloud::InstanceDetails;
 use foo_model::{LifecycleState, Timestamp};
 use foo_planner::Report;
 use foo_planner::observed::Stray;
-use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport, Status};
+use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as MetaCondition, Time};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};

@@ -3,7 +3,7 @@
 
 use foo_model::Timestamp;
 use foo_planner::Action;
-use foo_planner::action::{GroupAction, HookAction, ReadAction};
+use foo_planner::action::HookAction;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -67,6 +67,7 @@ fn key(action: &Action) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_planner::action::{GroupAction, ReadAction};
     use std::collections::BTreeMap;
 
     fn tag(value: &str) -> Action {

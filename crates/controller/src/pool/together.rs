@@ -8,7 +8,7 @@ use super::execute::{Done, Failure, Hands};
 use foo_cloud::{CloudError, Ended, ErrorKind};
 use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::Action;
-use foo_planner::action::{InstanceAction, PoolAction};
+use foo_planner::action::InstanceAction;
 use futures::future::join_all;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -141,6 +141,7 @@ fn is_about_one(error: &CloudError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_planner::action::PoolAction;
 
     fn end(id: &str, decrement: Decrement) -> Action {
         Action::Instance(InstanceAction::TerminateInstance {

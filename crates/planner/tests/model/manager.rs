@@ -329,7 +329,8 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fa
         },
     };
     let manager = &mut state.managers[index];
-    manager.mind.0.note(action, outcome, NOW);
+    let unanswered = manager.mind.0.sent(&[action], NOW);
+    manager.mind.0.answered(unanswered, [(action, outcome)], NOW);
     manager.mind.forget_when();
     if action.changes_template() {
         manager.versions = None;

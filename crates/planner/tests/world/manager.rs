@@ -230,7 +230,11 @@ impl World {
             }
             let now = self.now;
             let manager = &mut self.managers[index];
-            manager.memory.note(action, outcome, now);
+            // Each Node has its own answer, noted when it was tried.
+            if !matches!(action, Action::Node(_)) {
+                let unanswered = manager.memory.sent(&[action], now);
+                manager.memory.answered(unanswered, [(action, outcome)], now);
+            }
             if action.changes_template() {
                 manager.template = Look::Unknown;
             }
@@ -307,7 +311,12 @@ impl World {
                     if done {
                         self.kube.cordoned.insert(name.clone());
                     }
-                    self.managers[index].memory.note_cordon(id, done, now);
+                    let one =
+                        Action::from(NodeAction::CordonNodes { nodes: [(id.clone(), name.clone())].into() });
+                    let outcome = if done { Outcome::Done } else { Outcome::Refused };
+                    let memory = &mut self.managers[index].memory;
+                    let unanswered = memory.sent(&[&one], now);
+                    memory.answered(unanswered, [(&one, outcome)], now);
                 }
                 Ok(())
             }
@@ -394,7 +403,7 @@ impl World {
                 self.kube.delete_foo_machine(name, now);
             }
             Action::Machine(MachineAction::ReleaseFooMachine { name, .. }) => {
-                self.kube.release_foo_machine(name)
+                self.kube.release_foo_machine(name);
             }
             Action::Machine(MachineAction::DeleteMachine { name, uid, only_if, .. }) => {
                 let live = self.kube.machine(name).ok_or("NotFound")?;
