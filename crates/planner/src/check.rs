@@ -47,10 +47,8 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
         let allowed = match (facts.desired.pause, facts.desired.goal) {
             // What clusterctl move waits for.
             (Some(_), _) => {
-                let last = matches!(
-                    action,
-                    Action::Pool(PoolAction::RecordArn { .. }) | Action::Pool(PoolAction::UnblockMove)
-                );
+                let last =
+                    matches!(action, Action::Pool(PoolAction::RecordArn { .. } | PoolAction::UnblockMove));
                 last && facts.observed.moves == Moves::Blocked
             }
             (None, Goal::LetGo) => {
@@ -62,9 +60,7 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
             }
             (None, Goal::Run | Goal::Remove) => true,
         };
-        found.check(allowed, Rule::HandsOff, || {
-            format!("{} of a pool that is not ours to act on", action.kind())
-        });
+        found.check(allowed, || Violation::NotOurs { action: action.kind() });
     }
 }
 
@@ -72,23 +68,24 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
     let identity = &facts.desired.identity;
     for action in facts.actions {
         if let Some(name) = action.group() {
-            found.check(*name == identity.group, Rule::OwnOnly, || {
-                format!("{} names another group, {name}", action.kind())
+            found.check(*name == identity.group, || Violation::NamesAnotherGroup {
+                action: action.kind(),
+                group: name.clone(),
             });
             let creates = matches!(action, Action::Group(GroupAction::CreateGroup(_)));
             let ours = facts.group.is_some_and(|group| identity.holds(&group.tags));
             let made_here = !creates && facts.makes_group();
             let fits = if creates { facts.group_is_absent() } else { ours || made_here };
-            found.check(fits, Rule::OwnOnly, || format!("{} of a group that is not ours", action.kind()));
+            found.check(fits, || Violation::ForeignGroup { action: action.kind() });
         }
         let acts = action.group().is_some() || action.changes_template();
         let acts = acts || matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }));
-        found.check(!acts || !facts.is_to_be_adopted() || facts.adopts(action), Rule::OwnOnly, || {
-            format!("{} before the group is this management cluster's", action.kind())
+        found.check(!acts || !facts.is_to_be_adopted() || facts.adopts(action), || {
+            Violation::NotAdoptedYet { action: action.kind() }
         });
         if action.changes_template() {
-            found.check(!facts.is_another_installations(), Rule::OwnOnly, || {
-                format!("{} of another management cluster's template", action.kind())
+            found.check(!facts.is_another_installations(), || Violation::AnotherInstallationsTemplate {
+                action: action.kind(),
             });
             let creates = matches!(action, Action::Template(TemplateAction::CreateTemplate { .. }));
             let fits = match facts.observed.template.seen() {
@@ -96,7 +93,7 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
                 Some(Some(template)) => !creates && identity.owns(&template.tags),
                 None => false,
             };
-            found.check(fits, Rule::OwnOnly, || format!("{} of a template that is not ours", action.kind()));
+            found.check(fits, || Violation::ForeignTemplate { action: action.kind() });
         }
     }
 }
@@ -108,12 +105,11 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
         let makes = matches!(
             action,
             Action::Group(GroupAction::CreateGroup(_))
-                | Action::Template(TemplateAction::CreateTemplate { .. })
-                | Action::Template(TemplateAction::CreateTemplateVersion { .. })
+                | Action::Template(
+                    TemplateAction::CreateTemplate { .. } | TemplateAction::CreateTemplateVersion { .. }
+                )
         );
-        found.check(held || !makes, Rule::FinalizerFirst, || {
-            format!("{} without our finalizer", action.kind())
-        });
+        found.check(held || !makes, || Violation::WithoutFinalizer { action: action.kind() });
     }
     let recorded = facts.observed.recorded_arn.is_some();
     let mut blocked = facts.observed.moves == Moves::Blocked;
@@ -124,13 +120,11 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
             Action::Group(GroupAction::CreateGroup(_))
                 | Action::Template(TemplateAction::CreateTemplate { .. })
         );
-        found.check(blocked || recorded || !makes, Rule::FinalizerFirst, || {
-            format!("{} while the pool may be moved", action.kind())
-        });
+        found.check(blocked || recorded || !makes, || Violation::WhileMovable { action: action.kind() });
         let early = *action == Action::Pool(PoolAction::UnblockMove)
             && facts.observed.group.seen().is_none()
             && !recorded;
-        found.check(!early, Rule::FinalizerFirst, || "moves are free although nobody has looked".to_owned());
+        found.check(!early, || Violation::MovesFreedUnseen);
     }
 }
 
@@ -138,13 +132,11 @@ fn ends_only_released(facts: &Facts<'_>, found: &mut Found) {
     let mut ended: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
         let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { continue };
-        found.check(ended.insert(id), Rule::EndsOnlyReleased, || format!("{id} is ended twice in one plan"));
-        found.check(!facts.ended_lately(id), Rule::EndsOnlyReleased, || {
-            format!("{id} was ended a moment ago")
-        });
-        found.check(facts.is_free(id), Rule::EndsOnlyReleased, || format!("{id} is ended unreleased"));
+        found.check(ended.insert(id), || Violation::EndedTwice { id: id.clone() });
+        found.check(!facts.ended_lately(id), || Violation::EndedLately { id: id.clone() });
+        found.check(facts.is_free(id), || Violation::EndedUnreleased { id: id.clone() });
         let there = facts.instances.get(id).is_some_and(|instance| !instance.lifecycle.is_leaving());
-        found.check(there, Rule::EndsOnlyReleased, || format!("{id} is not there, or leaving already"));
+        found.check(there, || Violation::EndedAbsent { id: id.clone() });
     }
 }
 
@@ -152,11 +144,10 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
     let mut deleted: BTreeSet<&MachineName> = BTreeSet::new();
     for action in facts.actions {
         let Action::Machine(MachineAction::DeleteMachine { name, only_if, .. }) = action else { continue };
-        let rule = Rule::DeletesOnlyWithCause;
-        found.check(deleted.insert(name), rule, || format!("Machine {name} is deleted twice in one plan"));
+        found.check(deleted.insert(name), || Violation::DeletedTwice { machine: name.clone() });
         let alive = facts.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting());
-        found.check(alive, rule, || format!("Machine {name} is not there, or deleting already"));
-        found.check(!facts.deleted_lately(name), rule, || format!("Machine {name} was deleted a moment ago"));
+        found.check(alive, || Violation::DeletedAbsent { machine: name.clone() });
+        found.check(!facts.deleted_lately(name), || Violation::DeletedLately { machine: name.clone() });
         let caused = match only_if {
             OnlyIf::SameUid => {
                 facts.desired.goal == Goal::Remove
@@ -171,7 +162,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
             OnlyIf::StillMarked { .. } => facts.is_marked(name),
             OnlyIf::WishAtMost { .. } => true,
         };
-        found.check(caused, rule, || format!("Machine {name} is deleted without a cause"));
+        found.check(caused, || Violation::DeletedWithoutCause { machine: name.clone() });
     }
 }
 
@@ -179,20 +170,16 @@ fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
     let mut completed: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
         let Action::Hook(HookAction::CompleteHook { id, .. }) = action else { continue };
-        let rule = Rule::CompletesOnlyDrained;
-        found
-            .check(completed.insert(id), rule, || format!("the hook of {id} is completed twice in one plan"));
-        found.check(facts.waits(id), rule, || format!("{id} does not wait for a hook"));
-        found.check(facts.may_complete(id), rule, || format!("{id} is let go undrained"));
+        found.check(completed.insert(id), || Violation::CompletedTwice { id: id.clone() });
+        found.check(facts.waits(id), || Violation::CompletedNotWaiting { id: id.clone() });
+        found.check(facts.may_complete(id), || Violation::CompletedUndrained { id: id.clone() });
     }
 }
 
 fn drains_the_living(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         let Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) = action else { continue };
-        found.check(facts.is_dead(name), Rule::EndsOnlyReleased, || {
-            format!("Machine {name} is excluded from draining although its instance may live")
-        });
+        found.check(facts.is_dead(name), || Violation::ExcludedAlive { machine: name.clone() });
     }
 }
 
@@ -200,14 +187,12 @@ fn finalizers_last(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         match action {
             Action::Machine(MachineAction::ReleaseFooMachine { name, .. }) => {
-                found.check(facts.may_release(name), Rule::FinalizersLast, || {
-                    format!("FooMachine {name} is released while its instance may be alive")
+                found.check(facts.may_release(name), || Violation::FooMachineReleasedEarly {
+                    foo_machine: name.clone(),
                 });
             }
             Action::Pool(PoolAction::RemoveFinalizer) => {
-                found.check(facts.may_remove_finalizer(), Rule::FinalizersLast, || {
-                    "the pool's finalizer is removed while something may be left".to_owned()
-                });
+                found.check(facts.may_remove_finalizer(), || Violation::FinalizerRemovedEarly);
             }
             _ => {}
         }

@@ -116,7 +116,7 @@ fn put(report: &mut Report, kind: ConditionKind, reason: &str, message: String) 
 }
 
 fn invariant(violation: &Violation) -> Invariant {
-    match violation.rule {
+    match violation.rule() {
         Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
         Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
         Rule::StaysAvailable => Invariant::I3,

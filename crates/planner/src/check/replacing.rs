@@ -2,7 +2,7 @@
 
 use super::announced::{ends_now, retires};
 use super::facts::Facts;
-use super::rule::{Found, Rule};
+use super::rule::{Found, Violation};
 use super::sizes::{staying_instances, wish};
 use crate::action::{Action, GroupAction, MachineAction, OnlyIf};
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
@@ -138,9 +138,7 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .map(|instance| facts.machine_of(&instance.id))
         .filter(|name| !going.contains(name) && serves(facts, name));
     let left = count(left);
-    found.check(left >= floor, Rule::StaysAvailable, || {
-        format!("Machines are replaced so that {left} are left available, {floor} must be")
-    });
+    found.check(left >= floor, || Violation::TooFewAvailable { left, floor });
 }
 
 /// Its Node is Ready; that of new content for long enough.
@@ -171,8 +169,8 @@ fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
         };
         let launches = choice.and_then(|(id, version)| hash_of_version(facts, id, version));
         let another = !good_ones(facts).is_empty();
-        found.check(!another || launches != Some(bad), Rule::LaunchesNoQuarantined, || {
-            format!("the group is to launch {bad} again, which was given up on")
+        found.check(!another || launches != Some(bad), || Violation::LaunchesQuarantined {
+            hash: bad.clone(),
         });
     }
 }

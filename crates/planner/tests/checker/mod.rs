@@ -8,19 +8,21 @@ use foo_planner::action::{
 };
 use foo_planner::check::Rule;
 use foo_planner::desired::{PausedBy, Rebalance};
-use foo_planner::{Action, OnlyIf, Plan, violations};
+use foo_planner::{Action, OnlyIf, Plan, Violation, violations};
 
-/// The rules that a plan of only this action breaks.
-fn broken_by(world: &mut World, action: Action) -> Vec<Rule> {
+/// What the checker finds in a plan of only this action.
+fn found_in(world: &mut World, action: Action) -> Vec<Violation> {
     world.wait(1);
     world.look();
     let plan = Plan { actions: vec![action], ..world.plan_of(0) };
     let memory = world.managers[0].memory.clone();
     let observed = world.observe(0);
-    let mut rules: Vec<Rule> = violations(&world.desired, &observed, &memory, &plan)
-        .into_iter()
-        .map(|violation| violation.rule)
-        .collect();
+    violations(&world.desired, &observed, &memory, &plan)
+}
+
+/// The rules that a plan of only this action breaks.
+fn broken_by(world: &mut World, action: Action) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = found_in(world, action).iter().map(Violation::rule).collect();
     rules.dedup();
     rules
 }
@@ -54,6 +56,14 @@ fn delete(world: &World, index: usize, only_if: OnlyIf) -> Action {
         only_if,
         why: String::new(),
     })
+}
+
+#[test]
+fn a_violation_tells_what_it_is_about() {
+    let mut world = pool().of(2).running();
+    let found = found_in(&mut world, end(1, Decrement::Replace));
+    assert_eq!(found, [Violation::EndedUnreleased { id: InstanceId::new("i-00000001") }]);
+    assert_eq!(found[0].to_string(), "ends-only-released: i-00000001 is ended unreleased");
 }
 
 #[test]

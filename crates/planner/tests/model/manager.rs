@@ -149,7 +149,7 @@ pub(crate) fn begin(scenario: &Scenario, state: &mut State, index: usize, sight:
     let memory = state.managers[index].mind.0.clone();
     let plan = plan(&desired, &observed, &memory);
     if let Some(violation) = violations(&desired, &observed, &memory, &plan).first() {
-        state.wrong = Some(Wrong::Plan(violation.rule));
+        state.wrong = Some(Wrong::Plan(violation.rule()));
     }
     let manager = &mut state.managers[index];
     manager.mind = Mind(plan.memory.clone());
@@ -533,7 +533,7 @@ fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
             }
         }
         Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) => {
-            named(state, name)?.excluded = true
+            named(state, name)?.excluded = true;
         }
         other => panic!("not in this model: {other:?}"),
     }
