@@ -4,7 +4,9 @@
 //! The controller runs it on every plan and carries out none that breaks anything.
 
 use crate::Plan;
-use crate::action::{Action, OnlyIf};
+use crate::action::{
+    Action, GroupAction, HookAction, InstanceAction, MachineAction, OnlyIf, PoolAction, TemplateAction,
+};
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, Moves, Observed};
@@ -20,7 +22,7 @@ mod sizes;
 pub use rule::{Rule, Violation};
 
 use facts::Facts;
-use rule::{Found, kind};
+use rule::Found;
 
 /// The rules that a plan breaks; empty for every plan that may be carried out. `memory` is the memory that went
 /// into the plan.
@@ -45,49 +47,53 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
         let allowed = match (facts.desired.pause, facts.desired.goal) {
             // What clusterctl move waits for.
             (Some(_), _) => {
-                let last = matches!(action, Action::RecordArn { .. } | Action::UnblockMove);
+                let last =
+                    matches!(action, Action::Pool(PoolAction::RecordArn { .. } | PoolAction::UnblockMove));
                 last && facts.observed.moves == Moves::Blocked
             }
             (None, Goal::LetGo) => {
-                matches!(action, Action::ReleaseFooMachine { .. } | Action::RemoveFinalizer)
+                matches!(
+                    action,
+                    Action::Machine(MachineAction::ReleaseFooMachine { .. })
+                        | Action::Pool(PoolAction::RemoveFinalizer)
+                )
             }
             (None, Goal::Run | Goal::Remove) => true,
         };
-        found.check(allowed, Rule::HandsOff, || {
-            format!("{} of a pool that is not ours to act on", kind(action))
-        });
+        found.check(allowed, || Violation::NotOurs { action: action.kind() });
     }
 }
 
 fn own_only(facts: &Facts<'_>, found: &mut Found) {
     let identity = &facts.desired.identity;
     for action in facts.actions {
-        if let Some(name) = facts::group_named_by(action) {
-            found.check(*name == identity.group, Rule::OwnOnly, || {
-                format!("{} names another group, {name}", kind(action))
+        if let Some(name) = action.group() {
+            found.check(*name == identity.group, || Violation::NamesAnotherGroup {
+                action: action.kind(),
+                group: name.clone(),
             });
-            let creates = matches!(action, Action::CreateGroup(_));
+            let creates = matches!(action, Action::Group(GroupAction::CreateGroup(_)));
             let ours = facts.group.is_some_and(|group| identity.holds(&group.tags));
             let made_here = !creates && facts.makes_group();
             let fits = if creates { facts.group_is_absent() } else { ours || made_here };
-            found.check(fits, Rule::OwnOnly, || format!("{} of a group that is not ours", kind(action)));
+            found.check(fits, || Violation::ForeignGroup { action: action.kind() });
         }
-        let acts = facts::group_named_by(action).is_some() || action.changes_template();
-        let acts = acts || matches!(action, Action::DeleteMachine { .. });
-        found.check(!acts || !facts.is_to_be_adopted() || facts.adopts(action), Rule::OwnOnly, || {
-            format!("{} before the group is this management cluster's", kind(action))
+        let acts = action.group().is_some() || action.changes_template();
+        let acts = acts || matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }));
+        found.check(!acts || !facts.is_to_be_adopted() || facts.adopts(action), || {
+            Violation::NotAdoptedYet { action: action.kind() }
         });
         if action.changes_template() {
-            found.check(!facts.is_another_installations(), Rule::OwnOnly, || {
-                format!("{} of another management cluster's template", kind(action))
+            found.check(!facts.is_another_installations(), || Violation::AnotherInstallationsTemplate {
+                action: action.kind(),
             });
-            let creates = matches!(action, Action::CreateTemplate { .. });
+            let creates = matches!(action, Action::Template(TemplateAction::CreateTemplate { .. }));
             let fits = match facts.observed.template.seen() {
                 Some(None) => creates,
                 Some(Some(template)) => !creates && identity.owns(&template.tags),
                 None => false,
             };
-            found.check(fits, Rule::OwnOnly, || format!("{} of a template that is not ours", kind(action)));
+            found.check(fits, || Violation::ForeignTemplate { action: action.kind() });
         }
     }
 }
@@ -95,51 +101,53 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
 fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
     let mut held = facts.observed.finalizer == Finalizer::Present;
     for action in facts.actions {
-        held |= *action == Action::AddFinalizer;
+        held |= *action == Action::Pool(PoolAction::AddFinalizer);
         let makes = matches!(
             action,
-            Action::CreateGroup(_) | Action::CreateTemplate { .. } | Action::CreateTemplateVersion { .. }
+            Action::Group(GroupAction::CreateGroup(_))
+                | Action::Template(
+                    TemplateAction::CreateTemplate { .. } | TemplateAction::CreateTemplateVersion { .. }
+                )
         );
-        found.check(held || !makes, Rule::FinalizerFirst, || {
-            format!("{} without our finalizer", kind(action))
-        });
+        found.check(held || !makes, || Violation::WithoutFinalizer { action: action.kind() });
     }
     let recorded = facts.observed.recorded_arn.is_some();
     let mut blocked = facts.observed.moves == Moves::Blocked;
     for action in facts.actions {
-        blocked |= *action == Action::BlockMove;
-        let makes = matches!(action, Action::CreateGroup(_) | Action::CreateTemplate { .. });
-        found.check(blocked || recorded || !makes, Rule::FinalizerFirst, || {
-            format!("{} while the pool may be moved", kind(action))
-        });
-        let early = *action == Action::UnblockMove && facts.observed.group.seen().is_none() && !recorded;
-        found.check(!early, Rule::FinalizerFirst, || "moves are free although nobody has looked".to_owned());
+        blocked |= *action == Action::Pool(PoolAction::BlockMove);
+        let makes = matches!(
+            action,
+            Action::Group(GroupAction::CreateGroup(_))
+                | Action::Template(TemplateAction::CreateTemplate { .. })
+        );
+        found.check(blocked || recorded || !makes, || Violation::WhileMovable { action: action.kind() });
+        let early = *action == Action::Pool(PoolAction::UnblockMove)
+            && facts.observed.group.seen().is_none()
+            && !recorded;
+        found.check(!early, || Violation::MovesFreedUnseen);
     }
 }
 
 fn ends_only_released(facts: &Facts<'_>, found: &mut Found) {
     let mut ended: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
-        let Action::TerminateInstance { id, .. } = action else { continue };
-        found.check(ended.insert(id), Rule::EndsOnlyReleased, || format!("{id} is ended twice in one plan"));
-        found.check(!facts.ended_lately(id), Rule::EndsOnlyReleased, || {
-            format!("{id} was ended a moment ago")
-        });
-        found.check(facts.is_free(id), Rule::EndsOnlyReleased, || format!("{id} is ended unreleased"));
+        let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { continue };
+        found.check(ended.insert(id), || Violation::EndedTwice { id: id.clone() });
+        found.check(!facts.ended_lately(id), || Violation::EndedLately { id: id.clone() });
+        found.check(facts.is_free(id), || Violation::EndedUnreleased { id: id.clone() });
         let there = facts.instances.get(id).is_some_and(|instance| !instance.lifecycle.is_leaving());
-        found.check(there, Rule::EndsOnlyReleased, || format!("{id} is not there, or leaving already"));
+        found.check(there, || Violation::EndedAbsent { id: id.clone() });
     }
 }
 
 fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
     let mut deleted: BTreeSet<&MachineName> = BTreeSet::new();
     for action in facts.actions {
-        let Action::DeleteMachine { name, only_if, .. } = action else { continue };
-        let rule = Rule::DeletesOnlyWithCause;
-        found.check(deleted.insert(name), rule, || format!("Machine {name} is deleted twice in one plan"));
+        let Action::Machine(MachineAction::DeleteMachine { name, only_if, .. }) = action else { continue };
+        found.check(deleted.insert(name), || Violation::DeletedTwice { machine: name.clone() });
         let alive = facts.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting());
-        found.check(alive, rule, || format!("Machine {name} is not there, or deleting already"));
-        found.check(!facts.deleted_lately(name), rule, || format!("Machine {name} was deleted a moment ago"));
+        found.check(alive, || Violation::DeletedAbsent { machine: name.clone() });
+        found.check(!facts.deleted_lately(name), || Violation::DeletedLately { machine: name.clone() });
         let caused = match only_if {
             OnlyIf::SameUid => {
                 facts.desired.goal == Goal::Remove
@@ -154,43 +162,37 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
             OnlyIf::StillMarked { .. } => facts.is_marked(name),
             OnlyIf::WishAtMost { .. } => true,
         };
-        found.check(caused, rule, || format!("Machine {name} is deleted without a cause"));
+        found.check(caused, || Violation::DeletedWithoutCause { machine: name.clone() });
     }
 }
 
 fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
     let mut completed: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
-        let Action::CompleteHook { id, .. } = action else { continue };
-        let rule = Rule::CompletesOnlyDrained;
-        found
-            .check(completed.insert(id), rule, || format!("the hook of {id} is completed twice in one plan"));
-        found.check(facts.waits(id), rule, || format!("{id} does not wait for a hook"));
-        found.check(facts.may_complete(id), rule, || format!("{id} is let go undrained"));
+        let Action::Hook(HookAction::CompleteHook { id, .. }) = action else { continue };
+        found.check(completed.insert(id), || Violation::CompletedTwice { id: id.clone() });
+        found.check(facts.waits(id), || Violation::CompletedNotWaiting { id: id.clone() });
+        found.check(facts.may_complete(id), || Violation::CompletedUndrained { id: id.clone() });
     }
 }
 
 fn drains_the_living(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
-        let Action::ExcludeFromDraining { name, .. } = action else { continue };
-        found.check(facts.is_dead(name), Rule::EndsOnlyReleased, || {
-            format!("Machine {name} is excluded from draining although its instance may live")
-        });
+        let Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) = action else { continue };
+        found.check(facts.is_dead(name), || Violation::ExcludedAlive { machine: name.clone() });
     }
 }
 
 fn finalizers_last(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         match action {
-            Action::ReleaseFooMachine { name, .. } => {
-                found.check(facts.may_release(name), Rule::FinalizersLast, || {
-                    format!("FooMachine {name} is released while its instance may be alive")
+            Action::Machine(MachineAction::ReleaseFooMachine { name, .. }) => {
+                found.check(facts.may_release(name), || Violation::FooMachineReleasedEarly {
+                    foo_machine: name.clone(),
                 });
             }
-            Action::RemoveFinalizer => {
-                found.check(facts.may_remove_finalizer(), Rule::FinalizersLast, || {
-                    "the pool's finalizer is removed while something may be left".to_owned()
-                });
+            Action::Pool(PoolAction::RemoveFinalizer) => {
+                found.check(facts.may_remove_finalizer(), || Violation::FinalizerRemovedEarly);
             }
             _ => {}
         }

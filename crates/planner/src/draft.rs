@@ -1,6 +1,6 @@
 //! A plan being written: actions by stage, one merged change of the group, events, memory and timers.
 
-use crate::action::Action;
+use crate::action::{Action, GroupAction, HookAction, TemplateAction};
 use crate::memory::{Memory, RAISE_WAITS};
 use crate::report::{About, Event, Severity};
 use foo_model::{GroupChange, GroupName, InstanceId, MachineName, Seconds, Timestamp};
@@ -102,20 +102,18 @@ impl Draft {
     }
 
     /// Adds an action.
-    pub(crate) fn act(&mut self, stage: Stage, action: Action) {
-        self.actions.push((stage, action));
+    pub(crate) fn act(&mut self, stage: Stage, action: impl Into<Action>) {
+        self.actions.push((stage, action.into()));
     }
 
     /// Adds an action that comes before all others of its stage.
-    pub(crate) fn act_first(&mut self, stage: Stage, action: Action) {
-        self.actions.insert(0, (stage, action));
+    pub(crate) fn act_first(&mut self, stage: Stage, action: impl Into<Action>) {
+        self.actions.insert(0, (stage, action.into()));
     }
 
     /// Whether anything is done so far, here or in AWS, but for reading.
     pub(crate) fn does_something(&self) -> bool {
-        let reads = |action: &Action| {
-            matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. } | Action::LookAtStrays { .. })
-        };
+        let reads = |action: &Action| matches!(action, Action::Read(_));
         !self.whys.is_empty() || self.actions.iter().any(|(_, action)| !reads(action))
     }
 
@@ -137,7 +135,7 @@ impl Draft {
         let actions = self.actions.iter().map(|(_, action)| action);
         actions
             .filter_map(|action| match action {
-                Action::CompleteHook { id, .. } => Some(id),
+                Action::Hook(HookAction::CompleteHook { id, .. }) => Some(id),
                 _ => None,
             })
             .collect()
@@ -161,8 +159,13 @@ impl Draft {
 
     /// Whether something is made in AWS so far.
     pub(crate) fn makes_something(&self) -> bool {
-        let makes =
-            |action: &Action| matches!(action, Action::CreateTemplate { .. } | Action::CreateGroup(_));
+        let makes = |action: &Action| {
+            matches!(
+                action,
+                Action::Template(TemplateAction::CreateTemplate { .. })
+                    | Action::Group(GroupAction::CreateGroup(_))
+            )
+        };
         self.actions.iter().any(|(_, action)| makes(action))
     }
 
@@ -197,7 +200,10 @@ impl Draft {
                 }
                 Part::Settings => GroupChange { template: None, ..self.change.clone() },
             };
-            self.actions.push((Stage::Group, Action::UpdateGroup { name: group.clone(), change, why }));
+            self.actions.push((
+                Stage::Group,
+                Action::Group(GroupAction::UpdateGroup { name: group.clone(), change, why }),
+            ));
         }
         // Stable: within a stage the order of writing stays.
         self.actions.sort_by_key(|(stage, _)| *stage);

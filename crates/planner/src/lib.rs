@@ -44,6 +44,6 @@ pub struct Plan {
     /// What is true and what is waited for.
     pub report: Report,
     /// What to remember until the next pass, before the outcomes of the actions are noted in it with
-    /// [`Memory::note`].
+    /// [`Memory::answered`].
     pub memory: Memory,
 }

@@ -15,7 +15,7 @@ use crate::{Plan, report};
 ///
 /// Total and deterministic: the same values give the same plan, and every combination of values gives one. The
 /// actions are to be carried out in order; after each, its outcome is to be noted in the returned memory with
-/// [`Memory::note`].
+/// [`Memory::answered`].
 pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     let memory = memory.absorbed(observed);
     let situation = Situation::new(desired, observed, &memory);

@@ -1,8 +1,6 @@
 //! Every label value there is.
 
 use crate::announcements::EventKind;
-use foo_planner::Action;
-use foo_planner::report::{ConditionKind, Severity};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use std::fmt;
 use strum::{EnumIter, IntoStaticStr};
@@ -25,15 +23,12 @@ label_values!(
     EventKind,
     AnnouncementOutcome,
     EventOutcome,
-    SeverityLabel,
-    ActionKind,
     ActionOutcome,
     Invariant,
     Watched,
     KubeClient,
     Verb,
     KubeCode,
-    ConditionLabel,
     Task,
 );
 
@@ -123,87 +118,6 @@ pub enum ActionOutcome {
     Refused,
     /// It failed.
     Failed,
-}
-
-/// The kinds of [`Action`]; the names are the planner's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
-#[expect(missing_docs, reason = "see the variants of Action")]
-pub enum ActionKind {
-    AddFinalizer,
-    RemoveFinalizer,
-    BlockMove,
-    UnblockMove,
-    ForgetAdoption,
-    RecordArn,
-    LookAtTemplate,
-    LookAtStrays,
-    CreateTemplate,
-    CreateTemplateVersion,
-    CopyTemplateVersion,
-    Quarantine,
-    DeleteTemplateVersions,
-    DeleteTemplate,
-    CreateGroup,
-    UpdateGroup,
-    TagGroup,
-    SuspendProcesses,
-    ResumeProcesses,
-    ProtectInstances,
-    TerminateInstance,
-    LookAtHook,
-    PutHook,
-    BeatHook,
-    CompleteHook,
-    DeleteGroup,
-    CreateFooMachine,
-    DeleteFooMachine,
-    ReleaseFooMachine,
-    DeleteMachine,
-    ExcludeFromDraining,
-    CordonNodes,
-    SetMachineTimeouts,
-    PublishReplicas,
-}
-
-impl From<&Action> for ActionKind {
-    fn from(action: &Action) -> Self {
-        match action {
-            Action::AddFinalizer => Self::AddFinalizer,
-            Action::RemoveFinalizer => Self::RemoveFinalizer,
-            Action::BlockMove => Self::BlockMove,
-            Action::UnblockMove => Self::UnblockMove,
-            Action::ForgetAdoption => Self::ForgetAdoption,
-            Action::RecordArn { .. } => Self::RecordArn,
-            Action::LookAtTemplate => Self::LookAtTemplate,
-            Action::LookAtStrays { .. } => Self::LookAtStrays,
-            Action::CreateTemplate { .. } => Self::CreateTemplate,
-            Action::CreateTemplateVersion { .. } => Self::CreateTemplateVersion,
-            Action::CopyTemplateVersion { .. } => Self::CopyTemplateVersion,
-            Action::Quarantine { .. } => Self::Quarantine,
-            Action::DeleteTemplateVersions { .. } => Self::DeleteTemplateVersions,
-            Action::DeleteTemplate { .. } => Self::DeleteTemplate,
-            Action::CreateGroup(_) => Self::CreateGroup,
-            Action::UpdateGroup { .. } => Self::UpdateGroup,
-            Action::TagGroup { .. } => Self::TagGroup,
-            Action::SuspendProcesses { .. } => Self::SuspendProcesses,
-            Action::ResumeProcesses { .. } => Self::ResumeProcesses,
-            Action::ProtectInstances { .. } => Self::ProtectInstances,
-            Action::TerminateInstance { .. } => Self::TerminateInstance,
-            Action::LookAtHook { .. } => Self::LookAtHook,
-            Action::PutHook { .. } => Self::PutHook,
-            Action::BeatHook { .. } => Self::BeatHook,
-            Action::CompleteHook { .. } => Self::CompleteHook,
-            Action::DeleteGroup { .. } => Self::DeleteGroup,
-            Action::CreateFooMachine { .. } => Self::CreateFooMachine,
-            Action::DeleteFooMachine { .. } => Self::DeleteFooMachine,
-            Action::ReleaseFooMachine { .. } => Self::ReleaseFooMachine,
-            Action::DeleteMachine { .. } => Self::DeleteMachine,
-            Action::ExcludeFromDraining { .. } => Self::ExcludeFromDraining,
-            Action::CordonNodes { .. } => Self::CordonNodes,
-            Action::SetMachineTimeouts { .. } => Self::SetMachineTimeouts,
-            Action::PublishReplicas { .. } => Self::PublishReplicas,
-        }
-    }
 }
 
 /// The invariants of the design that are checked at run time.
@@ -328,57 +242,6 @@ impl From<http::StatusCode> for KubeCode {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub(super) enum SeverityLabel {
-    Normal,
-    Warning,
-}
-
-impl From<Severity> for SeverityLabel {
-    fn from(severity: Severity) -> Self {
-        match severity {
-            Severity::Normal => Self::Normal,
-            Severity::Warning => Self::Warning,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
-pub(super) enum ConditionLabel {
-    Ready,
-    Paused,
-    CredentialsReady,
-    LaunchTemplateReady,
-    AutoScalingGroupReady,
-    CapacityAvailable,
-    ScalingUp,
-    ScalingDown,
-    RollingOut,
-    Remediating,
-    Deleting,
-    AutoscalerReady,
-}
-
-impl From<ConditionKind> for ConditionLabel {
-    fn from(kind: ConditionKind) -> Self {
-        match kind {
-            ConditionKind::Ready => Self::Ready,
-            ConditionKind::Paused => Self::Paused,
-            ConditionKind::CredentialsReady => Self::CredentialsReady,
-            ConditionKind::LaunchTemplateReady => Self::LaunchTemplateReady,
-            ConditionKind::AutoScalingGroupReady => Self::AutoScalingGroupReady,
-            ConditionKind::CapacityAvailable => Self::CapacityAvailable,
-            ConditionKind::ScalingUp => Self::ScalingUp,
-            ConditionKind::ScalingDown => Self::ScalingDown,
-            ConditionKind::RollingOut => Self::RollingOut,
-            ConditionKind::Remediating => Self::Remediating,
-            ConditionKind::Deleting => Self::Deleting,
-            ConditionKind::AutoscalerReady => Self::AutoscalerReady,
-        }
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct PassLabels {
     pub(super) controller: Controller,
@@ -403,13 +266,13 @@ pub(super) struct AnnouncementKindLabels {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct EventLabels {
-    pub(super) severity: SeverityLabel,
+    pub(super) severity: &'static str,
     pub(super) outcome: EventOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ActionLabels {
-    pub(super) action: ActionKind,
+    pub(super) action: &'static str,
     pub(super) outcome: ActionOutcome,
 }
 
@@ -443,7 +306,7 @@ pub(super) struct RequestLabels {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ConditionLabels {
-    pub(super) condition: ConditionLabel,
+    pub(super) condition: &'static str,
     pub(super) status: &'static str,
 }
 

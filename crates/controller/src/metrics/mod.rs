@@ -38,8 +38,8 @@ pub mod labels;
 mod process;
 
 pub use labels::{
-    ActionKind, ActionOutcome, AnnouncementOutcome, Controller, EventOutcome, Invariant, KubeClient,
-    KubeCode, PassResult, Task, Verb, Watched,
+    ActionOutcome, AnnouncementOutcome, Controller, EventOutcome, Invariant, KubeClient, KubeCode,
+    PassResult, Task, Verb, Watched,
 };
 
 use crate::announcements::EventKind;
@@ -49,6 +49,7 @@ use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
 use collectors::{LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
+use foo_planner::action::ActionKind;
 use foo_planner::report::Severity;
 use labels::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
@@ -268,7 +269,7 @@ impl Metrics {
 
     /// An action of a plan was executed.
     pub fn action(&self, action: ActionKind, outcome: ActionOutcome) {
-        self.actions.get_or_create(&ActionLabels { action, outcome }).inc();
+        self.actions.get_or_create(&ActionLabels { action: action.name(), outcome }).inc();
     }
 
     /// A plan was refused.
@@ -402,6 +403,8 @@ impl Drop for PassInFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_planner::Action;
+    use foo_planner::action::PoolAction;
 
     /// Names are what dashboards and alerts are built on; `UPDATE_GOLDEN=1` writes the list anew.
     #[test]
@@ -410,7 +413,7 @@ mod tests {
         // A family shows itself when it has a member.
         metrics.pass_starts(Controller::Pool).ends(PassResult::Settled);
         metrics.event(Severity::Normal, EventOutcome::Published);
-        metrics.action(ActionKind::CreateGroup, ActionOutcome::Done);
+        metrics.action(Action::from(PoolAction::AddFinalizer).kind(), ActionOutcome::Done);
         metrics.invariant_violated(Invariant::I1);
         metrics.undecodable(Watched::Machine);
         metrics.announcement(EventKind::Health, AnnouncementOutcome::Acted);

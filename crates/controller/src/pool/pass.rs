@@ -2,6 +2,7 @@
 
 use super::act::execute::Failure;
 use foo_cloud::CloudError;
+use foo_planner::action::PoolAction;
 use foo_planner::report::Event;
 use foo_planner::{Action, Plan};
 use std::time::Duration;
@@ -77,7 +78,7 @@ impl Pass {
 
     /// Whether the pool was let go of.
     pub(super) fn is_removed(&self) -> bool {
-        self.is_complete() && self.plan.actions.contains(&Action::RemoveFinalizer)
+        self.is_complete() && self.plan.actions.contains(&Action::Pool(PoolAction::RemoveFinalizer))
     }
 
     /// What AWS refused.

@@ -15,6 +15,7 @@ use crate::clouds::Place;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::observer::Pace as Looks;
+use foo_planner::action::{PoolAction, ReadAction};
 use foo_planner::observed::Look;
 use foo_planner::report::Pace;
 use foo_planner::{Action, Plan};
@@ -98,12 +99,12 @@ fn plan(inputs: &Inputs<'_>, state: &mut PoolState) -> Plan {
         Aws::Usable(..) => {
             state.idle.comes_back(inputs.observed.now, plan.report.next.after);
             if !believes_template(inputs) {
-                plan.actions.retain(|action| !matches!(action, Action::LookAtTemplate));
+                plan.actions.retain(|action| !matches!(action, Action::Read(ReadAction::LookAtTemplate)));
             }
         }
         // Nothing but the end of a pool that never began.
         Aws::Unknown | Aws::Unusable(_) => {
-            if plan.actions != [Action::RemoveFinalizer] {
+            if plan.actions != [Action::Pool(PoolAction::RemoveFinalizer)] {
                 plan.actions.clear();
             }
         }
@@ -119,7 +120,8 @@ fn believes_template(inputs: &Inputs<'_>) -> bool {
 /// Whether an action brought about something the next plan needs and no watch will announce.
 fn needs_another_plan(inputs: &Inputs<'_>, pass: &Pass) -> bool {
     let brings_news = |action: &Action| {
-        matches!(action, Action::LookAtTemplate | Action::LookAtHook { .. }) || action.changes_template()
+        matches!(action, Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtHook { .. }))
+            || action.changes_template()
     };
     believes_template(inputs) && pass.is_complete() && pass.plan.actions.iter().any(brings_news)
 }

@@ -1,15 +1,14 @@
 //! What the checker knows, in its own words.
 
 use crate::Plan;
-use crate::action::Action;
+use crate::action::{Action, GroupAction, InstanceAction, MachineAction};
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, Observed, Stray};
 use foo_model::hook::{LAST_MOMENTS, LONGEST_WAIT};
 use foo_model::names::{self, TAG_INSTALLATION};
 use foo_model::{
-    Decrement, FooMachine, Group, GroupName, Instance, InstanceId, LifecycleState, Machine, MachineName,
-    RemovalMark,
+    Decrement, FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, RemovalMark,
 };
 use std::collections::BTreeMap;
 
@@ -56,7 +55,7 @@ impl<'a> Facts<'a> {
 
     /// This plan makes the group.
     pub(super) fn makes_group(&self) -> bool {
-        self.actions.iter().any(|action| matches!(action, Action::CreateGroup(_)))
+        self.actions.iter().any(|action| matches!(action, Action::Group(GroupAction::CreateGroup(_))))
     }
 
     /// The view of the group is newer than our last change of it.
@@ -187,7 +186,7 @@ impl<'a> Facts<'a> {
     /// The action makes the group this management cluster's.
     pub(super) fn adopts(&self, action: &Action) -> bool {
         let ours = &self.desired.identity.installation;
-        matches!(action, Action::TagGroup { tags, .. } if tags.get(TAG_INSTALLATION) == Some(ours))
+        matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if tags.get(TAG_INSTALLATION) == Some(ours))
     }
 
     pub(super) fn may_release(&self, name: &MachineName) -> bool {
@@ -222,65 +221,63 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The group that an action writes to.
-pub(super) fn group_named_by(action: &Action) -> Option<&GroupName> {
-    match action {
-        Action::CreateGroup(group) => Some(&group.name),
-        Action::UpdateGroup { name, .. }
-        | Action::TagGroup { name, .. }
-        | Action::SuspendProcesses { name, .. }
-        | Action::ResumeProcesses { name, .. }
-        | Action::ProtectInstances { name, .. }
-        | Action::DeleteGroup { name } => Some(name),
-        Action::TerminateInstance { group, .. }
-        | Action::LookAtHook { group }
-        | Action::PutHook { group, .. }
-        | Action::BeatHook { group, .. }
-        | Action::CompleteHook { group, .. } => Some(group),
-        Action::AddFinalizer
-        | Action::RemoveFinalizer
-        | Action::BlockMove
-        | Action::UnblockMove
-        | Action::ForgetAdoption
-        | Action::RecordArn { .. }
-        | Action::LookAtTemplate
-        | Action::LookAtStrays { .. }
-        | Action::CreateTemplate { .. }
-        | Action::CreateTemplateVersion { .. }
-        | Action::CopyTemplateVersion { .. }
-        | Action::Quarantine { .. }
-        | Action::DeleteTemplateVersions { .. }
-        | Action::DeleteTemplate { .. }
-        | Action::CreateFooMachine { .. }
-        | Action::DeleteFooMachine { .. }
-        | Action::ReleaseFooMachine { .. }
-        | Action::DeleteMachine { .. }
-        | Action::ExcludeFromDraining { .. }
-        | Action::CordonNodes { .. }
-        | Action::SetMachineTimeouts { .. }
-        | Action::PublishReplicas { .. } => None,
-    }
-}
-
 /// Whether an action rests on knowing the group's size.
 pub(super) fn depends_on_size(action: &Action) -> bool {
     match action {
-        Action::TerminateInstance { .. } => true,
-        Action::UpdateGroup { change, .. } => change.desired.is_some(),
-        Action::DeleteMachine { only_if, .. } => *only_if != super::OnlyIf::SameUid,
-        _ => false,
+        Action::Instance(InstanceAction::TerminateInstance { .. }) => true,
+        Action::Group(GroupAction::UpdateGroup { change, .. }) => change.desired.is_some(),
+        Action::Machine(MachineAction::DeleteMachine { only_if, .. }) => *only_if != super::OnlyIf::SameUid,
+        Action::Instance(InstanceAction::ProtectInstances { .. })
+        | Action::Group(
+            // How large a new group may be follows from the wish alone.
+            GroupAction::CreateGroup(_)
+            | GroupAction::TagGroup { .. }
+            | GroupAction::SuspendProcesses { .. }
+            | GroupAction::ResumeProcesses { .. }
+            | GroupAction::DeleteGroup { .. },
+        )
+        | Action::Machine(
+            MachineAction::CreateFooMachine { .. }
+            | MachineAction::DeleteFooMachine { .. }
+            | MachineAction::ReleaseFooMachine { .. }
+            | MachineAction::ExcludeFromDraining { .. }
+            | MachineAction::SetMachineTimeouts { .. },
+        )
+        | Action::Pool(_)
+        | Action::Read(_)
+        | Action::Template(_)
+        | Action::Hook(_)
+        | Action::Node(_) => false,
     }
 }
 
 /// What an action does to desired capacity, given what it is.
 pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
     match action {
-        Action::UpdateGroup { change, .. } => {
+        Action::Group(GroupAction::UpdateGroup { change, .. }) => {
             let wanted = change.desired.unwrap_or(desired);
             let capped = change.max.map_or(wanted, |max| wanted.min(max));
             change.min.map_or(capped, |min| capped.max(min))
         }
-        Action::TerminateInstance { decrement: Decrement::Shrink, .. } => desired.saturating_sub(1),
-        _ => desired,
+        Action::Instance(InstanceAction::TerminateInstance { decrement: Decrement::Shrink, .. }) => {
+            desired.saturating_sub(1)
+        }
+        Action::Instance(
+            InstanceAction::TerminateInstance { decrement: Decrement::Replace, .. }
+            | InstanceAction::ProtectInstances { .. },
+        )
+        | Action::Group(
+            GroupAction::CreateGroup(_)
+            | GroupAction::TagGroup { .. }
+            | GroupAction::SuspendProcesses { .. }
+            | GroupAction::ResumeProcesses { .. }
+            | GroupAction::DeleteGroup { .. },
+        )
+        | Action::Pool(_)
+        | Action::Read(_)
+        | Action::Template(_)
+        | Action::Hook(_)
+        | Action::Machine(_)
+        | Action::Node(_) => desired,
     }
 }

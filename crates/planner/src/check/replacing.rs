@@ -2,9 +2,9 @@
 
 use super::announced::{ends_now, retires};
 use super::facts::Facts;
-use super::rule::{Found, Rule};
+use super::rule::{Found, Violation};
 use super::sizes::{staying_instances, wish};
-use crate::action::{Action, OnlyIf};
+use crate::action::{Action, GroupAction, MachineAction, OnlyIf};
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
@@ -117,12 +117,12 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .actions
         .iter()
         .filter_map(|action| match action {
-            Action::DeleteMachine { name, .. } => Some(name),
+            Action::Machine(MachineAction::DeleteMachine { name, .. }) => Some(name),
             _ => None,
         })
         .collect();
     let replaced = |action: &Action| match action {
-        Action::DeleteMachine { name, only_if: OnlyIf::SameUid, .. } => {
+        Action::Machine(MachineAction::DeleteMachine { name, only_if: OnlyIf::SameUid, .. }) => {
             let theirs = facts.is_lost(name) || is_sick(facts, name) || ends_now(facts, name);
             !theirs && serves(facts, name)
         }
@@ -138,9 +138,7 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         .map(|instance| facts.machine_of(&instance.id))
         .filter(|name| !going.contains(name) && serves(facts, name));
     let left = count(left);
-    found.check(left >= floor, Rule::StaysAvailable, || {
-        format!("Machines are replaced so that {left} are left available, {floor} must be")
-    });
+    found.check(left >= floor, || Violation::TooFewAvailable { left, floor });
 }
 
 /// Its Node is Ready; that of new content for long enough.
@@ -163,16 +161,16 @@ fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
     let Some(bad) = given_up(facts) else { return };
     for action in facts.actions {
         let choice = match action {
-            Action::CreateGroup(group) => Some((&group.template.0, group.template.1)),
-            Action::UpdateGroup { change, .. } => {
+            Action::Group(GroupAction::CreateGroup(group)) => Some((&group.template.0, group.template.1)),
+            Action::Group(GroupAction::UpdateGroup { change, .. }) => {
                 change.template.as_ref().map(|(id, version, _)| (id, *version))
             }
             _ => None,
         };
         let launches = choice.and_then(|(id, version)| hash_of_version(facts, id, version));
         let another = !good_ones(facts).is_empty();
-        found.check(!another || launches != Some(bad), Rule::LaunchesNoQuarantined, || {
-            format!("the group is to launch {bad} again, which was given up on")
+        found.check(!another || launches != Some(bad), || Violation::LaunchesQuarantined {
+            hash: bad.clone(),
         });
     }
 }

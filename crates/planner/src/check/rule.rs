@@ -1,16 +1,217 @@
 //! The rules by name, and what is found against them.
 
-use crate::action::Action;
+use crate::action::ActionKind;
+use foo_model::{GroupName, InstanceId, MachineName, SpecHash};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A rule that a plan breaks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Violation {
-    /// Which rule.
-    pub rule: Rule,
-    /// Which action breaks it, and how.
-    pub what: String,
+/// How a plan breaks a rule, with the values of the case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// A pool that is paused or was moved away is acted on.
+    NotOurs {
+        /// The action.
+        action: ActionKind,
+    },
+    /// A call names another group than the pool has.
+    NamesAnotherGroup {
+        /// The action.
+        action: ActionKind,
+        /// The group.
+        group: GroupName,
+    },
+    /// The group is not this pool's, or was not looked for.
+    ForeignGroup {
+        /// The action.
+        action: ActionKind,
+    },
+    /// The group still says that it is another management cluster's.
+    NotAdoptedYet {
+        /// The action.
+        action: ActionKind,
+    },
+    /// The template is another management cluster's.
+    AnotherInstallationsTemplate {
+        /// The action.
+        action: ActionKind,
+    },
+    /// The template is not this pool's, or was not looked for.
+    ForeignTemplate {
+        /// The action.
+        action: ActionKind,
+    },
+    /// Something is made in AWS before our finalizer is there.
+    WithoutFinalizer {
+        /// The action.
+        action: ActionKind,
+    },
+    /// Something is made in AWS while the pool may be moved.
+    WhileMovable {
+        /// The action.
+        action: ActionKind,
+    },
+    /// A move is allowed although nobody has looked for the group.
+    MovesFreedUnseen,
+    /// One plan ends an instance twice.
+    EndedTwice {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// An instance is ended that was ended a moment ago.
+    EndedLately {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// An instance is ended that Cluster API has not released.
+    EndedUnreleased {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// An instance is ended that is not in the group, or leaving it.
+    EndedAbsent {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// A Machine is not drained although its instance may live.
+    ExcludedAlive {
+        /// The Machine.
+        machine: MachineName,
+    },
+    /// One plan deletes a Machine twice.
+    DeletedTwice {
+        /// The Machine.
+        machine: MachineName,
+    },
+    /// A Machine is deleted that is not there, or being deleted.
+    DeletedAbsent {
+        /// The Machine.
+        machine: MachineName,
+    },
+    /// A Machine is deleted that was deleted a moment ago.
+    DeletedLately {
+        /// The Machine.
+        machine: MachineName,
+    },
+    /// Nothing says that a Machine is to go.
+    DeletedWithoutCause {
+        /// The Machine.
+        machine: MachineName,
+    },
+    /// One plan completes the hook of an instance twice.
+    CompletedTwice {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// The hook of an instance is completed that does not wait for it.
+    CompletedNotWaiting {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// The hook of an instance is completed before Cluster API released it.
+    CompletedUndrained {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// A FooMachine loses our finalizer while its instance may be alive.
+    FooMachineReleasedEarly {
+        /// The FooMachine.
+        foo_machine: MachineName,
+    },
+    /// The pool loses our finalizer while something may be left.
+    FinalizerRemovedEarly,
+    /// A decision on size is made on an old view, or too early.
+    BeforeSettled {
+        /// The action.
+        action: ActionKind,
+    },
+    /// A group is created with more instances than wished for.
+    CreatedTooLarge {
+        /// Its desired capacity.
+        desired: u32,
+        /// The wish.
+        wish: u32,
+    },
+    /// Desired capacity is written though somebody else manages it.
+    ExternalSizeWritten,
+    /// An end lowers desired capacity though somebody else manages it.
+    ExternalSizeLowered {
+        /// The instance.
+        id: InstanceId,
+    },
+    /// Desired capacity goes below what exists: AWS would choose who goes.
+    LoweredBelowExisting {
+        /// What it was.
+        before: u32,
+        /// What it becomes.
+        after: u32,
+        /// Instances that exist.
+        existing: u32,
+    },
+    /// Desired capacity is written below what exists.
+    WrittenBelowExisting {
+        /// What is written.
+        written: u32,
+        /// Instances that exist.
+        existing: u32,
+    },
+    /// An end lowers desired capacity below the wish.
+    EndLowersBelowWish {
+        /// The instance.
+        id: InstanceId,
+        /// What it becomes.
+        after: u32,
+        /// The wish.
+        wish: u32,
+    },
+    /// Desired capacity is raised above wish, surge and what AWS takes back.
+    RaisedAboveLimit {
+        /// What it becomes.
+        after: u32,
+        /// The most that makes sense.
+        limit: u32,
+    },
+    /// Desired capacity is raised above the ceiling.
+    RaisedAboveCeiling {
+        /// What it becomes.
+        after: u32,
+        /// The ceiling.
+        ceiling: u32,
+    },
+    /// A Machine goes on the condition of another wish than the one there is.
+    DeletedForAnotherWish {
+        /// The Machine.
+        machine: MachineName,
+        /// The wish that the action names.
+        told: u32,
+        /// The wish.
+        wish: u32,
+    },
+    /// More marked Machines go than are too many, launched or not.
+    TooManyMarkedGo {
+        /// How many go.
+        going: u32,
+        /// How many are too many.
+        excess: u32,
+    },
+    /// More Machines go than are too many.
+    TooManyGo {
+        /// How many go.
+        going: u32,
+        /// How many are too many.
+        excess: u32,
+    },
+    /// Replacements leave fewer Machines available than the budget wants.
+    TooFewAvailable {
+        /// How many are left available.
+        left: u32,
+        /// How many must be.
+        floor: u32,
+    },
+    /// The group is to launch content that was given up on.
+    LaunchesQuarantined {
+        /// Its spec hash.
+        hash: SpecHash,
+    },
 }
 
 /// The rules. The numbers are those of the design's invariants.
@@ -89,9 +290,129 @@ impl Rule {
     }
 }
 
+impl Violation {
+    /// The rule that it is against.
+    pub fn rule(&self) -> Rule {
+        match self {
+            Self::NotOurs { .. } => Rule::HandsOff,
+            Self::NamesAnotherGroup { .. }
+            | Self::ForeignGroup { .. }
+            | Self::NotAdoptedYet { .. }
+            | Self::AnotherInstallationsTemplate { .. }
+            | Self::ForeignTemplate { .. } => Rule::OwnOnly,
+            Self::WithoutFinalizer { .. } | Self::WhileMovable { .. } | Self::MovesFreedUnseen => {
+                Rule::FinalizerFirst
+            }
+            Self::EndedTwice { .. }
+            | Self::EndedLately { .. }
+            | Self::EndedUnreleased { .. }
+            | Self::EndedAbsent { .. }
+            | Self::ExcludedAlive { .. } => Rule::EndsOnlyReleased,
+            Self::DeletedTwice { .. }
+            | Self::DeletedAbsent { .. }
+            | Self::DeletedLately { .. }
+            | Self::DeletedWithoutCause { .. } => Rule::DeletesOnlyWithCause,
+            Self::CompletedTwice { .. }
+            | Self::CompletedNotWaiting { .. }
+            | Self::CompletedUndrained { .. } => Rule::CompletesOnlyDrained,
+            Self::FooMachineReleasedEarly { .. } | Self::FinalizerRemovedEarly => Rule::FinalizersLast,
+            Self::BeforeSettled { .. } => Rule::SettledFirst,
+            Self::CreatedTooLarge { .. }
+            | Self::RaisedAboveLimit { .. }
+            | Self::RaisedAboveCeiling { .. } => Rule::RaisesWithinWish,
+            Self::ExternalSizeWritten | Self::ExternalSizeLowered { .. } => Rule::ExternalSize,
+            Self::LoweredBelowExisting { .. }
+            | Self::WrittenBelowExisting { .. }
+            | Self::EndLowersBelowWish { .. } => Rule::DesiredCoversExisting,
+            Self::DeletedForAnotherWish { .. } | Self::TooManyMarkedGo { .. } | Self::TooManyGo { .. } => {
+                Rule::VictimsWithinExcess
+            }
+            Self::TooFewAvailable { .. } => Rule::StaysAvailable,
+            Self::LaunchesQuarantined { .. } => Rule::LaunchesNoQuarantined,
+        }
+    }
+}
+
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.rule.name(), self.what)
+        write!(f, "{}: ", self.rule().name())?;
+        match self {
+            Self::NotOurs { action } => write!(f, "{action} of a pool that is not ours to act on"),
+            Self::NamesAnotherGroup { action, group } => write!(f, "{action} names another group, {group}"),
+            Self::ForeignGroup { action } => write!(f, "{action} of a group that is not ours"),
+            Self::NotAdoptedYet { action } => {
+                write!(f, "{action} before the group is this management cluster's")
+            }
+            Self::AnotherInstallationsTemplate { action } => {
+                write!(f, "{action} of another management cluster's template")
+            }
+            Self::ForeignTemplate { action } => write!(f, "{action} of a template that is not ours"),
+            Self::WithoutFinalizer { action } => write!(f, "{action} without our finalizer"),
+            Self::WhileMovable { action } => write!(f, "{action} while the pool may be moved"),
+            Self::MovesFreedUnseen => f.write_str("moves are free although nobody has looked"),
+            Self::EndedTwice { id } => write!(f, "{id} is ended twice in one plan"),
+            Self::EndedLately { id } => write!(f, "{id} was ended a moment ago"),
+            Self::EndedUnreleased { id } => write!(f, "{id} is ended unreleased"),
+            Self::EndedAbsent { id } => write!(f, "{id} is not there, or leaving already"),
+            Self::ExcludedAlive { machine } => {
+                write!(f, "Machine {machine} is excluded from draining although its instance may live")
+            }
+            Self::DeletedTwice { machine } => write!(f, "Machine {machine} is deleted twice in one plan"),
+            Self::DeletedAbsent { machine } => {
+                write!(f, "Machine {machine} is not there, or deleting already")
+            }
+            Self::DeletedLately { machine } => write!(f, "Machine {machine} was deleted a moment ago"),
+            Self::DeletedWithoutCause { machine } => {
+                write!(f, "Machine {machine} is deleted without a cause")
+            }
+            Self::CompletedTwice { id } => write!(f, "the hook of {id} is completed twice in one plan"),
+            Self::CompletedNotWaiting { id } => write!(f, "{id} does not wait for a hook"),
+            Self::CompletedUndrained { id } => write!(f, "{id} is let go undrained"),
+            Self::FooMachineReleasedEarly { foo_machine } => {
+                write!(f, "FooMachine {foo_machine} is released while its instance may be alive")
+            }
+            Self::FinalizerRemovedEarly => {
+                f.write_str("the pool's finalizer is removed while something may be left")
+            }
+            Self::BeforeSettled { action } => write!(f, "{action} before things settled"),
+            Self::CreatedTooLarge { desired, wish } => {
+                write!(f, "a group is made with {desired} instances, {wish} are wished for")
+            }
+            Self::ExternalSizeWritten => {
+                f.write_str("desired capacity is written although somebody else manages it")
+            }
+            Self::ExternalSizeLowered { id } => {
+                write!(f, "ending {id} lowers desired capacity although somebody else manages it")
+            }
+            Self::LoweredBelowExisting { before, after, existing } => {
+                write!(f, "desired capacity goes from {before} to {after}, {existing} instances exist")
+            }
+            Self::WrittenBelowExisting { written, existing } => {
+                write!(f, "desired capacity is written as {written}, {existing} instances exist")
+            }
+            Self::EndLowersBelowWish { id, after, wish } => {
+                write!(f, "ending {id} lowers desired capacity to {after}, {wish} are wished for")
+            }
+            Self::RaisedAboveLimit { after, limit } => {
+                write!(f, "desired capacity is raised to {after}, at most {limit} make sense")
+            }
+            Self::RaisedAboveCeiling { after, ceiling } => {
+                write!(f, "desired capacity is raised to {after}, above the ceiling {ceiling}")
+            }
+            Self::DeletedForAnotherWish { machine, told, wish } => {
+                write!(f, "Machine {machine} goes for a wish of {told}, it is {wish}")
+            }
+            Self::TooManyMarkedGo { going, excess } => {
+                write!(f, "{going} marked Machines go, {excess} are too many")
+            }
+            Self::TooManyGo { going, excess } => write!(f, "{going} Machines go, {excess} are too many"),
+            Self::TooFewAvailable { left, floor } => {
+                write!(f, "Machines are replaced so that {left} are left available, {floor} must be")
+            }
+            Self::LaunchesQuarantined { hash } => {
+                write!(f, "the group is to launch {hash} again, which was given up on")
+            }
+        }
     }
 }
 
@@ -99,19 +420,9 @@ impl fmt::Display for Violation {
 pub(super) struct Found(pub(super) Vec<Violation>);
 
 impl Found {
-    pub(super) fn push(&mut self, rule: Rule, what: impl Into<String>) {
-        self.0.push(Violation { rule, what: what.into() });
-    }
-
-    pub(super) fn check(&mut self, holds: bool, rule: Rule, what: impl FnOnce() -> String) {
+    pub(super) fn check(&mut self, holds: bool, violation: impl FnOnce() -> Violation) {
         if !holds {
-            self.push(rule, what());
+            self.0.push(violation());
         }
     }
-}
-
-/// The action's name, for messages.
-pub(super) fn kind(action: &Action) -> String {
-    let text = format!("{action:?}");
-    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }

@@ -2,8 +2,8 @@
 
 use super::announced;
 use super::facts::{Facts, depends_on_size, desired_after};
-use super::rule::{Found, Rule, kind};
-use crate::action::{Action, OnlyIf};
+use super::rule::{Found, Violation};
+use crate::action::{Action, GroupAction, InstanceAction, MachineAction, OnlyIf};
 use crate::desired::{Goal, Size};
 use crate::memory::EFFECT_DEADLINE;
 use foo_model::{Group, Instance, InstanceId, count};
@@ -21,17 +21,16 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
 fn settled_first(facts: &Facts<'_>, found: &mut Found) {
     let settled = facts.observed.now >= facts.observed.settled_from && facts.is_fresh();
     for action in facts.actions.iter().filter(|action| depends_on_size(action)) {
-        found.check(settled, Rule::SettledFirst, || format!("{} before things settled", kind(action)));
+        found.check(settled, || Violation::BeforeSettled { action: action.kind() });
     }
 }
 
 fn created_within_wish(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
-        let Action::CreateGroup(group) = action else { continue };
+        let Action::Group(GroupAction::CreateGroup(group)) = action else { continue };
         let wish = wish(facts, 0);
-        found.check(group.desired.unwrap_or(0) <= wish, Rule::RaisesWithinWish, || {
-            format!("a group is made with {:?} instances, {wish} are wished for", group.desired)
-        });
+        let desired = group.desired.unwrap_or(0);
+        found.check(desired <= wish, || Violation::CreatedTooLarge { desired, wish });
     }
 }
 
@@ -43,38 +42,34 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let external = matches!(facts.desired.size, Size::External { .. } | Size::Unknown);
     for action in facts.actions {
         let after = desired_after(action, desired);
-        if let Action::UpdateGroup { change, .. } = action {
+        if let Action::Group(GroupAction::UpdateGroup { change, .. }) = action {
             let removal = facts.desired.goal == Goal::Remove;
-            found.check(change.desired.is_none() || !external || removal, Rule::ExternalSize, || {
-                "desired capacity is written although somebody else manages it".to_owned()
-            });
+            found.check(change.desired.is_none() || !external || removal, || Violation::ExternalSizeWritten);
             // Somebody else's maximum may lower it; everything that exists is protected then.
             let theirs = external && change.desired.is_none();
-            found.check(after >= existing || after >= desired || theirs, Rule::DesiredCoversExisting, || {
-                format!("desired capacity goes from {desired} to {after}, {existing} instances exist")
+            found.check(after >= existing || after >= desired || theirs, || {
+                Violation::LoweredBelowExisting { before: desired, after, existing }
             });
-            found.check(
-                change.desired.is_none_or(|written| written >= existing),
-                Rule::DesiredCoversExisting,
-                || format!("desired capacity is written as {:?}, {existing} instances exist", change.desired),
-            );
+            found.check(change.desired.is_none_or(|written| written >= existing), || {
+                Violation::WrittenBelowExisting { written: change.desired.unwrap_or_default(), existing }
+            });
             if after > desired && change.desired.is_some() {
                 raise(facts, after, existing, found);
             }
         }
-        if let Action::TerminateInstance { id, .. } = action {
+        if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
             let counts = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());
             existing = existing.saturating_sub(u32::from(counts));
             let wished =
                 if facts.desired.goal == Goal::Remove || external { 0 } else { wish(facts, desired) };
-            found.check(after == desired || after >= wished, Rule::DesiredCoversExisting, || {
-                format!("ending {id} lowers desired capacity to {after}, {wished} are wished for")
+            found.check(after == desired || after >= wished, || Violation::EndLowersBelowWish {
+                id: id.clone(),
+                after,
+                wish: wished,
             });
-            found.check(
-                after == desired || !external || facts.desired.goal == Goal::Remove,
-                Rule::ExternalSize,
-                || format!("ending {id} lowers desired capacity although somebody else manages it"),
-            );
+            found.check(after == desired || !external || facts.desired.goal == Goal::Remove, || {
+                Violation::ExternalSizeLowered { id: id.clone() }
+            });
         }
         desired = after;
     }
@@ -86,11 +81,13 @@ fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
         .saturating_add(facts.desired.rollout.max_surge.up(wish(facts, 0)))
         .saturating_add(announced::taken_back(facts))
         .max(existing);
-    found.check(after <= limit && facts.desired.goal == Goal::Run, Rule::RaisesWithinWish, || {
-        format!("desired capacity is raised to {after}, at most {limit} make sense")
+    found.check(after <= limit && facts.desired.goal == Goal::Run, || Violation::RaisedAboveLimit {
+        after,
+        limit,
     });
-    found.check(ceiling.is_none_or(|ceiling| after <= ceiling), Rule::RaisesWithinWish, || {
-        format!("desired capacity is raised to {after}, above the ceiling {ceiling:?}")
+    found.check(ceiling.is_none_or(|ceiling| after <= ceiling), || Violation::RaisedAboveCeiling {
+        after,
+        ceiling: ceiling.unwrap_or_default(),
     });
 }
 
@@ -99,7 +96,7 @@ fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
 fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let (mut marked, mut unmarked) = (0_u32, 0_u32);
     for action in facts.actions {
-        let Action::DeleteMachine { only_if, name, .. } = action else { continue };
+        let Action::Machine(MachineAction::DeleteMachine { only_if, name, .. }) = action else { continue };
         let told = match only_if {
             OnlyIf::SameUid => continue,
             OnlyIf::StillMarked { wish } => {
@@ -115,8 +112,10 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { .. } | Size::Unknown => wish(facts, group.sizes.desired),
         };
-        found.check(told == written, Rule::VictimsWithinExcess, || {
-            format!("Machine {name} goes for a wish of {told}, it is {written}")
+        found.check(told == written, || Violation::DeletedForAnotherWish {
+            machine: name.clone(),
+            told,
+            wish: written,
         });
     }
     let wish = wish(facts, group.sizes.desired);
@@ -124,11 +123,10 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let launched = staying.saturating_sub(wish);
     let unlaunched = group.sizes.desired.saturating_sub(existing(facts, group));
     let asked = staying.saturating_add(unlaunched).saturating_sub(wish);
-    found.check(marked <= asked, Rule::VictimsWithinExcess, || {
-        format!("{marked} marked Machines go, {asked} are too many")
-    });
-    found.check(unmarked == 0 || marked + unmarked <= launched, Rule::VictimsWithinExcess, || {
-        format!("{} Machines go, {launched} are too many", marked + unmarked)
+    found.check(marked <= asked, || Violation::TooManyMarkedGo { going: marked, excess: asked });
+    found.check(unmarked == 0 || marked + unmarked <= launched, || Violation::TooManyGo {
+        going: marked + unmarked,
+        excess: launched,
     });
 }
 

@@ -1,15 +1,16 @@
 //! What a manager remembers between two passes over a pool. It may be lost at any time: a crash only costs time.
 //!
-//! The life of an expectation: [`Memory::note`] opens it when a call was made, [`Memory::absorbed`] strikes it off
-//! when a newer observation shows the effect or when its deadline has passed.
+//! The life of an expectation: [`Memory::sent`] opens it when a call is made, [`Memory::answered`] keeps or drops it,
+//! [`Memory::absorbed`] strikes it off when a newer observation shows the effect or when its deadline has passed.
 
-use crate::action::Action;
+use crate::action::{Action, GroupAction, HookAction, InstanceAction, MachineAction, NodeAction};
 use crate::observed::{Look, Observed};
 use crate::wishes::Wishes;
 use foo_model::hook::Hold;
 use foo_model::signal::ADVICE_HOLDS;
 use foo_model::{Decrement, Group, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -176,6 +177,11 @@ pub enum Outcome {
     NotYet,
 }
 
+/// What a memory was before calls were sent whose answers are not known yet.
+#[must_use = "the answers are noted with it"]
+#[derive(Debug)]
+pub struct Unanswered(Box<Memory>);
+
 /// How soon an instance that AWS could not end yet is tried again. Most are being launched, which takes a minute or so.
 pub const BUSY_FOR: Duration = Duration::from_secs(10);
 
@@ -194,94 +200,134 @@ impl Memory {
         self.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= now)
     }
 
-    /// Notes how an action went, right after it was tried.
+    /// Notes that actions are sent, before they are: whoever drops the answer leaves behind that they may have happened.
+    ///
+    /// What it answers with belongs to [`Memory::answered`].
+    pub fn sent(&mut self, actions: &[&Action], now: Timestamp) -> Unanswered {
+        let before = self.clone();
+        for action in actions.iter().filter(|action| leaves_traces(action)) {
+            self.note(action, Outcome::MayHaveHappened, now);
+        }
+        Unanswered(Box::new(before))
+    }
+
+    /// Notes how the actions that were sent went, each with its own outcome; several for one are noted one after the other.
     ///
     /// Each change of the group voids all earlier observations of it, a refused one too: AWS refuses what does not
     /// fit the group as it is, so our picture of it was wrong.
-    pub fn note(&mut self, action: &Action, outcome: Outcome, now: Timestamp) {
+    pub fn answered(
+        &mut self,
+        unanswered: Unanswered,
+        answers: impl IntoIterator<Item = (impl Borrow<Action>, Outcome)>,
+        now: Timestamp,
+    ) {
+        *self = *unanswered.0;
+        for (action, outcome) in answers {
+            self.note(action.borrow(), outcome, now);
+        }
+    }
+
+    fn note(&mut self, action: &Action, outcome: Outcome, now: Timestamp) {
         if action.changes_group() {
             self.ledger.changed_at = self.ledger.changed_at.max(Some(now));
         }
         match outcome {
             Outcome::Refused => {}
             Outcome::NotYet => {
-                if let Action::TerminateInstance { id, .. } = action {
+                if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
                     self.busy.insert(id.clone(), now);
                 }
             }
             Outcome::Done | Outcome::MayHaveHappened => self.expect_effect(action, now),
         }
-        if matches!(action, Action::UpdateGroup { change, .. } if change.template.is_some()) {
-            self.template_refused_since = match outcome {
-                Outcome::Done => None,
-                Outcome::Refused => self.template_refused_since.or(Some(now)),
-                Outcome::MayHaveHappened | Outcome::NotYet => self.template_refused_since,
-            };
+        match action {
+            Action::Group(GroupAction::UpdateGroup { change, .. }) if change.template.is_some() => {
+                self.template_refused_since = match outcome {
+                    Outcome::Done => None,
+                    Outcome::Refused => self.template_refused_since.or(Some(now)),
+                    Outcome::MayHaveHappened | Outcome::NotYet => self.template_refused_since,
+                };
+            }
+            // A Node that could not be cordoned is tried again later, so a try counts, too.
+            Action::Node(NodeAction::CordonNodes { nodes }) => {
+                let tried = Cordon { at: now, done: outcome == Outcome::Done };
+                self.cordons.extend(nodes.keys().map(|instance| (instance.clone(), tried)));
+            }
+            Action::Pool(_)
+            | Action::Read(_)
+            | Action::Template(_)
+            | Action::Group(_)
+            | Action::Instance(_)
+            | Action::Hook(_)
+            | Action::Machine(_) => {}
         }
-    }
-
-    /// Notes how a try to cordon the Node of an instance went.
-    pub fn note_cordon(&mut self, instance: &InstanceId, done: bool, now: Timestamp) {
-        self.cordons.insert(instance.clone(), Cordon { at: now, done });
     }
 
     fn expect_effect(&mut self, action: &Action, now: Timestamp) {
         match action {
-            Action::CreateGroup(group) => {
+            Action::Group(action) => self.expect_of_group(action, now),
+            Action::Instance(action) => self.expect_of_instances(action, now),
+            Action::Hook(action) => self.expect_of_hook(action, now),
+            Action::Machine(action) => self.expect_of_machine(action, now),
+            Action::Pool(_) | Action::Read(_) | Action::Template(_) | Action::Node(_) => {}
+        }
+    }
+
+    fn expect_of_group(&mut self, action: &GroupAction, now: Timestamp) {
+        match action {
+            GroupAction::CreateGroup(group) => {
                 self.ledger.created = Some(now);
                 self.ledger.expect_desired(group.desired, now);
             }
-            Action::UpdateGroup { change, .. } => self.ledger.expect_desired(change.desired, now),
-            Action::TerminateInstance { id, decrement, .. } => {
+            GroupAction::UpdateGroup { change, .. } => self.ledger.expect_desired(change.desired, now),
+            GroupAction::TagGroup { .. }
+            | GroupAction::SuspendProcesses { .. }
+            | GroupAction::ResumeProcesses { .. }
+            | GroupAction::DeleteGroup { .. } => {}
+        }
+    }
+
+    fn expect_of_instances(&mut self, action: &InstanceAction, now: Timestamp) {
+        match action {
+            InstanceAction::TerminateInstance { id, decrement, .. } => {
                 self.ledger.leaving.insert(id.clone(), now);
                 if *decrement == Decrement::Shrink {
                     self.ledger
                         .expect_desired(self.ledger.base.map(|desired| desired.saturating_sub(1)), now);
                 }
             }
-            Action::BeatHook { id, .. } => {
+            InstanceAction::ProtectInstances { .. } => {}
+        }
+    }
+
+    fn expect_of_hook(&mut self, action: &HookAction, now: Timestamp) {
+        match action {
+            HookAction::BeatHook { id, .. } => {
                 if let Some(hold) = self.holds.get_mut(id) {
                     hold.beaten = Some(now);
                 }
             }
-            Action::CompleteHook { id, .. } => {
+            HookAction::CompleteHook { id, .. } => {
                 if let Some(hold) = self.holds.get_mut(id) {
                     hold.completed = Some(now);
                 }
             }
-            Action::CreateFooMachine { name, .. } => {
+            HookAction::PutHook { .. } => {}
+        }
+    }
+
+    fn expect_of_machine(&mut self, action: &MachineAction, now: Timestamp) {
+        match action {
+            MachineAction::CreateFooMachine { name, .. } => {
                 self.created_machines.insert(name.clone(), now);
             }
-            Action::DeleteMachine { name, .. } => {
+            MachineAction::DeleteMachine { name, .. } => {
                 self.deleted_machines.insert(name.clone(), now);
             }
-            Action::AddFinalizer
-            | Action::RemoveFinalizer
-            | Action::BlockMove
-            | Action::UnblockMove
-            | Action::ForgetAdoption
-            | Action::RecordArn { .. }
-            | Action::LookAtTemplate
-            | Action::LookAtStrays { .. }
-            | Action::LookAtHook { .. }
-            | Action::PutHook { .. }
-            | Action::CreateTemplate { .. }
-            | Action::CreateTemplateVersion { .. }
-            | Action::CopyTemplateVersion { .. }
-            | Action::Quarantine { .. }
-            | Action::DeleteTemplateVersions { .. }
-            | Action::DeleteTemplate { .. }
-            | Action::TagGroup { .. }
-            | Action::SuspendProcesses { .. }
-            | Action::ResumeProcesses { .. }
-            | Action::ProtectInstances { .. }
-            | Action::DeleteGroup { .. }
-            | Action::DeleteFooMachine { .. }
-            | Action::ReleaseFooMachine { .. }
-            | Action::ExcludeFromDraining { .. }
-            | Action::CordonNodes { .. }
-            | Action::SetMachineTimeouts { .. }
-            | Action::PublishReplicas { .. } => {}
+            MachineAction::DeleteFooMachine { .. }
+            | MachineAction::ReleaseFooMachine { .. }
+            | MachineAction::ExcludeFromDraining { .. }
+            | MachineAction::SetMachineTimeouts { .. } => {}
         }
     }
 
@@ -362,6 +408,65 @@ impl Ledger {
     }
 }
 
+/// Whether a call of AWS leaves something behind that the next plan has to know of, even when nobody heard the answer. What is
+/// written to Kubernetes is watched, and seen.
+fn leaves_traces(action: &Action) -> bool {
+    match action {
+        Action::Group(_)
+        | Action::Instance(_)
+        | Action::Template(_)
+        | Action::Hook(HookAction::CompleteHook { .. }) => true,
+        Action::Hook(HookAction::PutHook { .. } | HookAction::BeatHook { .. })
+        | Action::Pool(_)
+        | Action::Read(_)
+        | Action::Machine(_)
+        | Action::Node(_) => false,
+    }
+}
+
 fn overdue(since: Timestamp, deadline: Duration, now: Timestamp) -> bool {
     since.until(now) >= deadline
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raise() -> Action {
+        let change = foo_model::GroupChange { desired: Some(5), ..foo_model::GroupChange::default() };
+        GroupAction::UpdateGroup { name: "g".into(), change, why: String::new() }.into()
+    }
+
+    #[test]
+    fn a_call_whose_answer_nobody_heard_may_have_happened() {
+        let mut memory = Memory::default();
+        drop(memory.sent(&[&raise()], Timestamp(1)));
+        assert_eq!(memory.ledger.desired, Some((5, Timestamp(1))));
+        assert_eq!(memory.ledger.changed_at, Some(Timestamp(1)));
+    }
+
+    #[test]
+    fn an_answer_replaces_what_may_have_happened() {
+        let mut memory = Memory::default();
+        let unanswered = memory.sent(&[&raise()], Timestamp(1));
+        memory.answered(unanswered, [(&raise(), Outcome::Refused)], Timestamp(2));
+        assert_eq!(memory.ledger.desired, None, "it was refused");
+        assert_eq!(memory.ledger.changed_at, Some(Timestamp(2)), "older views are void all the same");
+    }
+
+    #[test]
+    fn what_is_written_to_kubernetes_is_noted_only_when_it_was_answered() {
+        let delete: Action = MachineAction::DeleteMachine {
+            name: MachineName::new("m"),
+            uid: "u".into(),
+            only_if: crate::OnlyIf::SameUid,
+            why: String::new(),
+        }
+        .into();
+        let mut memory = Memory::default();
+        let unanswered = memory.sent(&[&delete], Timestamp(1));
+        assert_eq!(memory, Memory::default());
+        memory.answered(unanswered, [(&delete, Outcome::Done)], Timestamp(2));
+        assert_eq!(memory.deleted_machines.len(), 1);
+    }
 }

@@ -8,10 +8,35 @@ use foo_model::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use strum::{IntoStaticStr, VariantNames};
 
 /// One thing to do. Actions of a plan are carried out in order; one that fails holds up only what depends on it.
+///
+/// The families are what whoever handles actions tells apart: which object is written, what is void afterwards, what depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
+    /// What is written to the FooMachinePool and its MachinePool.
+    Pool(PoolAction),
+    /// What is read, so that the next plan knows it.
+    Read(ReadAction),
+    /// Changes of the launch template.
+    Template(TemplateAction),
+    /// Changes of the group itself.
+    Group(GroupAction),
+    /// Changes of members of the group, by name.
+    Instance(InstanceAction),
+    /// Calls about our lifecycle hook.
+    Hook(HookAction),
+    /// What is written to FooMachines and Machines.
+    Machine(MachineAction),
+    /// What is done in the workload cluster.
+    Node(NodeAction),
+}
+
+/// What is written to the FooMachinePool and its MachinePool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum PoolAction {
     /// Put our finalizer on the FooMachinePool. Always before the first AWS write.
     AddFinalizer,
     /// Take our finalizer off the FooMachinePool: nothing of it is left.
@@ -28,13 +53,21 @@ pub enum Action {
         /// The ARN.
         arn: String,
     },
-
     /// Record on the FooMachinePool which content does not work. Before anything that follows from it.
     Quarantine {
         /// All of it, the latest last.
         records: Vec<Quarantine>,
     },
+    /// Write MachinePool.spec.replicas, when the size is decided through the group.
+    PublishReplicas {
+        /// The group's desired capacity.
+        replicas: u32,
+    },
+}
 
+/// What is read, so that the next plan knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum ReadAction {
     /// Read the launch template with its versions, then plan again.
     LookAtTemplate,
     /// Ask EC2 whether instances live that are not in the group or wait in it for their end, then plan again.
@@ -42,6 +75,16 @@ pub enum Action {
         /// Their ids.
         ids: Vec<InstanceId>,
     },
+    /// Read our lifecycle hook, then plan again.
+    LookAtHook {
+        /// Group.
+        group: GroupName,
+    },
+}
+
+/// Changes of the launch template.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum TemplateAction {
     /// Make the launch template with its first version.
     CreateTemplate {
         /// Name, equal to the group's.
@@ -87,7 +130,11 @@ pub enum Action {
         /// Template.
         id: LaunchTemplateId,
     },
+}
 
+/// Changes of the group itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum GroupAction {
     /// Make the group.
     CreateGroup(Box<NewGroup>),
     /// Change settings of the group, absolutely.
@@ -120,6 +167,16 @@ pub enum Action {
         /// Processes.
         processes: BTreeSet<Process>,
     },
+    /// Delete the empty group.
+    DeleteGroup {
+        /// Group.
+        name: GroupName,
+    },
+}
+
+/// Changes of members of the group, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum InstanceAction {
     /// Put scale-in protection back on members that lack it.
     ProtectInstances {
         /// Group.
@@ -138,11 +195,12 @@ pub enum Action {
         /// Why, for events and logs.
         why: String,
     },
-    /// Read our lifecycle hook, then plan again.
-    LookAtHook {
-        /// Group.
-        group: GroupName,
-    },
+}
+
+/// Calls about our lifecycle hook. None changes what a look at the group shows: an instance whose hook is completed was on its
+/// way out before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum HookAction {
     /// Make our terminating hook, or give it other terms.
     PutHook {
         /// Group.
@@ -166,12 +224,11 @@ pub enum Action {
         /// Why, for events and logs.
         why: String,
     },
-    /// Delete the empty group.
-    DeleteGroup {
-        /// Group.
-        name: GroupName,
-    },
+}
 
+/// What is written to FooMachines and Machines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum MachineAction {
     /// Make the FooMachine of an instance.
     CreateFooMachine {
         /// Name.
@@ -211,11 +268,6 @@ pub enum Action {
         /// Why, for events and logs.
         why: String,
     },
-    /// Cordon Nodes, in the workload cluster. Each stands for itself: some may be done and others not.
-    CordonNodes {
-        /// Instances whose Nodes they are, and their Machines.
-        nodes: BTreeMap<InstanceId, MachineName>,
-    },
     /// Say on a Machine that there is nothing left to drain.
     ExcludeFromDraining {
         /// Name.
@@ -232,10 +284,15 @@ pub enum Action {
         /// The timeouts.
         timeouts: DeletionTimeouts,
     },
-    /// Write MachinePool.spec.replicas, when the size is decided through the group.
-    PublishReplicas {
-        /// The group's desired capacity.
-        replicas: u32,
+}
+
+/// What is done in the workload cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum NodeAction {
+    /// Cordon Nodes, in the workload cluster. Each stands for itself: some may be done and others not.
+    CordonNodes {
+        /// Instances whose Nodes they are, and their Machines.
+        nodes: BTreeMap<InstanceId, MachineName>,
     },
 }
 
@@ -257,32 +314,245 @@ pub enum OnlyIf {
     },
 }
 
+/// The name of an action without its values, for logs and metrics. It comes from the type and is never spelled out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionKind(&'static str);
+
+impl ActionKind {
+    /// The name, in CamelCase.
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for ActionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
 impl Action {
+    /// Which action it is.
+    pub fn kind(&self) -> ActionKind {
+        ActionKind(match self {
+            Self::Pool(action) => action.into(),
+            Self::Read(action) => action.into(),
+            Self::Template(action) => action.into(),
+            Self::Group(action) => action.into(),
+            Self::Instance(action) => action.into(),
+            Self::Hook(action) => action.into(),
+            Self::Machine(action) => action.into(),
+            Self::Node(action) => action.into(),
+        })
+    }
+
+    /// The group that a call names; the template of the group's name is not the group.
+    pub fn group(&self) -> Option<&GroupName> {
+        match self {
+            Self::Group(action) => Some(action.group()),
+            Self::Instance(action) => Some(action.group()),
+            Self::Hook(action) => Some(action.group()),
+            Self::Read(ReadAction::LookAtHook { group }) => Some(group),
+            Self::Read(ReadAction::LookAtTemplate | ReadAction::LookAtStrays { .. })
+            | Self::Pool(_)
+            | Self::Template(_)
+            | Self::Machine(_)
+            | Self::Node(_) => None,
+        }
+    }
+
+    /// The Machine or FooMachine, which have the same name, that it writes.
+    pub fn machine(&self) -> Option<&MachineName> {
+        match self {
+            Self::Machine(action) => Some(action.name()),
+            Self::Pool(_)
+            | Self::Read(_)
+            | Self::Template(_)
+            | Self::Group(_)
+            | Self::Instance(_)
+            | Self::Hook(_)
+            | Self::Node(_) => None,
+        }
+    }
+
+    /// The one instance that it is about.
+    pub fn instance(&self) -> Option<&InstanceId> {
+        match self {
+            Self::Instance(InstanceAction::TerminateInstance { id, .. })
+            | Self::Hook(HookAction::BeatHook { id, .. } | HookAction::CompleteHook { id, .. })
+            | Self::Machine(MachineAction::CreateFooMachine { instance: id, .. }) => Some(id),
+            Self::Instance(InstanceAction::ProtectInstances { .. })
+            | Self::Hook(HookAction::PutHook { .. })
+            | Self::Machine(
+                MachineAction::DeleteFooMachine { .. }
+                | MachineAction::ReleaseFooMachine { .. }
+                | MachineAction::DeleteMachine { .. }
+                | MachineAction::ExcludeFromDraining { .. }
+                | MachineAction::SetMachineTimeouts { .. },
+            )
+            | Self::Pool(_)
+            | Self::Read(_)
+            | Self::Template(_)
+            | Self::Group(_)
+            | Self::Node(_) => None,
+        }
+    }
+
     /// Whether it changes the group, so that older observations of it are void afterwards. An instance that is let go was on
     /// its way out before: nothing that is decided on rests on whether a look shows it a step further.
     pub fn changes_group(&self) -> bool {
-        matches!(
-            self,
-            Self::CreateGroup(_)
-                | Self::UpdateGroup { .. }
-                | Self::TagGroup { .. }
-                | Self::SuspendProcesses { .. }
-                | Self::ResumeProcesses { .. }
-                | Self::ProtectInstances { .. }
-                | Self::TerminateInstance { .. }
-                | Self::DeleteGroup { .. }
-        )
+        match self {
+            Self::Group(_) | Self::Instance(_) => true,
+            Self::Pool(_)
+            | Self::Read(_)
+            | Self::Template(_)
+            | Self::Hook(_)
+            | Self::Machine(_)
+            | Self::Node(_) => false,
+        }
     }
 
     /// Whether it changes the launch template.
     pub fn changes_template(&self) -> bool {
-        matches!(
-            self,
-            Self::CreateTemplate { .. }
-                | Self::CreateTemplateVersion { .. }
-                | Self::CopyTemplateVersion { .. }
-                | Self::DeleteTemplateVersions { .. }
-                | Self::DeleteTemplate { .. }
-        )
+        match self {
+            Self::Template(_) => true,
+            Self::Pool(_)
+            | Self::Read(_)
+            | Self::Group(_)
+            | Self::Instance(_)
+            | Self::Hook(_)
+            | Self::Machine(_)
+            | Self::Node(_) => false,
+        }
+    }
+}
+
+impl GroupAction {
+    /// The group.
+    pub fn group(&self) -> &GroupName {
+        match self {
+            Self::CreateGroup(group) => &group.name,
+            Self::UpdateGroup { name, .. }
+            | Self::TagGroup { name, .. }
+            | Self::SuspendProcesses { name, .. }
+            | Self::ResumeProcesses { name, .. }
+            | Self::DeleteGroup { name } => name,
+        }
+    }
+}
+
+impl InstanceAction {
+    /// The group whose members they are.
+    pub fn group(&self) -> &GroupName {
+        match self {
+            Self::ProtectInstances { name: group, .. } | Self::TerminateInstance { group, .. } => group,
+        }
+    }
+}
+
+impl HookAction {
+    /// The group whose hook it is.
+    pub fn group(&self) -> &GroupName {
+        match self {
+            Self::PutHook { group, .. } | Self::BeatHook { group, .. } | Self::CompleteHook { group, .. } => {
+                group
+            }
+        }
+    }
+}
+
+impl MachineAction {
+    /// The name of the Machine and of its FooMachine.
+    pub fn name(&self) -> &MachineName {
+        match self {
+            Self::CreateFooMachine { name, .. }
+            | Self::DeleteFooMachine { name, .. }
+            | Self::ReleaseFooMachine { name, .. }
+            | Self::DeleteMachine { name, .. }
+            | Self::ExcludeFromDraining { name, .. }
+            | Self::SetMachineTimeouts { name, .. } => name,
+        }
+    }
+}
+
+/// An action of a family is an action.
+macro_rules! families {
+    ($($family:ident($action:ident)),* $(,)?) => {$(
+        impl From<$action> for Action {
+            fn from(action: $action) -> Self {
+                Self::$family(action)
+            }
+        }
+    )*};
+}
+
+families!(
+    Pool(PoolAction),
+    Read(ReadAction),
+    Template(TemplateAction),
+    Group(GroupAction),
+    Instance(InstanceAction),
+    Hook(HookAction),
+    Machine(MachineAction),
+    Node(NodeAction),
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_actions_in_metrics_stay() {
+        let families = [
+            PoolAction::VARIANTS,
+            ReadAction::VARIANTS,
+            TemplateAction::VARIANTS,
+            GroupAction::VARIANTS,
+            InstanceAction::VARIANTS,
+            HookAction::VARIANTS,
+            MachineAction::VARIANTS,
+            NodeAction::VARIANTS,
+        ];
+        let names = families.concat();
+        assert_eq!(
+            names,
+            [
+                "AddFinalizer",
+                "RemoveFinalizer",
+                "BlockMove",
+                "UnblockMove",
+                "ForgetAdoption",
+                "RecordArn",
+                "Quarantine",
+                "PublishReplicas",
+                "LookAtTemplate",
+                "LookAtStrays",
+                "LookAtHook",
+                "CreateTemplate",
+                "CreateTemplateVersion",
+                "CopyTemplateVersion",
+                "DeleteTemplateVersions",
+                "DeleteTemplate",
+                "CreateGroup",
+                "UpdateGroup",
+                "TagGroup",
+                "SuspendProcesses",
+                "ResumeProcesses",
+                "DeleteGroup",
+                "ProtectInstances",
+                "TerminateInstance",
+                "PutHook",
+                "BeatHook",
+                "CompleteHook",
+                "CreateFooMachine",
+                "DeleteFooMachine",
+                "ReleaseFooMachine",
+                "DeleteMachine",
+                "ExcludeFromDraining",
+                "SetMachineTimeouts",
+                "CordonNodes",
+            ]
+        );
+        assert_eq!(Action::from(PoolAction::RecordArn { arn: String::new() }).kind().name(), "RecordArn");
     }
 }

@@ -1,12 +1,15 @@
 //! What is true of a pool and what it waits for, as data: conditions, counts, events and the next look all come
 //! from here, so that status, logs and the plugin say the same.
 
-use crate::action::Action;
+use crate::action::{
+    Action, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, TemplateAction,
+};
 use crate::observed::Stray;
 use foo_model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use strum::{IntoStaticStr, VariantNames};
 
 /// The outcome of a pass besides its actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,8 +67,21 @@ pub struct Condition {
     pub message: String,
 }
 
-/// The conditions of a FooMachinePool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The conditions of a FooMachinePool, by the names that its status has them by.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantNames,
+)]
 pub enum ConditionKind {
     /// Summary of the others.
     Ready,
@@ -93,8 +109,8 @@ pub enum ConditionKind {
     AutoscalerReady,
 }
 
-/// Status of a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Status of a condition, as the status of the pool says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum Status {
     /// It holds.
     True,
@@ -183,8 +199,8 @@ pub struct RolloutReport {
     pub message: String,
 }
 
-/// Whether a roll-out goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Whether a roll-out goes on, by the names that status.rollout.phase has; from those a restarted manager reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum RolloutPhase {
     /// Nothing is outdated.
     Finished,
@@ -245,28 +261,38 @@ pub enum About {
 impl About {
     /// Whether it is that action.
     pub fn is(&self, action: &Action) -> bool {
-        match (self, action) {
-            (
-                Self::Machine(machine),
-                Action::DeleteMachine { name, .. } | Action::ExcludeFromDraining { name, .. },
-            ) => machine == name,
-            (Self::Instance(instance), Action::TerminateInstance { id, .. })
-            | (Self::Hook(instance), Action::CompleteHook { id, .. }) => instance == id,
-            (Self::NewGroup, Action::CreateGroup(_))
-            | (
-                Self::TemplateVersion,
-                Action::CreateTemplateVersion { .. } | Action::CopyTemplateVersion { .. },
-            )
-            | (Self::Verdict, Action::Quarantine { .. })
-            | (Self::Adoption, Action::TagGroup { .. }) => true,
-            (Self::Group, Action::UpdateGroup { change, .. }) => change.desired.is_some(),
-            _ => false,
+        match self {
+            Self::Nothing => false,
+            Self::Machine(machine) => matches!(
+                action,
+                Action::Machine(MachineAction::DeleteMachine { name, .. } | MachineAction::ExcludeFromDraining { name, .. })
+                if name == machine
+            ),
+            Self::Instance(instance) => {
+                matches!(action, Action::Instance(InstanceAction::TerminateInstance { id, .. }) if id == instance)
+            }
+            Self::Hook(instance) => {
+                matches!(action, Action::Hook(HookAction::CompleteHook { id, .. }) if id == instance)
+            }
+            Self::NewGroup => matches!(action, Action::Group(GroupAction::CreateGroup(_))),
+            Self::Group => {
+                matches!(action, Action::Group(GroupAction::UpdateGroup { change, .. }) if change.desired.is_some())
+            }
+            Self::TemplateVersion => matches!(
+                action,
+                Action::Template(
+                    TemplateAction::CreateTemplateVersion { .. } | TemplateAction::CopyTemplateVersion { .. }
+                )
+            ),
+            Self::Verdict => matches!(action, Action::Pool(PoolAction::Quarantine { .. })),
+            Self::Adoption => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
         }
     }
 }
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How bad it is, by the names that it has in metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Severity {
     /// As it should be.
     Normal,
@@ -308,6 +334,41 @@ pub fn some_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_in_statuses_and_metrics_stay() {
+        let conditions = [
+            "Ready",
+            "Paused",
+            "CredentialsReady",
+            "LaunchTemplateReady",
+            "AutoScalingGroupReady",
+            "CapacityAvailable",
+            "ScalingUp",
+            "ScalingDown",
+            "RollingOut",
+            "Remediating",
+            "Deleting",
+            "AutoscalerReady",
+        ];
+        assert_eq!(ConditionKind::VARIANTS, conditions);
+        assert_eq!(Status::VARIANTS, ["True", "False", "Unknown"]);
+        let phases = [
+            "Finished",
+            "OnDelete",
+            "Paused",
+            "Waiting",
+            "Preparing",
+            "Rolling",
+            "Halted",
+            "RollingBack",
+            "RolledBack",
+        ];
+        assert_eq!(RolloutPhase::VARIANTS, phases);
+        assert_eq!(Severity::VARIANTS, ["normal", "warning"]);
+        assert_eq!(<&str>::from(RolloutPhase::RollingBack), "RollingBack");
+        assert_eq!(<&str>::from(ConditionKind::ScalingUp), "ScalingUp");
+    }
 
     #[test]
     fn three_are_named_and_the_others_counted() {

@@ -1,6 +1,6 @@
 //! One Machine is deleted, whichever step wants it: two reasons make one deletion.
 
-use crate::action::{Action, OnlyIf};
+use crate::action::{MachineAction, OnlyIf};
 use crate::draft::{Draft, Stage};
 use crate::situation::Situation;
 use foo_model::Machine;
@@ -19,7 +19,7 @@ pub(crate) fn delete_machine(
     }
     draft.act(
         Stage::Machines,
-        Action::DeleteMachine {
+        MachineAction::DeleteMachine {
             name: machine.name.clone(),
             uid: machine.uid.clone(),
             only_if: OnlyIf::SameUid,

@@ -1,6 +1,6 @@
 //! Which released instances are ended, and does the group shrink by it?
 
-use crate::action::Action;
+use crate::action::InstanceAction;
 use crate::draft::{Draft, Stage};
 use crate::memory::BUSY_FOR;
 use crate::report::{About, Severity};
@@ -115,5 +115,5 @@ fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Dra
         format!("instance {id} is ended: {why}"),
     );
     let group = group.name.clone();
-    draft.act(Stage::Ends, Action::TerminateInstance { group, id, decrement, why: why.to_owned() });
+    draft.act(Stage::Ends, InstanceAction::TerminateInstance { group, id, decrement, why: why.to_owned() });
 }

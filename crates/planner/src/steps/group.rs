@@ -2,7 +2,7 @@
 //!
 //! Sizes other than the minimum are the size step's business.
 
-use crate::action::Action;
+use crate::action::{GroupAction, InstanceAction};
 use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
 use crate::report::{About, Severity};
@@ -75,7 +75,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
             format!("Auto Scaling group {} is made, size {size}", identity.group),
         );
     }
-    draft.act(Stage::Group, Action::CreateGroup(Box::new(group)));
+    draft.act(Stage::Group, GroupAction::CreateGroup(Box::new(group)));
     draft.act(Stage::Group, suspend(situation));
 }
 
@@ -102,7 +102,7 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
                 "AWS had suspended launches by itself; they are resumed because something else is wanted now";
             draft.tell(Severity::Normal, About::Nothing, "LaunchResumed", message);
             let processes = BTreeSet::from([Process::Launch]);
-            draft.act(Stage::Decorate, Action::ResumeProcesses { name: group.name.clone(), processes });
+            draft.act(Stage::Decorate, GroupAction::ResumeProcesses { name: group.name.clone(), processes });
         }
         Some(_) | None => {}
     }
@@ -139,7 +139,7 @@ fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft:
         }
         Difference::Tags => {
             let tags = lacking_tags(situation, group);
-            draft.act(Stage::Decorate, Action::TagGroup { name: group.name.clone(), tags });
+            draft.act(Stage::Decorate, GroupAction::TagGroup { name: group.name.clone(), tags });
         }
         Difference::Processes => draft.act(Stage::Decorate, suspend(situation)),
     }
@@ -156,8 +156,8 @@ fn change_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     draft.change(format!("maximum size {} → {max}", group.sizes.max), |change| change.max = Some(max));
 }
 
-fn suspend(situation: &Situation<'_>) -> Action {
-    Action::SuspendProcesses {
+fn suspend(situation: &Situation<'_>) -> GroupAction {
+    GroupAction::SuspendProcesses {
         name: situation.desired.identity.group.clone(),
         processes: BTreeSet::from([Process::AZRebalance]),
     }
@@ -178,6 +178,9 @@ pub(crate) fn protect(situation: &Situation<'_>, group: &Group, draft: &mut Draf
         .map(|instance| instance.id.clone())
         .collect();
     for ids in bare.chunks(PROTECT_AT_ONCE) {
-        draft.act(Stage::Protect, Action::ProtectInstances { name: group.name.clone(), ids: ids.to_vec() });
+        draft.act(
+            Stage::Protect,
+            InstanceAction::ProtectInstances { name: group.name.clone(), ids: ids.to_vec() },
+        );
     }
 }

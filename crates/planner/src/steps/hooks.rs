@@ -4,7 +4,7 @@
 //! refresh, we ourselves) it comes to `Terminating:Wait` here. Its Machine is deleted (the machines step), Cluster API
 //! drains its Node, and only then is the hook completed. Events are not needed for it: the sweep sees the state.
 
-use crate::action::Action;
+use crate::action::{HookAction, ReadAction};
 use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
 use crate::observed::Look;
@@ -22,9 +22,9 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let name = group.name.clone();
     match &situation.observed.hook {
-        Look::Unknown => draft.act(Stage::Look, Action::LookAtHook { group: name }),
+        Look::Unknown => draft.act(Stage::Look, ReadAction::LookAtHook { group: name }),
         Look::At { at, .. } if is_outdated(situation, *at) => {
-            draft.act(Stage::Look, Action::LookAtHook { group: name });
+            draft.act(Stage::Look, ReadAction::LookAtHook { group: name });
         }
         Look::At { seen: Some(terms), .. } if *terms == HookConfig::OURS => {}
         Look::At { seen, .. } => {
@@ -32,7 +32,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
                 let message = "the hook foo-drain was changed by somebody else; it is put right";
                 draft.tell(Severity::Warning, About::Nothing, "DrainHookRepaired", message);
             }
-            draft.act(Stage::Decorate, Action::PutHook { group: name, terms: HookConfig::OURS });
+            draft.act(Stage::Decorate, HookAction::PutHook { group: name, terms: HookConfig::OURS });
         }
         Look::Failed { .. } => {}
     }
@@ -141,7 +141,7 @@ fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Dr
         draft.tell(Severity::Warning, About::Hook(id.clone()), "DrainCutShort", message);
     }
     let group = group.name.clone();
-    draft.act(Stage::Ends, Action::CompleteHook { group, id, why: why.to_owned() });
+    draft.act(Stage::Ends, HookAction::CompleteHook { group, id, why: why.to_owned() });
 }
 
 fn beat(group: &Group, member: &Member<'_>, hold: Hold, now: Timestamp, draft: &mut Draft) {
@@ -152,5 +152,5 @@ fn beat(group: &Group, member: &Member<'_>, hold: Hold, now: Timestamp, draft: &
         draft.wake_at(due);
         return;
     }
-    draft.act(Stage::Protect, Action::BeatHook { group: group.name.clone(), id });
+    draft.act(Stage::Protect, HookAction::BeatHook { group: group.name.clone(), id });
 }

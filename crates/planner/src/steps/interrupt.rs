@@ -5,7 +5,7 @@
 //! replacement came; or what is at risk only gets no more pods. Without the announcement the group's hook holds what AWS ends (see the hooks step); what is lost
 //! then is time.
 
-use crate::action::Action;
+use crate::action::NodeAction;
 use crate::desired::Rebalance;
 use crate::draft::{Draft, Stage};
 use crate::report::{About, Severity};
@@ -117,7 +117,7 @@ pub(crate) fn cordon(situation: &Situation<'_>, draft: &mut Draft) {
         .map(|(_, instance, machine)| (instance, machine))
         .collect();
     if !nodes.is_empty() {
-        draft.act(Stage::Last, Action::CordonNodes { nodes });
+        draft.act(Stage::Last, NodeAction::CordonNodes { nodes });
         draft.wake_at(now.plus(CORDON_NEXT));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Kubernetes objects only; AWS is not written to here.
 
-use crate::action::Action;
+use crate::action::{MachineAction, ReadAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::Stray;
@@ -59,7 +59,7 @@ fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     }
     draft.act(
         Stage::Machines,
-        Action::CreateFooMachine {
+        MachineAction::CreateFooMachine {
             name: member.name.clone(),
             instance: member.instance.id.clone(),
             zone: member.instance.zone.clone(),
@@ -71,7 +71,7 @@ fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
 /// Nothing is left to drain.
 fn exclude(machine: &Machine, draft: &mut Draft) {
     let (name, uid) = (machine.name.clone(), machine.uid.clone());
-    draft.act(Stage::Machines, Action::ExcludeFromDraining { name, uid });
+    draft.act(Stage::Machines, MachineAction::ExcludeFromDraining { name, uid });
 }
 
 fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
@@ -103,7 +103,7 @@ pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
     }
     if !unknown.is_empty() {
         unknown.extend(let_go(situation));
-        draft.act(Stage::Look, Action::LookAtStrays { ids: unknown });
+        draft.act(Stage::Look, ReadAction::LookAtStrays { ids: unknown });
     }
     for member in taken(situation).filter(|member| member.word == Some(Stray::Gone)) {
         if let Some(machine) = member.machine.filter(|machine| !machine.drain_excluded) {
@@ -159,11 +159,11 @@ fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
         // Not before its Machine is seen deleting: a Machine that outlives its FooMachine would stay for ever.
         let orphans = absentee.machine.is_some_and(|machine| !machine.deletion.is_deleting());
         if foo_machine.held && !orphans {
-            draft.act(Stage::Machines, Action::ReleaseFooMachine { name, uid });
+            draft.act(Stage::Machines, MachineAction::ReleaseFooMachine { name, uid });
         }
     } else if absentee.machine.is_none() && !situation.memory.created_machines.contains_key(&name) {
         let why = "its instance is gone and it has no Machine".to_owned();
-        draft.act(Stage::Machines, Action::DeleteFooMachine { name, uid, why });
+        draft.act(Stage::Machines, MachineAction::DeleteFooMachine { name, uid, why });
     }
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn set_timeouts(situation: &Situation<'_>, draft: &mut Draft) {
         if lacks(machine.timeouts, wanted) {
             draft.act(
                 Stage::Machines,
-                Action::SetMachineTimeouts {
+                MachineAction::SetMachineTimeouts {
                     name: machine.name.clone(),
                     uid: machine.uid.clone(),
                     timeouts: wanted,

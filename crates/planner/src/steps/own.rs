@@ -1,6 +1,6 @@
 //! May we act on this pool, and how do we let go of it?
 
-use crate::action::Action;
+use crate::action::{GroupAction, MachineAction, PoolAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, Moves};
@@ -15,7 +15,7 @@ use foo_model::names::TAG_INSTALLATION;
 pub(crate) fn take_hold(situation: &Situation<'_>, draft: &mut Draft) {
     let something = matches!(situation.view, View::Ours(_)) || !situation.observed.foo_machines.is_empty();
     if situation.observed.finalizer == Finalizer::Absent && (something || draft.does_something()) {
-        draft.act_first(Stage::Own, Action::AddFinalizer);
+        draft.act_first(Stage::Own, PoolAction::AddFinalizer);
     }
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn take_hold(situation: &Situation<'_>, draft: &mut Draft) {
 /// spec keeps naming the old one; the group's condition says so.
 pub(crate) fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
     if let (View::Ours(group), None) = (situation.view, &situation.observed.recorded_arn) {
-        draft.act(Stage::Own, Action::RecordArn { arn: group.arn.clone() });
+        draft.act(Stage::Own, PoolAction::RecordArn { arn: group.arn.clone() });
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
         format!("Auto Scaling group {} is taken over from management cluster {from}", group.name),
     );
     let tags = [(TAG_INSTALLATION.to_owned(), identity.installation.clone())].into();
-    draft.act(Stage::Own, Action::TagGroup { name: group.name.clone(), tags });
+    draft.act(Stage::Own, GroupAction::TagGroup { name: group.name.clone(), tags });
 }
 
 /// Takes the permission to adopt away once the group is this management cluster's: two that had each other's would take the
@@ -57,7 +57,7 @@ pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
     let View::Ours(group) = situation.view else { return };
     let done = group.tags.get(TAG_INSTALLATION) == Some(&identity.installation);
     if done && identity.adopt_from.is_some() {
-        draft.act(Stage::Own, Action::ForgetAdoption);
+        draft.act(Stage::Own, PoolAction::ForgetAdoption);
     }
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
 pub(crate) fn block_move(situation: &Situation<'_>, draft: &mut Draft) {
     let recorded = situation.observed.recorded_arn.is_some() || matches!(situation.view, View::Ours(_));
     match situation.observed.moves {
-        Moves::Free if !recorded && draft.makes_something() => draft.act(Stage::Own, Action::BlockMove),
-        Moves::Blocked if recorded => draft.act(Stage::Own, Action::UnblockMove),
+        Moves::Free if !recorded && draft.makes_something() => draft.act(Stage::Own, PoolAction::BlockMove),
+        Moves::Blocked if recorded => draft.act(Stage::Own, PoolAction::UnblockMove),
         Moves::Free | Moves::Blocked => {}
     }
 }
@@ -90,7 +90,7 @@ pub(crate) fn unblock_move(situation: &Situation<'_>, draft: &mut Draft) {
         View::Unknown | View::Failed { .. } => false,
     };
     if clear || situation.observed.recorded_arn.is_some() {
-        draft.act(Stage::Own, Action::UnblockMove);
+        draft.act(Stage::Own, PoolAction::UnblockMove);
     }
 }
 
@@ -99,11 +99,11 @@ pub(crate) fn let_go(situation: &Situation<'_>, draft: &mut Draft) {
     for foo_machine in situation.observed.foo_machines.iter().filter(|foo_machine| foo_machine.held) {
         draft.act(
             Stage::Machines,
-            Action::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() },
+            MachineAction::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() },
         );
     }
     if situation.observed.finalizer == Finalizer::Present {
-        draft.act(Stage::Finish, Action::RemoveFinalizer);
+        draft.act(Stage::Finish, PoolAction::RemoveFinalizer);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Machines first, drained by Cluster API; then instances, the group, the template, and our finalizer last. Nothing
 //! that is missing (bootstrap data, an image) can hold it up, and nothing is ever force-deleted.
 
-use crate::action::Action;
+use crate::action::{GroupAction, MachineAction, PoolAction, ReadAction, TemplateAction};
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, Look};
 use crate::situation::{Member, Situation, Standing, View, claim, group_is_gone};
@@ -67,7 +67,7 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
             let why = "the pool is being removed and it has no Machine".to_owned();
             draft.act(
                 Stage::Machines,
-                Action::DeleteFooMachine {
+                MachineAction::DeleteFooMachine {
                     name: foo_machine.name.clone(),
                     uid: foo_machine.uid.clone(),
                     why,
@@ -90,7 +90,7 @@ fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     // A person forbade it, and takes that back or not.
     let allowed = group.deletion_protection != DeletionProtection::All;
     if empty && allowed && draft.pending_change().desired.is_none() {
-        draft.act(Stage::Finish, Action::DeleteGroup { name: group.name.clone() });
+        draft.act(Stage::Finish, GroupAction::DeleteGroup { name: group.name.clone() });
     }
 }
 
@@ -146,7 +146,7 @@ fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     {
         draft.act(
             Stage::Machines,
-            Action::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() },
+            MachineAction::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() },
         );
     }
 }
@@ -156,17 +156,17 @@ fn finish(situation: &Situation<'_>, draft: &mut Draft) {
     match &situation.observed.template {
         _ if situation.other_installation().is_some() => {}
         Look::Unknown | Look::Failed { .. } => {
-            draft.act(Stage::Look, Action::LookAtTemplate);
+            draft.act(Stage::Look, ReadAction::LookAtTemplate);
             return;
         }
         Look::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {
-            draft.act(Stage::Finish, Action::DeleteTemplate { id: template.id.clone() });
+            draft.act(Stage::Finish, TemplateAction::DeleteTemplate { id: template.id.clone() });
             return;
         }
         // Gone, or somebody else's.
         Look::At { .. } => {}
     }
     if situation.observed.foo_machines.is_empty() && situation.observed.finalizer == Finalizer::Present {
-        draft.act(Stage::Finish, Action::RemoveFinalizer);
+        draft.act(Stage::Finish, PoolAction::RemoveFinalizer);
     }
 }

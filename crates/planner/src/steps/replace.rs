@@ -5,7 +5,7 @@
 //! instance is replaced by the group (see the ends step), which launches the new content.
 
 use super::victims::Queue;
-use crate::action::Action;
+use crate::action::PoolAction;
 use crate::desired::{Goal, OnFailure, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::Trial;
@@ -38,7 +38,7 @@ pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
         records.drain(..records.len().saturating_sub(RECORDS));
     }
     if records != situation.observed.quarantine {
-        draft.act(Stage::Own, Action::Quarantine { records });
+        draft.act(Stage::Own, PoolAction::Quarantine { records });
     }
     failed.is_none()
 }

@@ -3,7 +3,7 @@
 //! Raising is an absolute write to the target. Lowering only ever cancels capacity that was never launched.
 //! Nothing here ends an instance.
 
-use crate::action::Action;
+use crate::action::PoolAction;
 use crate::desired::Size;
 use crate::draft::{Draft, Stage};
 use crate::report::{About, Severity};
@@ -130,7 +130,7 @@ fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
 fn publish(group: &Group, published: u32, draft: &mut Draft) {
     let replicas = group.sizes.desired;
     if replicas != published {
-        draft.act(Stage::Publish, Action::PublishReplicas { replicas });
+        draft.act(Stage::Publish, PoolAction::PublishReplicas { replicas });
     }
 }
 

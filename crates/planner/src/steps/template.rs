@@ -2,7 +2,7 @@
 //!
 //! One stage at a time: what was created is looked at before anything builds on it.
 
-use crate::action::Action;
+use crate::action::{ReadAction, TemplateAction};
 use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
@@ -48,7 +48,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     // Before the group is seen, the template may be another management cluster's: its own tags do not tell.
     let seen = situation.observed.group.seen().is_some();
     match stand(situation) {
-        Stand::Unknown | Stand::Failed { .. } => draft.act(Stage::Look, Action::LookAtTemplate),
+        Stand::Unknown | Stand::Failed { .. } => draft.act(Stage::Look, ReadAction::LookAtTemplate),
         Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) if !seen => {}
         Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
         Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
@@ -69,17 +69,17 @@ fn look_again(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.foreign_since.unwrap_or(at);
     let due = at.plus(since.until(at).clamp(FOREIGN_AGAIN, FOREIGN_AT_LAST));
     if situation.observed.now >= due {
-        draft.act(Stage::Look, Action::LookAtTemplate);
+        draft.act(Stage::Look, ReadAction::LookAtTemplate);
     } else {
         draft.wake_at(due);
     }
 }
 
-fn create(situation: &Situation<'_>, wanted: &Template) -> Action {
+fn create(situation: &Situation<'_>, wanted: &Template) -> TemplateAction {
     let identity = &situation.desired.identity;
     let mut tags = situation.desired.group.tags.clone();
     tags.extend(identity.ownership_tags());
-    Action::CreateTemplate {
+    TemplateAction::CreateTemplate {
         name: identity.group.as_str().to_owned(),
         content: Box::new(wanted.content.clone()),
         hashes: wanted.hashes(),
@@ -103,7 +103,7 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
     );
     draft.act(
         Stage::Template,
-        Action::CreateTemplateVersion {
+        TemplateAction::CreateTemplateVersion {
             id: template.id.clone(),
             content: Box::new(wanted.content.clone()),
             hashes: wanted.hashes(),
@@ -127,7 +127,7 @@ fn copy_version(
     );
     draft.act(
         Stage::Template,
-        Action::CopyTemplateVersion {
+        TemplateAction::CopyTemplateVersion {
             id: template.id.clone(),
             from,
             user_data: wanted.content.user_data.clone(),
@@ -182,7 +182,10 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
         .collect();
     if prunable.len() > PRUNE_ABOVE {
         let versions = prunable.into_iter().take(PRUNE_AT_ONCE).collect();
-        draft.act(Stage::Template, Action::DeleteTemplateVersions { id: template.id.clone(), versions });
+        draft.act(
+            Stage::Template,
+            TemplateAction::DeleteTemplateVersions { id: template.id.clone(), versions },
+        );
     }
 }
 

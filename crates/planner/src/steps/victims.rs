@@ -3,7 +3,7 @@
 //! Choosing means deleting the Machine; nothing is written to AWS. A Machine with a deletionTimestamp is the record
 //! of the choice, no other is kept.
 
-use crate::action::{Action, OnlyIf};
+use crate::action::{MachineAction, OnlyIf};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Held, Stage, Until};
 use crate::report::{About, Severity};
@@ -280,7 +280,7 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
         format!("Machine {name} goes: {why}"),
     );
     let uid = candidate.machine.uid.clone();
-    draft.act(Stage::Victims, Action::DeleteMachine { name, uid, only_if, why });
+    draft.act(Stage::Victims, MachineAction::DeleteMachine { name, uid, only_if, why });
 }
 
 /// Candidates by rank and zone, each queue in the order of the policy. Taking one is a comparison of the zones'

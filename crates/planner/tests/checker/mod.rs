@@ -3,21 +3,26 @@
 use crate::world::{World, pool};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{Decrement, GroupChange, GroupName, InstanceId, SignalKind};
+use foo_planner::action::{
+    GroupAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
+};
 use foo_planner::check::Rule;
 use foo_planner::desired::{PausedBy, Rebalance};
-use foo_planner::{Action, OnlyIf, Plan, violations};
+use foo_planner::{Action, OnlyIf, Plan, Violation, violations};
 
-/// The rules that a plan of only this action breaks.
-fn broken_by(world: &mut World, action: Action) -> Vec<Rule> {
+/// What the checker finds in a plan of only this action.
+fn found_in(world: &mut World, action: Action) -> Vec<Violation> {
     world.wait(1);
     world.look();
     let plan = Plan { actions: vec![action], ..world.plan_of(0) };
     let memory = world.managers[0].memory.clone();
     let observed = world.observe(0);
-    let mut rules: Vec<Rule> = violations(&world.desired, &observed, &memory, &plan)
-        .into_iter()
-        .map(|violation| violation.rule)
-        .collect();
+    violations(&world.desired, &observed, &memory, &plan)
+}
+
+/// The rules that a plan of only this action breaks.
+fn broken_by(world: &mut World, action: Action) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = found_in(world, action).iter().map(Violation::rule).collect();
     rules.dedup();
     rules
 }
@@ -27,16 +32,16 @@ fn group() -> GroupName {
 }
 
 fn end(number: u32, decrement: Decrement) -> Action {
-    Action::TerminateInstance {
+    Action::Instance(InstanceAction::TerminateInstance {
         group: group(),
         id: InstanceId::new(format!("i-{number:08x}")),
         decrement,
         why: String::new(),
-    }
+    })
 }
 
 fn set(change: GroupChange) -> Action {
-    Action::UpdateGroup { name: group(), change, why: String::new() }
+    Action::Group(GroupAction::UpdateGroup { name: group(), change, why: String::new() })
 }
 
 fn desired(desired: u32) -> GroupChange {
@@ -45,12 +50,20 @@ fn desired(desired: u32) -> GroupChange {
 
 fn delete(world: &World, index: usize, only_if: OnlyIf) -> Action {
     let machine = &world.kube.machines[index];
-    Action::DeleteMachine {
+    Action::Machine(MachineAction::DeleteMachine {
         name: machine.name.clone(),
         uid: machine.uid.clone(),
         only_if,
         why: String::new(),
-    }
+    })
+}
+
+#[test]
+fn a_violation_tells_what_it_is_about() {
+    let mut world = pool().of(2).running();
+    let found = found_in(&mut world, end(1, Decrement::Replace));
+    assert_eq!(found, [Violation::EndedUnreleased { id: InstanceId::new("i-00000001") }]);
+    assert_eq!(found[0].to_string(), "ends-only-released: i-00000001 is ended unreleased");
 }
 
 #[test]
@@ -151,16 +164,21 @@ fn deciding_on_sizes_before_things_settled() {
 #[test]
 fn acting_on_what_is_another_installations() {
     let mut world = pool().of(3).running();
-    let tag = |key: &str, value: &str| Action::TagGroup {
-        name: group(),
-        tags: [(key.to_owned(), value.to_owned())].into(),
+    let tag = |key: &str, value: &str| {
+        Action::Group(GroupAction::TagGroup {
+            name: group(),
+            tags: [(key.to_owned(), value.to_owned())].into(),
+        })
     };
     let elsewhere = (TAG_INSTALLATION.to_owned(), "elsewhere".to_owned());
     world.cloud.group.as_mut().unwrap().tags.extend([elsewhere]);
     assert_eq!(broken_by(&mut world, tag("team", "red")), [Rule::OwnOnly]);
     assert_eq!(broken_by(&mut world, tag(TAG_INSTALLATION, "here")), [Rule::OwnOnly], "nobody allowed it");
     let id = world.cloud.template.as_ref().unwrap().id.clone();
-    assert_eq!(broken_by(&mut world, Action::DeleteTemplate { id }), [Rule::OwnOnly]);
+    assert_eq!(
+        broken_by(&mut world, Action::Template(TemplateAction::DeleteTemplate { id })),
+        [Rule::OwnOnly]
+    );
     world.desired.identity.adopt_from = Some("elsewhere".to_owned());
     assert_eq!(broken_by(&mut world, tag("team", "red")), [Rule::OwnOnly], "first things first");
     assert_eq!(broken_by(&mut world, tag(TAG_INSTALLATION, "here")), []);
@@ -169,7 +187,7 @@ fn acting_on_what_is_another_installations() {
 #[test]
 fn acting_on_what_is_not_ours() {
     let mut world = pool().of(3).running();
-    let other = Action::DeleteGroup { name: GroupName::new("another") };
+    let other = Action::Group(GroupAction::DeleteGroup { name: GroupName::new("another") });
     assert_eq!(broken_by(&mut world, other), [Rule::OwnOnly]);
     world.cloud.group.as_mut().unwrap().tags.clear();
     world.scale_to(4);
@@ -177,14 +195,17 @@ fn acting_on_what_is_not_ours() {
     world.cloud.template.as_mut().unwrap().tags.clear();
     world.managers[0].template = foo_planner::Look::At { at: world.now, seen: world.cloud.template.clone() };
     let id = world.cloud.template.as_ref().unwrap().id.clone();
-    assert_eq!(broken_by(&mut world, Action::DeleteTemplate { id }), [Rule::OwnOnly]);
+    assert_eq!(
+        broken_by(&mut world, Action::Template(TemplateAction::DeleteTemplate { id })),
+        [Rule::OwnOnly]
+    );
 }
 
 #[test]
 fn acting_on_a_paused_pool_or_on_somebody_elses_size() {
     let mut world = pool().of(3).running();
     world.desired.pause = Some(PausedBy::Annotation);
-    assert_eq!(broken_by(&mut world, Action::LookAtTemplate), [Rule::HandsOff]);
+    assert_eq!(broken_by(&mut world, Action::Read(ReadAction::LookAtTemplate)), [Rule::HandsOff]);
     world.desired.pause = None;
     world.let_somebody_else_manage(1, 9);
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::ExternalSize]);
@@ -194,9 +215,12 @@ fn acting_on_a_paused_pool_or_on_somebody_elses_size() {
 fn letting_go_too_early() {
     let mut world = pool().of(1).running();
     let foo_machine = &world.kube.foo_machines[0];
-    let release = Action::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() };
+    let release = Action::Machine(MachineAction::ReleaseFooMachine {
+        name: foo_machine.name.clone(),
+        uid: foo_machine.uid.clone(),
+    });
     assert_eq!(broken_by(&mut world, release), [Rule::FinalizersLast]);
-    assert_eq!(broken_by(&mut world, Action::RemoveFinalizer), [Rule::FinalizersLast]);
+    assert_eq!(broken_by(&mut world, Action::Pool(PoolAction::RemoveFinalizer)), [Rule::FinalizersLast]);
     world.delete_pool();
-    assert_eq!(broken_by(&mut world, Action::RemoveFinalizer), [Rule::FinalizersLast]);
+    assert_eq!(broken_by(&mut world, Action::Pool(PoolAction::RemoveFinalizer)), [Rule::FinalizersLast]);
 }

@@ -4,7 +4,7 @@
 //! happens: AWS and Cluster API take one step of their own ([`scenario`], which knows nothing of the planner), people and bad
 //! days spend their budget, a manager looks and plans, or its next action meets its fate, or time passes. The plan is
 //! made by the real [`foo_planner::plan`], judged by the real [`foo_planner::violations`], carried out action by action with
-//! the real [`foo_planner::Memory::note`]; between any two actions everything else may happen, the manager's death and a
+//! the real [`foo_planner::Memory::answered`]; between any two actions everything else may happen, the manager's death and a
 //! successor included. An old leader finishes its plan and begins one more.
 //!
 //! There are no events to lose or to double: a pass may happen at any time, and may fail to for any time (I6). A look shows

@@ -9,6 +9,9 @@ use foo_model::{
     NodeState, Process, Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion,
     Timestamp, Uid, Zone,
 };
+use foo_planner::action::{
+    GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
+};
 use foo_planner::observed::{Finalizer, Quarantine, Stray, Verdict};
 use foo_planner::{Action, Look, Observed, OnlyIf, Outcome, Plan, plan, violations};
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,7 +149,7 @@ pub(crate) fn begin(scenario: &Scenario, state: &mut State, index: usize, sight:
     let memory = state.managers[index].mind.0.clone();
     let plan = plan(&desired, &observed, &memory);
     if let Some(violation) = violations(&desired, &observed, &memory, &plan).first() {
-        state.wrong = Some(Wrong::Plan(violation.rule));
+        state.wrong = Some(Wrong::Plan(violation.rule()));
     }
     let manager = &mut state.managers[index];
     manager.mind = Mind(plan.memory.clone());
@@ -326,7 +329,8 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fa
         },
     };
     let manager = &mut state.managers[index];
-    manager.mind.0.note(action, outcome, NOW);
+    let unanswered = manager.mind.0.sent(&[action], NOW);
+    manager.mind.0.answered(unanswered, [(action, outcome)], NOW);
     manager.mind.forget_when();
     if action.changes_template() {
         manager.versions = None;
@@ -341,15 +345,15 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fa
 pub(crate) fn mishaps(manager: &Manager) -> &'static [Fate] {
     let next = manager.errands.as_ref().map(|errands| &errands.rest()[0]);
     match next {
-        None | Some(Action::LookAtTemplate) => &[],
-        Some(Action::LookAtStrays { .. }) => &[Fate::NotFound],
+        None | Some(Action::Read(ReadAction::LookAtTemplate)) => &[],
+        Some(Action::Read(ReadAction::LookAtStrays { .. })) => &[Fate::NotFound],
         Some(_) => &[Fate::AnswerLost, Fate::RequestLost],
     }
 }
 
 /// EC2 does not know any of these, dead or alive.
 fn not_found(state: &mut State, index: usize, action: &Action) {
-    let Action::LookAtStrays { ids } = action else { return };
+    let Action::Read(ReadAction::LookAtStrays { ids }) = action else { return };
     let asked = state.units.iter().filter(|unit| ids.contains(&unit.id())).map(|unit| unit.number);
     for number in asked {
         // An end that EC2 told of is not taken back.
@@ -360,11 +364,11 @@ fn not_found(state: &mut State, index: usize, action: &Action) {
 struct Refused;
 
 fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Action) -> Result<(), Refused> {
-    if matches!(action, Action::LookAtTemplate) {
+    if matches!(action, Action::Read(ReadAction::LookAtTemplate)) {
         state.managers[index].versions = Some(state.versions);
         return Ok(());
     }
-    if let Action::LookAtStrays { ids } = action {
+    if let Action::Read(ReadAction::LookAtStrays { ids }) = action {
         let lives = |unit: &Unit| unit.life != Life::Gone;
         let living: BTreeMap<InstanceId, u8> =
             state.units.iter().filter(|unit| lives(unit)).map(|unit| (unit.id(), unit.number)).collect();
@@ -374,7 +378,7 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         state.managers[index].words.extend(words);
         return Ok(());
     }
-    if action.changes_group() || matches!(action, Action::CompleteHook { .. }) {
+    if action.changes_group() || matches!(action, Action::Hook(HookAction::CompleteHook { .. })) {
         let before = (state.group, state.units.clone());
         change_group(scenario, state, index, action)?;
         if before != (state.group, state.units.clone()) && state.left.lates > 0 {
@@ -407,8 +411,8 @@ fn change_group(
     }
     let by = Some(state.managers[index].number);
     match action {
-        Action::UpdateGroup { change, .. } => update(state, change),
-        Action::TerminateInstance { id, decrement, .. } => {
+        Action::Group(GroupAction::UpdateGroup { change, .. }) => update(state, change),
+        Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
             let desired = state.group.desired;
             let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
             let wrong = if !unit.is_released() {
@@ -433,7 +437,7 @@ fn change_group(
             state.wrong = state.wrong.or(wrong);
             Ok(())
         }
-        Action::CompleteHook { id, .. } => {
+        Action::Hook(HookAction::CompleteHook { id, .. }) => {
             let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
             // Read live just before, as the controller does it.
             if unit.machine == Mach::Alive {
@@ -475,7 +479,7 @@ fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
 }
 
 fn change_template(state: &mut State, action: &Action) {
-    let Action::CreateTemplateVersion { hashes, .. } = action else {
+    let Action::Template(TemplateAction::CreateTemplateVersion { hashes, .. }) = action else {
         panic!("not in this model: {action:?}")
     };
     // A second version with the same content would do no harm and is not told apart here.
@@ -485,31 +489,31 @@ fn change_template(state: &mut State, action: &Action) {
 fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
     let wish = u32::from(state.wish);
     match action {
-        Action::Quarantine { records } => {
+        Action::Pool(PoolAction::Quarantine { records }) => {
             state.quarantine =
                 records.last().map(|record| (Scenario::content_of(&record.hash), record.verdict));
         }
-        Action::CreateFooMachine { instance, .. } => {
+        Action::Machine(MachineAction::CreateFooMachine { instance, .. }) => {
             let unit = state.units.iter_mut().find(|unit| unit.id() == *instance).ok_or(Refused)?;
             if unit.foo == Foo::NotYet {
                 unit.foo = Foo::Alive;
             }
         }
-        Action::DeleteFooMachine { name, .. } => {
+        Action::Machine(MachineAction::DeleteFooMachine { name, .. }) => {
             let unit = named(state, name)?;
             if !matches!(unit.machine, Mach::NotYet | Mach::Gone) {
                 return Err(Refused);
             }
             unit.foo = Foo::Deleting;
         }
-        Action::ReleaseFooMachine { name, .. } => {
+        Action::Machine(MachineAction::ReleaseFooMachine { name, .. }) => {
             let unit = named(state, name)?;
             unit.foo = Foo::Gone;
             if unit.life != Life::Gone {
                 state.wrong = Some(Wrong::ReleasedAlive);
             }
         }
-        Action::DeleteMachine { name, only_if, .. } => {
+        Action::Machine(MachineAction::DeleteMachine { name, only_if, .. }) => {
             let unit = named(state, name)?;
             let holds = match only_if {
                 OnlyIf::SameUid => true,
@@ -528,7 +532,9 @@ fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
                 }
             }
         }
-        Action::ExcludeFromDraining { name, .. } => named(state, name)?.excluded = true,
+        Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) => {
+            named(state, name)?.excluded = true;
+        }
         other => panic!("not in this model: {other:?}"),
     }
     Ok(())

@@ -9,6 +9,7 @@ use foo_model::{
     Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, RemovalMark,
     Signal, SignalKind, Sizes, Timestamp,
 };
+use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
 use foo_planner::observed::{Finalizer, NOT_FOUND_FOR, Stray};
 use foo_planner::{Action, Goal, Look, Memory, Observed, plan, violations};
@@ -289,12 +290,12 @@ proptest! {
         let elsewhere = matches!(&observed.group, Look::At { seen: Some(group), .. } if identity.owns(&group.tags));
         let plan = plan(&world.desired, &observed, &memory);
         for action in plan.actions.iter().filter(|_| elsewhere) {
-            let adopts = matches!(action, Action::TagGroup { tags, .. } if *tags == [(TAG_INSTALLATION.to_owned(), "here".to_owned())].into());
+            let adopts = matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if *tags == [(TAG_INSTALLATION.to_owned(), "here".to_owned())].into());
             let changes = action.changes_group()
                 || action.changes_template()
-                || matches!(action, Action::PutHook { .. } | Action::BeatHook { .. });
+                || matches!(action, Action::Hook(HookAction::PutHook { .. } | HookAction::BeatHook { .. }));
             prop_assert!(!changes || (adopts && adopt_from == Some("elsewhere")), "{:?}", plan.actions);
-            let drains = matches!(action, Action::DeleteMachine { .. } | Action::CordonNodes { .. });
+            let drains = matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }) | Action::Node(NodeAction::CordonNodes { .. }));
             prop_assert!(!drains || goal == Goal::Remove, "{:?}", plan.actions);
         }
     }

@@ -10,6 +10,7 @@ mod taken;
 
 use crate::world::short;
 use foo_model::Decrement;
+use foo_planner::action::{InstanceAction, MachineAction};
 use foo_planner::{Action, Plan};
 
 /// The plan's actions in few words.
@@ -19,13 +20,16 @@ fn words(plan: &Plan) -> Vec<String> {
 
 /// How many Machines a plan deletes.
 fn deletions(plan: &Plan) -> usize {
-    plan.actions.iter().filter(|action| matches!(action, Action::DeleteMachine { .. })).count()
+    plan.actions
+        .iter()
+        .filter(|action| matches!(action, Action::Machine(MachineAction::DeleteMachine { .. })))
+        .count()
 }
 
 /// The decrements of the terminations of a plan.
 fn ends(plan: &Plan) -> Vec<Decrement> {
     let end = |action: &Action| match action {
-        Action::TerminateInstance { decrement, .. } => Some(*decrement),
+        Action::Instance(InstanceAction::TerminateInstance { decrement, .. }) => Some(*decrement),
         _ => None,
     };
     plan.actions.iter().filter_map(end).collect()

@@ -3,6 +3,7 @@
 use super::words;
 use crate::world::{Launches, World, content, pool};
 use foo_model::{LaunchTemplateId, MachineName, NodeState, Seconds, SpecHash, TemplateVersion, Timestamp};
+use foo_planner::action::MachineAction;
 use foo_planner::desired::{Blocked, OnFailure, PausedBy, Share, Wanted};
 use foo_planner::observed::Verdict;
 use foo_planner::report::ConditionKind;
@@ -298,7 +299,10 @@ fn a_scale_in_takes_the_sick_machine_and_no_other() {
     world.kube.machine_mut(&sick).unwrap().unhealthy = Some("disk pressure".to_owned());
     world.scale_to(3);
     let plan = world.look_and_pass();
-    let deleted = plan.actions.iter().filter(|action| matches!(action, Action::DeleteMachine { .. }));
+    let deleted = plan
+        .actions
+        .iter()
+        .filter(|action| matches!(action, Action::Machine(MachineAction::DeleteMachine { .. })));
     assert_eq!(deleted.count(), 1);
     world.settle();
     assert!(!world.kube.alive().contains(&sick));

@@ -1,26 +1,32 @@
 use crate::world::pool;
 use foo_model::{Decrement, GroupChange, GroupName, InstanceId, Timestamp};
+use foo_planner::action::{GroupAction, InstanceAction};
 use foo_planner::{Action, Memory, Outcome};
 
+fn note(memory: &mut Memory, action: &Action, outcome: Outcome, now: Timestamp) {
+    let unanswered = memory.sent(&[action], now);
+    memory.answered(unanswered, [(action, outcome)], now);
+}
+
 fn end(id: &str) -> Action {
-    Action::TerminateInstance {
+    Action::Instance(InstanceAction::TerminateInstance {
         group: GroupName::new("g"),
         id: InstanceId::new(id),
         decrement: Decrement::Shrink,
         why: String::new(),
-    }
+    })
 }
 
 fn set_desired(desired: u32) -> Action {
     let change = GroupChange { desired: Some(desired), ..GroupChange::default() };
-    Action::UpdateGroup { name: GroupName::new("g"), change, why: String::new() }
+    Action::Group(GroupAction::UpdateGroup { name: GroupName::new("g"), change, why: String::new() })
 }
 
 #[test]
 fn every_write_to_the_group_voids_what_was_seen_before_even_a_refused_one() {
     for outcome in [Outcome::Done, Outcome::MayHaveHappened, Outcome::Refused] {
         let mut memory = Memory::default();
-        memory.note(&end("i-1"), outcome, Timestamp(7));
+        note(&mut memory, &end("i-1"), outcome, Timestamp(7));
         assert_eq!(memory.ledger.changed_at, Some(Timestamp(7)));
         assert_eq!(memory.ledger.leaving.contains_key(&InstanceId::new("i-1")), outcome != Outcome::Refused);
     }
@@ -29,9 +35,9 @@ fn every_write_to_the_group_voids_what_was_seen_before_even_a_refused_one() {
 #[test]
 fn decrements_count_from_what_the_call_before_left() {
     let mut memory = Memory::default();
-    memory.note(&set_desired(5), Outcome::Done, Timestamp(1));
-    memory.note(&end("i-1"), Outcome::Done, Timestamp(2));
-    memory.note(&end("i-2"), Outcome::MayHaveHappened, Timestamp(3));
+    note(&mut memory, &set_desired(5), Outcome::Done, Timestamp(1));
+    note(&mut memory, &end("i-1"), Outcome::Done, Timestamp(2));
+    note(&mut memory, &end("i-2"), Outcome::MayHaveHappened, Timestamp(3));
     assert_eq!(memory.ledger.desired, Some((3, Timestamp(3))));
 }
 
@@ -39,10 +45,10 @@ fn decrements_count_from_what_the_call_before_left() {
 fn a_decrement_after_a_raise_that_was_lost_counts_from_what_was_seen() {
     let mut world = pool().of(2).running();
     let now = world.now;
-    world.managers[0].memory.note(&set_desired(3), Outcome::MayHaveHappened, now);
+    note(&mut world.managers[0].memory, &set_desired(3), Outcome::MayHaveHappened, now);
     world.look_and_pass();
     let (now, memory) = (world.now, &mut world.managers[0].memory);
-    memory.note(&end("i-00000001"), Outcome::Done, now);
+    note(memory, &end("i-00000001"), Outcome::Done, now);
     // Counted from 3, a late look at 2 would pass for the effect of the decrement, and another one would follow.
     assert_eq!(memory.ledger.desired, Some((1, now)));
 }
@@ -63,7 +69,7 @@ fn what_is_seen_is_struck_off_and_what_never_shows_is_given_up_after_a_minute() 
     assert_eq!(ledger(&world).leaving.len(), 0, "and the instance is gone");
 
     let now = world.now;
-    world.managers[0].memory.note(&end("i-00000002"), Outcome::MayHaveHappened, now);
+    note(&mut world.managers[0].memory, &end("i-00000002"), Outcome::MayHaveHappened, now);
     world.wait(58);
     world.look_and_pass();
     assert_eq!(ledger(&world).leaving.len(), 1);

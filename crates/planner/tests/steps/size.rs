@@ -94,7 +94,17 @@ fn ends_are_gathered_while_others_drain_and_no_longer() {
     };
     let ends = |world: &mut crate::world::World| {
         let plan = world.look_and_pass();
-        plan.actions.iter().filter(|it| matches!(it, foo_planner::Action::TerminateInstance { .. })).count()
+        plan.actions
+            .iter()
+            .filter(|it| {
+                matches!(
+                    it,
+                    foo_planner::Action::Instance(
+                        foo_planner::action::InstanceAction::TerminateInstance { .. }
+                    )
+                )
+            })
+            .count()
     };
     drained(&mut world, 0);
     assert_eq!(ends(&mut world), 1, "the first goes at once");

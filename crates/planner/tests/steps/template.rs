@@ -131,7 +131,11 @@ fn a_template_without_our_tags_is_read_again_at_growing_pauses() {
     for _ in 0..1_200 {
         world.wait(1);
         world.look();
-        if world.pass().actions.contains(&foo_planner::Action::LookAtTemplate) {
+        if world
+            .pass()
+            .actions
+            .contains(&foo_planner::Action::Read(foo_planner::action::ReadAction::LookAtTemplate))
+        {
             reads.push(began.until(world.now).as_secs());
         }
     }

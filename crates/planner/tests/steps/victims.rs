@@ -2,6 +2,7 @@ use super::NOTHING;
 use crate::world::{World, content, pool};
 use foo_model::{Health, InstanceId, InstancesMix, MachineName, NodeState, SpotStrategy};
 use foo_planner::Action;
+use foo_planner::action::MachineAction;
 use foo_planner::desired::Wanted;
 
 /// The order in which Machines would go if the wish were zero.
@@ -13,7 +14,7 @@ fn order(world: &mut World) -> Vec<String> {
     plan.actions
         .iter()
         .filter_map(|action| match action {
-            Action::DeleteMachine { name, .. } => {
+            Action::Machine(MachineAction::DeleteMachine { name, .. }) => {
                 Some(name.as_str().trim_start_matches("workers-0000000").to_owned())
             }
             _ => None,

@@ -6,7 +6,10 @@ use foo_model::{
     FooMachine, Group, InstanceId, LaunchTemplate, Machine, Protection, RemovalMark, Signal, SignalKind,
     Timestamp,
 };
-use foo_planner::action::OnlyIf;
+use foo_planner::action::{
+    GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, OnlyIf, PoolAction, ReadAction,
+    TemplateAction,
+};
 use foo_planner::desired::Size;
 use foo_planner::observed::{Finalizer, Moves, Quarantine, Stray, Verdict};
 use foo_planner::report::Heed;
@@ -227,16 +230,25 @@ impl World {
             }
             let now = self.now;
             let manager = &mut self.managers[index];
-            manager.memory.note(action, outcome, now);
+            // Each Node has its own answer, noted when it was tried.
+            if !matches!(action, Action::Node(_)) {
+                let unanswered = manager.memory.sent(&[action], now);
+                manager.memory.answered(unanswered, [(action, outcome)], now);
+            }
             if action.changes_template() {
                 manager.template = Look::Unknown;
             }
             match (action, outcome) {
-                (Action::PutHook { terms, .. }, Outcome::Done) => {
+                (Action::Hook(HookAction::PutHook { terms, .. }), Outcome::Done) => {
                     manager.hook = Look::At { at: now, seen: Some(*terms) };
                 }
-                (Action::CreateGroup(_), Outcome::Done) => manager.hook = Look::At { at: now, seen: None },
-                (Action::PutHook { .. } | Action::CreateGroup(_), _) => manager.hook = Look::Unknown,
+                (Action::Group(GroupAction::CreateGroup(_)), Outcome::Done) => {
+                    manager.hook = Look::At { at: now, seen: None }
+                }
+                (
+                    Action::Hook(HookAction::PutHook { .. }) | Action::Group(GroupAction::CreateGroup(_)),
+                    _,
+                ) => manager.hook = Look::Unknown,
                 _ => {}
             }
             if outcome != Outcome::Done {
@@ -248,7 +260,7 @@ impl World {
     fn carry_out(&mut self, index: usize, action: &Action) -> Result<(), &'static str> {
         let now = self.now;
         // Read live just before, as the controller does it: caches may not know of the Machine yet.
-        if let Action::CompleteHook { id, .. } = action {
+        if let Action::Hook(HookAction::CompleteHook { id, .. }) = action {
             let machine = self.kube.machine(&self.name_of(id));
             if machine.is_some_and(|machine| !machine.deletion.is_deleting()) {
                 return Err("its Machine is not being deleted");
@@ -259,11 +271,11 @@ impl World {
             self.cloud.writes += 1;
         }
         match action {
-            Action::LookAtTemplate => {
+            Action::Read(ReadAction::LookAtTemplate) => {
                 self.managers[index].template = Look::At { at: now, seen: self.cloud.template.clone() };
                 Ok(())
             }
-            Action::LookAtStrays { ids } => {
+            Action::Read(ReadAction::LookAtStrays { ids }) => {
                 let alive = self.cloud.alive();
                 for id in ids {
                     let hidden = self.cloud.hidden.get(id).is_some_and(|until| now < *until);
@@ -279,27 +291,32 @@ impl World {
                 }
                 Ok(())
             }
-            Action::LookAtHook { .. } => {
+            Action::Read(ReadAction::LookAtHook { .. }) => {
                 self.managers[index].hook = Look::At { at: now, seen: self.cloud.hook };
                 Ok(())
             }
-            Action::PutHook { terms, .. } => {
+            Action::Hook(HookAction::PutHook { terms, .. }) => {
                 self.cloud.hook = Some(*terms);
                 self.cloud.writes += 1;
                 Ok(())
             }
-            Action::BeatHook { id, .. } => self.cloud.beat(id),
-            Action::CompleteHook { id, .. } => {
+            Action::Hook(HookAction::BeatHook { id, .. }) => self.cloud.beat(id),
+            Action::Hook(HookAction::CompleteHook { id, .. }) => {
                 self.cloud.writes += 1;
                 self.cloud.complete_hook(id, now)
             }
-            Action::CordonNodes { nodes } => {
+            Action::Node(NodeAction::CordonNodes { nodes }) => {
                 for (id, name) in nodes {
                     let done = !self.kube.workload_is_away && !self.kube.uncordonable.contains(name);
                     if done {
                         self.kube.cordoned.insert(name.clone());
                     }
-                    self.managers[index].memory.note_cordon(id, done, now);
+                    let one =
+                        Action::from(NodeAction::CordonNodes { nodes: [(id.clone(), name.clone())].into() });
+                    let outcome = if done { Outcome::Done } else { Outcome::Refused };
+                    let memory = &mut self.managers[index].memory;
+                    let unanswered = memory.sent(&[&one], now);
+                    memory.answered(unanswered, [(&one, outcome)], now);
                 }
                 Ok(())
             }
@@ -312,14 +329,20 @@ impl World {
     fn change_group(&mut self, action: &Action) -> Result<(), &'static str> {
         let now = self.now;
         match action {
-            Action::CreateGroup(group) => self.cloud.create_group(group, now),
-            Action::UpdateGroup { change, .. } => self.cloud.update_group(change, now),
-            Action::TagGroup { tags, .. } => self.cloud.tag_group(tags, now),
-            Action::SuspendProcesses { processes, .. } => self.cloud.suspend(processes, now),
-            Action::ResumeProcesses { processes, .. } => self.cloud.resume(processes, now),
-            Action::ProtectInstances { ids, .. } => self.cloud.protect(ids, now),
-            Action::TerminateInstance { id, decrement, .. } => self.cloud.terminate(id, *decrement, now),
-            Action::DeleteGroup { .. } => self.cloud.delete_group(now),
+            Action::Group(GroupAction::CreateGroup(group)) => self.cloud.create_group(group, now),
+            Action::Group(GroupAction::UpdateGroup { change, .. }) => self.cloud.update_group(change, now),
+            Action::Group(GroupAction::TagGroup { tags, .. }) => self.cloud.tag_group(tags, now),
+            Action::Group(GroupAction::SuspendProcesses { processes, .. }) => {
+                self.cloud.suspend(processes, now)
+            }
+            Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
+                self.cloud.resume(processes, now)
+            }
+            Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => self.cloud.protect(ids, now),
+            Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
+                self.cloud.terminate(id, *decrement, now)
+            }
+            Action::Group(GroupAction::DeleteGroup { .. }) => self.cloud.delete_group(now),
             other => panic!("{other:?} does not change the group"),
         }
     }
@@ -327,23 +350,27 @@ impl World {
     fn change_template(&mut self, action: &Action) -> Result<(), &'static str> {
         let now = self.now;
         match action {
-            Action::CreateTemplate { hashes, tags, .. } => {
+            Action::Template(TemplateAction::CreateTemplate { hashes, tags, .. }) => {
                 self.cloud.create_template(tags)?;
                 self.cloud.add_version(hashes, now)
             }
-            Action::CreateTemplateVersion { hashes, .. } => self.cloud.add_version(hashes, now),
-            Action::CopyTemplateVersion { from, hashes, .. } => {
+            Action::Template(TemplateAction::CreateTemplateVersion { hashes, .. }) => {
+                self.cloud.add_version(hashes, now)
+            }
+            Action::Template(TemplateAction::CopyTemplateVersion { from, hashes, .. }) => {
                 let template = self.cloud.template.as_ref().ok_or("NotFound")?;
                 let copied = template.versions.iter().find(|record| record.version == *from);
                 assert_eq!(copied.ok_or("NotFound")?.spec_hash.as_ref(), Some(&hashes.spec), "a true copy");
                 self.cloud.add_version(hashes, now)
             }
-            Action::DeleteTemplateVersions { versions, .. } => {
+            Action::Template(TemplateAction::DeleteTemplateVersions { versions, .. }) => {
                 let template = self.cloud.template.as_mut().ok_or("NotFound")?;
                 template.versions.retain(|record| !versions.contains(&record.version));
                 Ok(())
             }
-            Action::DeleteTemplate { .. } => self.cloud.template.take().map(drop).ok_or("NotFound"),
+            Action::Template(TemplateAction::DeleteTemplate { .. }) => {
+                self.cloud.template.take().map(drop).ok_or("NotFound")
+            }
             other => panic!("{other:?} does not change the template"),
         }
     }
@@ -351,20 +378,20 @@ impl World {
     fn change_objects(&mut self, action: &Action) -> Result<(), &'static str> {
         let now = self.now;
         match action {
-            Action::AddFinalizer => self.kube.finalizer = Finalizer::Present,
-            Action::Quarantine { records } => self.kube.quarantine.clone_from(records),
-            Action::RemoveFinalizer => self.kube.finalizer = Finalizer::Absent,
-            Action::BlockMove => self.kube.moves = Moves::Blocked,
-            Action::UnblockMove => self.kube.moves = Moves::Free,
-            Action::ForgetAdoption => self.desired.identity.adopt_from = None,
-            Action::RecordArn { arn } => {
+            Action::Pool(PoolAction::AddFinalizer) => self.kube.finalizer = Finalizer::Present,
+            Action::Pool(PoolAction::Quarantine { records }) => self.kube.quarantine.clone_from(records),
+            Action::Pool(PoolAction::RemoveFinalizer) => self.kube.finalizer = Finalizer::Absent,
+            Action::Pool(PoolAction::BlockMove) => self.kube.moves = Moves::Blocked,
+            Action::Pool(PoolAction::UnblockMove) => self.kube.moves = Moves::Free,
+            Action::Pool(PoolAction::ForgetAdoption) => self.desired.identity.adopt_from = None,
+            Action::Pool(PoolAction::RecordArn { arn }) => {
                 assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
                 self.kube.recorded_arn = Some(arn.clone());
             }
-            Action::CreateFooMachine { name, instance, zone, spec_hash } => {
+            Action::Machine(MachineAction::CreateFooMachine { name, instance, zone, spec_hash }) => {
                 self.kube.create_foo_machine(name, instance, zone, spec_hash.as_ref());
             }
-            Action::DeleteFooMachine { name, uid, .. } => {
+            Action::Machine(MachineAction::DeleteFooMachine { name, uid, .. }) => {
                 let live = self.kube.foo_machine(name).ok_or("NotFound")?;
                 if live.uid != *uid {
                     return Err("Conflict");
@@ -375,21 +402,23 @@ impl World {
                 }
                 self.kube.delete_foo_machine(name, now);
             }
-            Action::ReleaseFooMachine { name, .. } => self.kube.release_foo_machine(name),
-            Action::DeleteMachine { name, uid, only_if, .. } => {
+            Action::Machine(MachineAction::ReleaseFooMachine { name, .. }) => {
+                self.kube.release_foo_machine(name);
+            }
+            Action::Machine(MachineAction::DeleteMachine { name, uid, only_if, .. }) => {
                 let live = self.kube.machine(name).ok_or("NotFound")?;
                 if live.uid != *uid || !self.still_holds(live.mark, *only_if) {
                     return Err("Conflict");
                 }
                 self.kube.delete_machine(name, now);
             }
-            Action::ExcludeFromDraining { name, .. } => {
+            Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.drain_excluded = true;
             }
-            Action::SetMachineTimeouts { name, timeouts, .. } => {
+            Action::Machine(MachineAction::SetMachineTimeouts { name, timeouts, .. }) => {
                 self.kube.machine_mut(name).ok_or("NotFound")?.timeouts = *timeouts;
             }
-            Action::PublishReplicas { replicas } => match &mut self.desired.size {
+            Action::Pool(PoolAction::PublishReplicas { replicas }) => match &mut self.desired.size {
                 Size::External { published, .. } => *published = *replicas,
                 Size::Replicas { .. } | Size::Unknown => return Err("not managed by somebody else"),
             },
@@ -416,15 +445,15 @@ impl World {
 /// An action in few words, for stories.
 pub(crate) fn short(action: &Action) -> String {
     match action {
-        Action::AddFinalizer => "add finalizer".to_owned(),
-        Action::RemoveFinalizer => "remove finalizer".to_owned(),
-        Action::BlockMove => "block move".to_owned(),
-        Action::UnblockMove => "unblock move".to_owned(),
-        Action::ForgetAdoption => "forget adoption".to_owned(),
-        Action::RecordArn { .. } => "record ARN".to_owned(),
-        Action::LookAtTemplate => "look at template".to_owned(),
-        Action::LookAtStrays { ids } => format!("ask EC2 about {}", list(ids)),
-        Action::Quarantine { records } => {
+        Action::Pool(PoolAction::AddFinalizer) => "add finalizer".to_owned(),
+        Action::Pool(PoolAction::RemoveFinalizer) => "remove finalizer".to_owned(),
+        Action::Pool(PoolAction::BlockMove) => "block move".to_owned(),
+        Action::Pool(PoolAction::UnblockMove) => "unblock move".to_owned(),
+        Action::Pool(PoolAction::ForgetAdoption) => "forget adoption".to_owned(),
+        Action::Pool(PoolAction::RecordArn { .. }) => "record ARN".to_owned(),
+        Action::Read(ReadAction::LookAtTemplate) => "look at template".to_owned(),
+        Action::Read(ReadAction::LookAtStrays { ids }) => format!("ask EC2 about {}", list(ids)),
+        Action::Pool(PoolAction::Quarantine { records }) => {
             let record = |it: &Quarantine| {
                 let verdict = match it.verdict {
                     Verdict::Stands => "",
@@ -435,58 +464,64 @@ pub(crate) fn short(action: &Action) -> String {
             };
             format!("quarantine {}", records.iter().map(record).collect::<Vec<_>>().join(", "))
         }
-        Action::CopyTemplateVersion { from, hashes, .. } => {
+        Action::Template(TemplateAction::CopyTemplateVersion { from, hashes, .. }) => {
             format!("copy template version {from} spec={} data={}", hashes.spec, hashes.data)
         }
-        Action::CreateTemplate { hashes, .. } => {
+        Action::Template(TemplateAction::CreateTemplate { hashes, .. }) => {
             format!("create template spec={} data={}", hashes.spec, hashes.data)
         }
-        Action::CreateTemplateVersion { hashes, .. } => {
+        Action::Template(TemplateAction::CreateTemplateVersion { hashes, .. }) => {
             format!("create template version spec={} data={}", hashes.spec, hashes.data)
         }
-        Action::DeleteTemplateVersions { versions, .. } => {
+        Action::Template(TemplateAction::DeleteTemplateVersions { versions, .. }) => {
             format!("delete template versions {}", list(versions))
         }
-        Action::DeleteTemplate { .. } => "delete template".to_owned(),
-        Action::CreateGroup(group) => {
+        Action::Template(TemplateAction::DeleteTemplate { .. }) => "delete template".to_owned(),
+        Action::Group(GroupAction::CreateGroup(group)) => {
             let desired = group.desired.map_or_else(|| "-".to_owned(), |desired| desired.to_string());
             format!(
                 "create group min={} max={} desired={desired} version={}",
                 group.min, group.max, group.template.1
             )
         }
-        Action::UpdateGroup { change, .. } => format!("update group{}", changes(change)),
-        Action::TagGroup { tags, .. } => {
+        Action::Group(GroupAction::UpdateGroup { change, .. }) => format!("update group{}", changes(change)),
+        Action::Group(GroupAction::TagGroup { tags, .. }) => {
             format!("tag group {}", tags.keys().cloned().collect::<Vec<_>>().join(" "))
         }
-        Action::SuspendProcesses { processes, .. } => {
+        Action::Group(GroupAction::SuspendProcesses { processes, .. }) => {
             let names: Vec<_> = processes.iter().map(|process| process.name()).collect();
             format!("suspend {}", names.join(" "))
         }
-        Action::ResumeProcesses { processes, .. } => {
+        Action::Group(GroupAction::ResumeProcesses { processes, .. }) => {
             let names: Vec<_> = processes.iter().map(|process| process.name()).collect();
             format!("resume {}", names.join(" "))
         }
-        Action::ProtectInstances { ids, .. } => format!("protect {}", list(ids)),
-        Action::TerminateInstance { id, decrement, .. } => format!("end {id} ({decrement:?})"),
-        Action::LookAtHook { .. } => "look at hook".to_owned(),
-        Action::PutHook { .. } => "put hook".to_owned(),
-        Action::BeatHook { id, .. } => format!("keep {id} alive"),
-        Action::CompleteHook { id, why, .. } => format!("let {id} go: {why}"),
-        Action::DeleteGroup { .. } => "delete group".to_owned(),
-        Action::CreateFooMachine { name, .. } => format!("create FooMachine {name}"),
-        Action::DeleteFooMachine { name, .. } => format!("delete FooMachine {name}"),
-        Action::ReleaseFooMachine { name, .. } => format!("release FooMachine {name}"),
-        Action::DeleteMachine { name, only_if, why, .. } => {
+        Action::Instance(InstanceAction::ProtectInstances { ids, .. }) => format!("protect {}", list(ids)),
+        Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
+            format!("end {id} ({decrement:?})")
+        }
+        Action::Read(ReadAction::LookAtHook { .. }) => "look at hook".to_owned(),
+        Action::Hook(HookAction::PutHook { .. }) => "put hook".to_owned(),
+        Action::Hook(HookAction::BeatHook { id, .. }) => format!("keep {id} alive"),
+        Action::Hook(HookAction::CompleteHook { id, why, .. }) => format!("let {id} go: {why}"),
+        Action::Group(GroupAction::DeleteGroup { .. }) => "delete group".to_owned(),
+        Action::Machine(MachineAction::CreateFooMachine { name, .. }) => format!("create FooMachine {name}"),
+        Action::Machine(MachineAction::DeleteFooMachine { name, .. }) => format!("delete FooMachine {name}"),
+        Action::Machine(MachineAction::ReleaseFooMachine { name, .. }) => {
+            format!("release FooMachine {name}")
+        }
+        Action::Machine(MachineAction::DeleteMachine { name, only_if, why, .. }) => {
             format!("delete Machine {name} [{only_if:?}]: {why}")
         }
-        Action::ExcludeFromDraining { name, .. } => format!("exclude {name} from draining"),
-        Action::CordonNodes { nodes } => {
+        Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) => {
+            format!("exclude {name} from draining")
+        }
+        Action::Node(NodeAction::CordonNodes { nodes }) => {
             let names: Vec<&str> = nodes.values().map(foo_model::MachineName::as_str).collect();
             format!("cordon the Nodes of {}", names.join(", "))
         }
-        Action::SetMachineTimeouts { name, .. } => format!("set timeouts of {name}"),
-        Action::PublishReplicas { replicas } => format!("publish replicas {replicas}"),
+        Action::Machine(MachineAction::SetMachineTimeouts { name, .. }) => format!("set timeouts of {name}"),
+        Action::Pool(PoolAction::PublishReplicas { replicas }) => format!("publish replicas {replicas}"),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::World;
 use foo_model::hook::{LAST_MOMENTS, LONGEST_WAIT};
 use foo_model::{InstanceId, NodeState};
+use foo_planner::action::{HookAction, InstanceAction, MachineAction};
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Goal, Plan};
 use std::collections::BTreeSet;
@@ -11,14 +12,16 @@ impl World {
     /// Called before an action is carried out.
     pub(crate) fn watch(&self, action: &Action) {
         match action {
-            Action::TerminateInstance { id, .. } => self.watch_end(id),
-            Action::CompleteHook { id, .. } => self.watch_completion(id),
-            Action::ReleaseFooMachine { name, .. } if self.desired.goal == Goal::Run => {
+            Action::Instance(InstanceAction::TerminateInstance { id, .. }) => self.watch_end(id),
+            Action::Hook(HookAction::CompleteHook { id, .. }) => self.watch_completion(id),
+            Action::Machine(MachineAction::ReleaseFooMachine { name, .. })
+                if self.desired.goal == Goal::Run =>
+            {
                 let foo_machine = self.kube.foo_machine(name);
                 let alive = foo_machine.is_some_and(|it| self.cloud.alive().contains(&it.instance));
                 assert!(!alive, "{name} is released while its instance lives\n{}", self.story());
             }
-            Action::ExcludeFromDraining { name, .. } => {
+            Action::Machine(MachineAction::ExcludeFromDraining { name, .. }) => {
                 let foo_machine = self.kube.foo_machine(name);
                 let alive = foo_machine.is_some_and(|it| self.cloud.alive().contains(&it.instance));
                 assert!(!alive, "{name} is not drained while its instance lives\n{}", self.story());

@@ -19,6 +19,10 @@ use foo_model::{
     DeletionTimeouts, InstanceId, LaunchTemplate, LaunchTemplateId, MachineName, Process, SpecHash,
     TemplateVersion, Timestamp, Uid, Zone,
 };
+use foo_planner::action::{
+    GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, PoolAction, ReadAction,
+    TemplateAction,
+};
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
 use foo_planner::report::{About, Event, Severity};
@@ -137,123 +141,147 @@ impl Hands<'_> {
     /// Carries out one action.
     pub(in crate::pool) async fn carry_out(&self, action: &Action, now: Timestamp) -> Result<Done, Failure> {
         match action {
-            Action::AddFinalizer => self.set_finalizer(true).await?,
-            Action::RemoveFinalizer => self.set_finalizer(false).await?,
-            Action::BlockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, Some("")).await?,
-            Action::UnblockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, None).await?,
-            Action::ForgetAdoption => self.annotate(ADOPT_FROM_ANNOTATION, None).await?,
-            Action::RecordArn { arn } => self.record_arn(arn).await?,
-            Action::Quarantine { records } => {
+            Action::Pool(action) => self.write_pool(action).await,
+            Action::Read(action) => Ok(self.read(action, now).await?),
+            Action::Template(action) => Ok(self.change_template(action, now).await?),
+            Action::Group(action) => Ok(self.change_group(action).await?),
+            Action::Instance(action) => self.change_instances(action).await,
+            Action::Hook(action) => self.serve_hook(action).await,
+            Action::Machine(action) => self.write_machine(action).await,
+            Action::Node(NodeAction::CordonNodes { nodes }) => Ok(Done::Cordoned(self.cordon(nodes).await)),
+        }
+    }
+
+    async fn write_pool(&self, action: &PoolAction) -> Result<Done, Failure> {
+        match action {
+            PoolAction::AddFinalizer => self.set_finalizer(true).await?,
+            PoolAction::RemoveFinalizer => self.set_finalizer(false).await?,
+            PoolAction::BlockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, Some("")).await?,
+            PoolAction::UnblockMove => self.annotate(names::BLOCK_MOVE_ANNOTATION, None).await?,
+            PoolAction::ForgetAdoption => self.annotate(ADOPT_FROM_ANNOTATION, None).await?,
+            PoolAction::RecordArn { arn } => self.record_arn(arn).await?,
+            PoolAction::Quarantine { records } => {
                 self.annotate(QUARANTINE_ANNOTATION, observe::quarantine_text(records).as_deref()).await?;
             }
-            Action::LookAtTemplate => {
-                return Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?));
-            }
-            Action::LookAtHook { group } => return Ok(Done::Hook(self.cloud.drain_hook(group).await?)),
-            Action::PutHook { group, terms } => {
-                self.cloud.put_drain_hook(group, *terms).await?;
-                return Ok(Done::Hook(Some(*terms)));
-            }
-            Action::BeatHook { group, id } => {
-                still_waited(self.cloud.beat_drain_hook(group, id).await)?;
-            }
-            Action::CompleteHook { group, id, .. } => {
-                if self.has_living_machine(id).await? {
-                    return Ok(Done::Overtaken("its Machine is not being deleted"));
-                }
-                still_waited(self.cloud.complete_drain_hook(group, id).await)?;
-            }
-            Action::LookAtStrays { ids } => self.observer.want_details(&self.identity.group, ids, Some(now)),
-            Action::CreateTemplate { .. }
-            | Action::CreateTemplateVersion { .. }
-            | Action::CopyTemplateVersion { .. }
-            | Action::DeleteTemplateVersions { .. }
-            | Action::DeleteTemplate { .. } => return Ok(self.template(action, now).await?),
-            Action::CreateGroup(_)
-            | Action::UpdateGroup { .. }
-            | Action::TagGroup { .. }
-            | Action::SuspendProcesses { .. }
-            | Action::ResumeProcesses { .. }
-            | Action::ProtectInstances { .. }
-            | Action::DeleteGroup { .. } => self.group(action).await?,
-            Action::TerminateInstance { id, .. } => {
-                if self.has_living_machine(id).await? {
-                    return Ok(Done::Overtaken("its Machine is not being deleted"));
-                }
-                match self.group(action).await {
-                    // Launching, or entering standby (Auto Scaling API Reference, ScalingActivityInProgress).
-                    Err(error) if error.kind == ErrorKind::InUse => return Ok(Done::NotYet),
-                    other => other?,
-                }
-            }
-            Action::CreateFooMachine { name, instance, zone, spec_hash } => {
-                self.create_foo_machine(name, instance, zone, spec_hash.as_ref()).await?;
-            }
-            Action::DeleteFooMachine { name, uid, .. } => return self.delete_foo_machine(name, uid).await,
-            Action::ReleaseFooMachine { name, uid } => self.release_foo_machine(name, uid).await?,
-            Action::DeleteMachine { name, uid, only_if, .. } => {
-                return self.delete_machine(name, uid, *only_if).await;
-            }
-            Action::CordonNodes { nodes } => return Ok(Done::Cordoned(self.cordon(nodes).await)),
-            Action::ExcludeFromDraining { name, uid } => self.exclude_from_draining(name, uid).await?,
-            Action::SetMachineTimeouts { name, uid, timeouts } => {
-                self.set_timeouts(name, uid, *timeouts).await?;
-            }
-            Action::PublishReplicas { replicas } => self.publish_replicas(*replicas).await?,
+            PoolAction::PublishReplicas { replicas } => self.publish_replicas(*replicas).await?,
         }
         Ok(Done::Carried)
     }
 
-    async fn template(&self, action: &Action, now: Timestamp) -> Result<Done, CloudError> {
+    async fn read(&self, action: &ReadAction, now: Timestamp) -> Result<Done, CloudError> {
         match action {
-            Action::CreateTemplate { name, content, hashes, tags } => {
+            ReadAction::LookAtTemplate => {
+                Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?))
+            }
+            ReadAction::LookAtHook { group } => Ok(Done::Hook(self.cloud.drain_hook(group).await?)),
+            ReadAction::LookAtStrays { ids } => {
+                self.observer.want_details(&self.identity.group, ids, Some(now));
+                Ok(Done::Carried)
+            }
+        }
+    }
+
+    async fn change_template(&self, action: &TemplateAction, now: Timestamp) -> Result<Done, CloudError> {
+        match action {
+            TemplateAction::CreateTemplate { name, content, hashes, tags } => {
                 let text = hashes.describe();
                 let token = self.token((name, &text, tags, &content.tags), now);
                 let made = self.cloud.create_template(name, content, &text, tags, &token).await?;
                 return Ok(Done::TemplateMade(made));
             }
-            Action::CreateTemplateVersion { id, content, hashes } => {
+            TemplateAction::CreateTemplateVersion { id, content, hashes } => {
                 let text = hashes.describe();
                 let token = self.token((id.as_str(), &text, &content.tags), now);
                 let made = self.cloud.create_template_version(id, content, &text, &token).await?;
                 return Ok(Done::VersionMade(made));
             }
-            Action::CopyTemplateVersion { id, from, user_data, tags, hashes } => {
+            TemplateAction::CopyTemplateVersion { id, from, user_data, tags, hashes } => {
                 let copy = VersionCopy { from: *from, user_data, tags };
                 let text = hashes.describe();
                 let token = self.token((id.as_str(), from.0, &text, tags), now);
                 let made = self.cloud.copy_template_version(id, copy, &text, &token).await?;
                 return Ok(Done::VersionMade(made));
             }
-            Action::DeleteTemplateVersions { id, versions } => {
+            TemplateAction::DeleteTemplateVersions { id, versions } => {
                 self.cloud.delete_template_versions(id, versions).await?;
             }
-            Action::DeleteTemplate { id } => self.cloud.delete_template(id).await?,
-            _ => {}
+            TemplateAction::DeleteTemplate { id } => self.cloud.delete_template(id).await?,
         }
         Ok(Done::Carried)
     }
 
-    async fn group(&self, action: &Action) -> Result<(), CloudError> {
+    async fn change_group(&self, action: &GroupAction) -> Result<Done, CloudError> {
         match action {
-            Action::CreateGroup(group) => self.cloud.create_group(group).await,
-            Action::UpdateGroup { name, change, .. } => self.cloud.update_group(name, change).await,
-            Action::TagGroup { name, tags } => self.cloud.tag_group(name, tags).await,
-            Action::SuspendProcesses { name, processes } => {
+            GroupAction::CreateGroup(group) => self.cloud.create_group(group).await?,
+            GroupAction::UpdateGroup { name, change, .. } => self.cloud.update_group(name, change).await?,
+            GroupAction::TagGroup { name, tags } => self.cloud.tag_group(name, tags).await?,
+            GroupAction::SuspendProcesses { name, processes } => {
                 let processes: Vec<Process> = processes.iter().copied().collect();
-                self.cloud.suspend_processes(name, &processes).await
+                self.cloud.suspend_processes(name, &processes).await?;
             }
-            Action::ResumeProcesses { name, processes } => {
+            GroupAction::ResumeProcesses { name, processes } => {
                 let processes: Vec<Process> = processes.iter().copied().collect();
-                self.cloud.resume_processes(name, &processes).await
+                self.cloud.resume_processes(name, &processes).await?;
             }
-            Action::ProtectInstances { name, ids } => self.cloud.protect_instances(name, ids).await,
-            Action::TerminateInstance { id, decrement, .. } => {
-                self.cloud.terminate_instance(id, *decrement).await
-            }
-            Action::DeleteGroup { name } => self.cloud.delete_group(name).await,
-            _ => Ok(()),
+            GroupAction::DeleteGroup { name } => self.cloud.delete_group(name).await?,
         }
+        Ok(Done::Carried)
+    }
+
+    async fn change_instances(&self, action: &InstanceAction) -> Result<Done, Failure> {
+        match action {
+            InstanceAction::ProtectInstances { name, ids } => self.cloud.protect_instances(name, ids).await?,
+            InstanceAction::TerminateInstance { id, decrement, .. } => {
+                if self.has_living_machine(id).await? {
+                    return Ok(Done::Overtaken("its Machine is not being deleted"));
+                }
+                match self.cloud.terminate_instance(id, *decrement).await {
+                    // Launching, or entering standby (Auto Scaling API Reference, ScalingActivityInProgress).
+                    Err(error) if error.kind == ErrorKind::InUse => return Ok(Done::NotYet),
+                    other => other?,
+                }
+            }
+        }
+        Ok(Done::Carried)
+    }
+
+    async fn serve_hook(&self, action: &HookAction) -> Result<Done, Failure> {
+        match action {
+            HookAction::PutHook { group, terms } => {
+                self.cloud.put_drain_hook(group, *terms).await?;
+                return Ok(Done::Hook(Some(*terms)));
+            }
+            HookAction::BeatHook { group, id } => {
+                still_waited(self.cloud.beat_drain_hook(group, id).await)?;
+            }
+            HookAction::CompleteHook { group, id, .. } => {
+                if self.has_living_machine(id).await? {
+                    return Ok(Done::Overtaken("its Machine is not being deleted"));
+                }
+                still_waited(self.cloud.complete_drain_hook(group, id).await)?;
+            }
+        }
+        Ok(Done::Carried)
+    }
+
+    async fn write_machine(&self, action: &MachineAction) -> Result<Done, Failure> {
+        match action {
+            MachineAction::CreateFooMachine { name, instance, zone, spec_hash } => {
+                self.create_foo_machine(name, instance, zone, spec_hash.as_ref()).await?;
+            }
+            MachineAction::DeleteFooMachine { name, uid, .. } => {
+                return self.delete_foo_machine(name, uid).await;
+            }
+            MachineAction::ReleaseFooMachine { name, uid } => self.release_foo_machine(name, uid).await?,
+            MachineAction::DeleteMachine { name, uid, only_if, .. } => {
+                return self.delete_machine(name, uid, *only_if).await;
+            }
+            MachineAction::ExcludeFromDraining { name, uid } => self.exclude_from_draining(name, uid).await?,
+            MachineAction::SetMachineTimeouts { name, uid, timeouts } => {
+                self.set_timeouts(name, uid, *timeouts).await?;
+            }
+        }
+        Ok(Done::Carried)
     }
 
     fn token(&self, what: impl Hash, now: Timestamp) -> String {

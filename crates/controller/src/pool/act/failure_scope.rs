@@ -6,9 +6,12 @@ use super::execute::Failure;
 use foo_cloud::ErrorKind;
 use foo_model::{Decrement, MachineName};
 use foo_planner::Action;
+use foo_planner::action::{
+    ActionKind, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction,
+    TemplateAction,
+};
 use foo_planner::memory::Outcome;
 use std::collections::HashSet;
-use std::mem::{Discriminant, discriminant};
 
 /// The hold-ups of one pass.
 #[derive(Debug, Default)]
@@ -24,7 +27,7 @@ enum HoldUp {
     /// instance only.
     Throttled,
     /// No more actions of this kind.
-    Kind(Discriminant<Action>),
+    Kind(ActionKind),
     /// Nothing more is done to this Machine and FooMachine.
     Machine(MachineName),
     /// The group is not changed.
@@ -45,14 +48,14 @@ impl HoldUps {
             }
             Failure::Kubernetes(_) => {
                 // A right that is missing, a quota: the next of its kind fares no better.
-                self.add(HoldUp::Kind(discriminant(action)));
+                self.add(HoldUp::Kind(action.kind()));
                 self.rests_on(action, false);
             }
             Failure::Cloud(error) => {
                 match error.kind {
                     ErrorKind::Throttled => self.add(HoldUp::Throttled),
                     ErrorKind::Unreachable | ErrorKind::Credentials => self.add(HoldUp::Aws),
-                    ErrorKind::Denied => self.add(HoldUp::Kind(discriminant(action))),
+                    ErrorKind::Denied => self.add(HoldUp::Kind(action.kind())),
                     _ => {}
                 }
                 self.rests_on(action, error.may_have_happened());
@@ -73,26 +76,37 @@ impl HoldUps {
 
     /// Whether an action is held up.
     pub(in crate::pool) fn hold(&self, action: &Action) -> bool {
-        let other_call = matches!(
-            action,
-            Action::LookAtTemplate
-                | Action::LookAtHook { .. }
-                | Action::PutHook { .. }
-                | Action::BeatHook { .. }
-                | Action::CompleteHook { .. }
-        );
-        let aws = action.changes_group() || action.changes_template() || other_call;
+        let aws = calls_aws(action);
         let own = match action {
-            Action::UpdateGroup { .. } => Some(HoldUp::GroupChange),
-            Action::TerminateInstance { decrement: Decrement::Shrink, .. } => Some(HoldUp::Shrinking),
-            Action::TerminateInstance { decrement: Decrement::Replace, .. } => Some(HoldUp::Replacing),
-            _ => machine(action).cloned().map(HoldUp::Machine),
+            Action::Group(GroupAction::UpdateGroup { .. }) => Some(HoldUp::GroupChange),
+            Action::Instance(InstanceAction::TerminateInstance { decrement: Decrement::Shrink, .. }) => {
+                Some(HoldUp::Shrinking)
+            }
+            Action::Instance(InstanceAction::TerminateInstance { decrement: Decrement::Replace, .. }) => {
+                Some(HoldUp::Replacing)
+            }
+            Action::Machine(action) => Some(HoldUp::Machine(action.name().clone())),
+            Action::Group(
+                GroupAction::CreateGroup(_)
+                | GroupAction::TagGroup { .. }
+                | GroupAction::SuspendProcesses { .. }
+                | GroupAction::ResumeProcesses { .. }
+                | GroupAction::DeleteGroup { .. },
+            )
+            | Action::Instance(InstanceAction::ProtectInstances { .. })
+            | Action::Pool(_)
+            | Action::Read(_)
+            | Action::Template(_)
+            | Action::Hook(_)
+            | Action::Node(_) => None,
         };
         // What is done in the workload cluster rests on nothing.
-        (self.has(&HoldUp::Everything) && !matches!(action, Action::CordonNodes { .. }))
+        (self.has(&HoldUp::Everything) && !matches!(action, Action::Node(_)))
             || (aws && self.has(&HoldUp::Aws))
-            || (aws && !matches!(action, Action::BeatHook { .. }) && self.has(&HoldUp::Throttled))
-            || self.has(&HoldUp::Kind(discriminant(action)))
+            || (aws
+                && !matches!(action, Action::Hook(HookAction::BeatHook { .. }))
+                && self.has(&HoldUp::Throttled))
+            || self.has(&HoldUp::Kind(action.kind()))
             || own.is_some_and(|own| self.has(&own))
     }
 
@@ -106,42 +120,13 @@ impl HoldUps {
 
     fn rests_on(&mut self, action: &Action, may_have_happened: bool) {
         match action {
-            Action::CreateFooMachine { name, .. }
-            | Action::DeleteFooMachine { name, .. }
-            | Action::ReleaseFooMachine { name, .. }
-            | Action::DeleteMachine { name, .. }
-            | Action::ExcludeFromDraining { name, .. } => self.add(HoldUp::Machine(name.clone())),
-            // What follows does not need these: they decorate, or are made up for before they matter.
-            Action::TagGroup { .. }
-            | Action::SuspendProcesses { .. }
-            | Action::ResumeProcesses { .. }
-            | Action::DeleteTemplateVersions { .. }
-            | Action::SetMachineTimeouts { .. }
-            | Action::PublishReplicas { .. }
-            | Action::UnblockMove
-            | Action::ForgetAdoption
-            // What follows from it is planned when it is seen.
-            | Action::Quarantine { .. }
-            | Action::LookAtHook { .. }
-            | Action::PutHook { .. }
-            | Action::BeatHook { .. }
-            | Action::CompleteHook { .. }
-            | Action::CordonNodes { .. }
-            | Action::LookAtStrays { .. } => {}
+            Action::Machine(action) => self.rests_on_machine(action),
+            Action::Group(action) => self.rests_on_group(action, may_have_happened),
             // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
-            Action::ProtectInstances { .. } => self.add(HoldUp::GroupChange),
-            // A raise would launch what the group launches now. The plan puts it first when that has to be.
-            Action::UpdateGroup { change, .. } if change.template.is_some() => self.add(HoldUp::GroupChange),
-            // Each end is counted against desired capacity as this change leaves it.
-            Action::UpdateGroup { .. } => {
-                self.add(HoldUp::Shrinking);
-                if may_have_happened {
-                    self.add(HoldUp::Replacing);
-                }
-            }
+            Action::Instance(InstanceAction::ProtectInstances { .. }) => self.add(HoldUp::GroupChange),
             // The ends after it are counted as if this one had happened: with another answer than the same again the
             // count would be wrong.
-            Action::TerminateInstance { decrement, .. } => {
+            Action::Instance(InstanceAction::TerminateInstance { decrement, .. }) => {
                 if may_have_happened || *decrement == Decrement::Shrink {
                     self.add(HoldUp::Replacing);
                 }
@@ -149,31 +134,80 @@ impl HoldUps {
                     self.add(HoldUp::Shrinking);
                 }
             }
-            Action::AddFinalizer
-            | Action::RemoveFinalizer
-            | Action::BlockMove
-            | Action::RecordArn { .. }
-            | Action::LookAtTemplate
-            | Action::CreateTemplate { .. }
-            | Action::CreateTemplateVersion { .. }
-            | Action::CopyTemplateVersion { .. }
-            | Action::DeleteTemplate { .. }
-            | Action::CreateGroup(_)
-            | Action::DeleteGroup { .. } => self.add(HoldUp::Everything),
+            // What follows does not need these: they decorate, or are made up for before they matter.
+            Action::Pool(
+                PoolAction::PublishReplicas { .. }
+                | PoolAction::UnblockMove
+                | PoolAction::ForgetAdoption
+                // What follows from it is planned when it is seen.
+                | PoolAction::Quarantine { .. },
+            )
+            | Action::Template(TemplateAction::DeleteTemplateVersions { .. })
+            | Action::Read(ReadAction::LookAtHook { .. } | ReadAction::LookAtStrays { .. })
+            | Action::Hook(_)
+            | Action::Node(_) => {}
+            Action::Pool(
+                PoolAction::AddFinalizer
+                | PoolAction::RemoveFinalizer
+                | PoolAction::BlockMove
+                | PoolAction::RecordArn { .. },
+            )
+            | Action::Read(ReadAction::LookAtTemplate)
+            | Action::Template(
+                TemplateAction::CreateTemplate { .. }
+                | TemplateAction::CreateTemplateVersion { .. }
+                | TemplateAction::CopyTemplateVersion { .. }
+                | TemplateAction::DeleteTemplate { .. },
+            ) => self.add(HoldUp::Everything),
+        }
+    }
+
+    fn rests_on_machine(&mut self, action: &MachineAction) {
+        match action {
+            MachineAction::CreateFooMachine { name, .. }
+            | MachineAction::DeleteFooMachine { name, .. }
+            | MachineAction::ReleaseFooMachine { name, .. }
+            | MachineAction::DeleteMachine { name, .. }
+            | MachineAction::ExcludeFromDraining { name, .. } => self.add(HoldUp::Machine(name.clone())),
+            // It decorates.
+            MachineAction::SetMachineTimeouts { .. } => {}
+        }
+    }
+
+    fn rests_on_group(&mut self, action: &GroupAction, may_have_happened: bool) {
+        match action {
+            // They decorate.
+            GroupAction::TagGroup { .. }
+            | GroupAction::SuspendProcesses { .. }
+            | GroupAction::ResumeProcesses { .. } => {}
+            // A raise would launch what the group launches now. The plan puts it first when that has to be.
+            GroupAction::UpdateGroup { change, .. } if change.template.is_some() => {
+                self.add(HoldUp::GroupChange);
+            }
+            // Each end is counted against desired capacity as this change leaves it.
+            GroupAction::UpdateGroup { .. } => {
+                self.add(HoldUp::Shrinking);
+                if may_have_happened {
+                    self.add(HoldUp::Replacing);
+                }
+            }
+            GroupAction::CreateGroup(_) | GroupAction::DeleteGroup { .. } => self.add(HoldUp::Everything),
         }
     }
 }
 
-/// The Machine or FooMachine, which have the same name, that an action is about.
-fn machine(action: &Action) -> Option<&MachineName> {
+/// Whether an action is a call of AWS. A look at instances is none: the observer makes it when its time comes.
+fn calls_aws(action: &Action) -> bool {
     match action {
-        Action::CreateFooMachine { name, .. }
-        | Action::DeleteFooMachine { name, .. }
-        | Action::ReleaseFooMachine { name, .. }
-        | Action::DeleteMachine { name, .. }
-        | Action::ExcludeFromDraining { name, .. }
-        | Action::SetMachineTimeouts { name, .. } => Some(name),
-        _ => None,
+        Action::Group(_)
+        | Action::Instance(_)
+        | Action::Template(_)
+        | Action::Hook(_)
+        | Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtHook { .. }) => true,
+        Action::Read(ReadAction::LookAtStrays { .. })
+        | Action::Pool(_)
+        | Action::Machine(_)
+        | Action::Node(_) => false,
     }
 }
 
@@ -182,14 +216,20 @@ mod tests {
     use super::*;
     use foo_cloud::{CloudError, Operation};
     use foo_model::GroupChange;
+    use foo_planner::action::NodeAction;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn end(id: &str, decrement: Decrement) -> Action {
-        Action::TerminateInstance { group: "g".into(), id: id.into(), decrement, why: String::new() }
+        Action::Instance(InstanceAction::TerminateInstance {
+            group: "g".into(),
+            id: id.into(),
+            decrement,
+            why: String::new(),
+        })
     }
 
     fn suspend() -> Action {
-        Action::SuspendProcesses { name: "g".into(), processes: BTreeSet::new() }
+        Action::Group(GroupAction::SuspendProcesses { name: "g".into(), processes: BTreeSet::new() })
     }
 
     fn refused(kind: ErrorKind) -> Failure {
@@ -224,7 +264,7 @@ mod tests {
     #[test]
     fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
         let mut holds = HoldUps::default();
-        let beat = |id: &str| Action::BeatHook { group: "g".into(), id: id.into() };
+        let beat = |id: &str| Action::Hook(HookAction::BeatHook { group: "g".into(), id: id.into() });
         holds.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
         assert!(!holds.hold(&beat("i-2")) && holds.hold(&suspend()));
         holds.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
@@ -234,18 +274,22 @@ mod tests {
     #[test]
     fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
         let mut holds = HoldUps::default();
-        holds.failed(&Action::LookAtTemplate, &refused(ErrorKind::Denied));
+        holds.failed(&Action::Read(ReadAction::LookAtTemplate), &refused(ErrorKind::Denied));
         assert!(holds.hold(&suspend()), "everything else waits");
-        assert!(!holds.hold(&Action::CordonNodes { nodes: BTreeMap::new() }));
+        assert!(!holds.hold(&Action::Node(NodeAction::CordonNodes { nodes: BTreeMap::new() })));
     }
 
     #[test]
     fn without_protection_the_group_is_not_changed_but_released_instances_end() {
         let mut holds = HoldUps::default();
-        let protect = Action::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] };
+        let protect =
+            Action::Instance(InstanceAction::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] });
         holds.failed(&protect, &refused(ErrorKind::Invalid));
-        let change =
-            Action::UpdateGroup { name: "g".into(), change: GroupChange::default(), why: String::new() };
+        let change = Action::Group(GroupAction::UpdateGroup {
+            name: "g".into(),
+            change: GroupChange::default(),
+            why: String::new(),
+        });
         assert!(holds.hold(&change));
         assert!(!holds.hold(&end("i-1", Decrement::Replace)));
     }

@@ -23,12 +23,14 @@ use failure_scope::HoldUps;
 use foo_api::FooMachinePool;
 use foo_cloud::Made;
 use foo_model::{LaunchTemplate, Timestamp};
-use foo_planner::desired::{Desired, Identity};
+use foo_planner::action::{GroupAction, NodeAction, PoolAction, TemplateAction};
+use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
 use foo_planner::observed::{Finalizer, Moves};
 use foo_planner::report::About;
-use foo_planner::{Action, Memory, Plan};
+use foo_planner::{Action, Plan};
 use kube::Api;
+use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -80,9 +82,7 @@ impl Pools {
                 acting.pass.remainder.add(Remainder::PlanAgain);
                 break;
             }
-            let (sent, done) = self.send(&acting, &batch, state).await;
-            // An answer that took long may tell of something that was done at its very end.
-            let now = self.context.clock.now();
+            let (sent, done, now) = self.send(&acting, &batch, state).await;
             for (action, done) in batch.into_iter().zip(done) {
                 self.settle(&mut acting, action, done, &sent, state, now);
             }
@@ -101,7 +101,7 @@ impl Pools {
         identity: &'a Identity,
         plan: Plan,
     ) -> Acting<'a> {
-        let begins = plan.actions.contains(&Action::AddFinalizer);
+        let begins = plan.actions.contains(&Action::Pool(PoolAction::AddFinalizer));
         // Where it cannot be told, the group's ARN will.
         let account = if begins { region.account().await.ok() } else { None };
         let gathered = inputs.gathered;
@@ -124,14 +124,15 @@ impl Pools {
 
     /// The end of a pool that never began; nothing else can be done without AWS.
     async fn act_without_aws(&self, gathered: &Gathered, plan: Plan) -> Pass {
-        let ends = plan.actions.contains(&Action::RemoveFinalizer);
+        let ends = plan.actions.contains(&Action::Pool(PoolAction::RemoveFinalizer));
         let mut pass = Pass::begin(plan);
         if ends {
             let pools: Api<FooMachinePool> =
                 Api::namespaced(self.context.client.clone(), &gathered.namespace());
             let finalizer = foo_api::names::POOL_FINALIZER;
             let removed = apply::remove_finalizer(&pools, gathered.pool.as_ref(), finalizer).await;
-            pass.failure = removed.err().map(|error| (Action::RemoveFinalizer, Failure::from(error)));
+            pass.failure =
+                removed.err().map(|error| (Action::Pool(PoolAction::RemoveFinalizer), Failure::from(error)));
             pass.tried = 1;
         }
         pass
@@ -175,26 +176,34 @@ impl Pools {
         false
     }
 
-    /// Carries actions out, of which several go in one call, and says of each how it went, in their order.
+    /// Carries actions out, of which several go in one call, and says of each how it went, in their order,
+    /// and when that was known.
     async fn send(
         &self,
         acting: &Acting<'_>,
         batch: &[&Action],
         state: &mut PoolState,
-    ) -> (Sent, Vec<Result<Done, Failure>>) {
+    ) -> (Sent, Vec<Result<Done, Failure>>, Timestamp) {
         // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
         let at = self.context.clock.now();
         let changes_template = batch.iter().any(|action| action.changes_template());
         let known = state.reads.template.clone().filter(|_| changes_template);
-        let before = Self::foresee(batch, &acting.inputs.desired, acting.region, state, at);
+        if batch.iter().any(|action| action.changes_group()) {
+            acting.region.observer.look_after(&acting.inputs.desired.identity.group, at);
+        }
+        if changes_template {
+            state.reads.template = None;
+        }
+        let unanswered = state.memory.sent(batch, at);
         let done = match batch {
             [action] => vec![acting.hands.carry_out(action, at).await],
             several => acting.hands.end_together(several).await,
         };
-        if let Some(before) = before {
-            state.memory = before;
-        }
-        (Sent { at, known: known.and_then(|known| known.value) }, done)
+        // An answer that took long may tell of something that was done at its very end.
+        let now = self.context.clock.now();
+        let answers = batch.iter().zip(&done).flat_map(|(action, done)| answers(action, done));
+        state.memory.answered(unanswered, answers, now);
+        (Sent { at, known: known.and_then(|known| known.value) }, done, now)
     }
 
     /// Notes how an action went: in metrics and memories, and for what is left of the plan.
@@ -207,9 +216,8 @@ impl Pools {
         state: &mut PoolState,
         now: Timestamp,
     ) {
-        let (outcome, counted) = judged(action, &done);
-        self.context.metrics.action(action.into(), counted);
-        state.memory.note(action, outcome, now);
+        let (outcome, counted) = judged(&done);
+        self.context.metrics.action(action.kind(), counted);
         if outcome == Outcome::Done {
             state.calls.repeats.did(action, now);
         }
@@ -263,14 +271,12 @@ impl Pools {
                 carried.push(action.clone());
                 tracing::debug!(%pool, ?action, "action done");
             }
-            Done::Overtaken(_) => {
+            Done::Overtaken(why) => {
+                tracing::info!(%pool, ?action, why, "action skipped");
                 pass.remainder.add(Remainder::PlanAgain);
                 holds.raced(action);
             }
             Done::Cordoned(outcomes) => {
-                for (cordon, done) in &outcomes {
-                    state.memory.note_cordon(&cordon.instance, done.is_ok(), now);
-                }
                 pass.plan.report.events.extend(cordon::told(&outcomes));
             }
         }
@@ -300,15 +306,39 @@ impl Pools {
     /// An action was carried out, of which the caches or reads may not tell yet.
     fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
-            Action::CreateGroup(group) => {
+            Action::Group(GroupAction::CreateGroup(group)) => {
                 state.reads.hook = Some(Read { at: now, value: group.drain_hook });
                 state.calls.created.group(now);
             }
-            Action::DeleteTemplate { .. } => state.calls.created.template_is_gone(),
-            Action::AddFinalizer => state.unconfirmed.finalizer = Some(Finalizer::Present),
-            Action::BlockMove => state.unconfirmed.moves = Some(Moves::Blocked),
-            Action::UnblockMove => state.unconfirmed.moves = None,
-            _ => {}
+            Action::Template(TemplateAction::DeleteTemplate { .. }) => state.calls.created.template_is_gone(),
+            Action::Pool(PoolAction::AddFinalizer) => state.unconfirmed.finalizer = Some(Finalizer::Present),
+            Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(Moves::Blocked),
+            Action::Pool(PoolAction::UnblockMove) => state.unconfirmed.moves = None,
+            Action::Pool(
+                PoolAction::RemoveFinalizer
+                | PoolAction::ForgetAdoption
+                | PoolAction::RecordArn { .. }
+                | PoolAction::Quarantine { .. }
+                | PoolAction::PublishReplicas { .. },
+            )
+            | Action::Group(
+                GroupAction::UpdateGroup { .. }
+                | GroupAction::TagGroup { .. }
+                | GroupAction::SuspendProcesses { .. }
+                | GroupAction::ResumeProcesses { .. }
+                | GroupAction::DeleteGroup { .. },
+            )
+            | Action::Template(
+                TemplateAction::CreateTemplate { .. }
+                | TemplateAction::CreateTemplateVersion { .. }
+                | TemplateAction::CopyTemplateVersion { .. }
+                | TemplateAction::DeleteTemplateVersions { .. },
+            )
+            | Action::Read(_)
+            | Action::Instance(_)
+            | Action::Hook(_)
+            | Action::Machine(_)
+            | Action::Node(_) => {}
         }
     }
 
@@ -322,7 +352,7 @@ impl Pools {
     ) {
         match (action, done) {
             (
-                Action::CreateTemplate { name, hashes, tags, .. },
+                Action::Template(TemplateAction::CreateTemplate { name, hashes, tags, .. }),
                 Done::TemplateMade(Made { made: (id, version), .. }),
             ) => {
                 state.calls.created.template((id, version), name, tags, hashes, now);
@@ -330,8 +360,10 @@ impl Pools {
                 state.reads.template = Some(Read { at: now, value });
             }
             (
-                Action::CreateTemplateVersion { id, hashes, .. }
-                | Action::CopyTemplateVersion { id, hashes, .. },
+                Action::Template(
+                    TemplateAction::CreateTemplateVersion { id, hashes, .. }
+                    | TemplateAction::CopyTemplateVersion { id, hashes, .. },
+                ),
                 Done::VersionMade(Made { made: version, .. }),
             ) => {
                 state.calls.created.version(id, version, hashes, now);
@@ -344,37 +376,23 @@ impl Pools {
             _ => {}
         }
     }
+}
 
-    /// Notes that a call of AWS may happen, before it is sent, and returns the memory as it was.
-    fn foresee(
-        actions: &[&Action],
-        desired: &Desired,
-        region: &CloudRegion,
-        state: &mut PoolState,
-        now: Timestamp,
-    ) -> Option<Memory> {
-        let before = state.memory.clone();
-        let mut foreseen = false;
-        for action in actions {
-            let completes = matches!(action, Action::CompleteHook { .. });
-            if !action.changes_group() && !action.changes_template() && !completes {
-                continue;
-            }
-            foreseen = true;
-            state.memory.note(action, Outcome::MayHaveHappened, now);
-            if action.changes_group() {
-                region.observer.look_after(&desired.identity.group, now);
-            }
-            if action.changes_template() {
-                state.reads.template = None;
-            }
-        }
-        foreseen.then_some(before)
-    }
+/// How an action went, for the planner's memory: each Node that was to be cordoned has an answer of its own.
+fn answers<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a, Action>, Outcome)> {
+    let Ok(Done::Cordoned(nodes)) = done else {
+        return vec![(Cow::Borrowed(action), judged(done).0)];
+    };
+    let answer = |(cordon, done): &(cordon::Cordon, cordon::Outcome)| {
+        let node = [(cordon.instance.clone(), cordon.machine.clone())].into();
+        let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Refused };
+        (Cow::Owned(NodeAction::CordonNodes { nodes: node }.into()), outcome)
+    };
+    nodes.iter().map(answer).collect()
 }
 
 /// How an action went, for the planner's memory and for the metrics.
-fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
+fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
     match done {
         Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
             (Outcome::Refused, ActionOutcome::Failed)
@@ -388,11 +406,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
             | Done::Cordoned(_),
         ) => (Outcome::Done, ActionOutcome::Done),
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
-        Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
-        Ok(Done::Overtaken(why)) => {
-            tracing::info!(?action, why, "action skipped");
-            (Outcome::Refused, ActionOutcome::Refused)
-        }
+        Ok(Done::NotTogether | Done::Overtaken(_)) => (Outcome::Refused, ActionOutcome::Refused),
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),
     }
 }

@@ -7,6 +7,7 @@ use foo_model::{
     LaunchTemplate, LaunchTemplateId, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
 };
 use foo_planner::Action;
+use foo_planner::action::{HookAction, ReadAction};
 use foo_planner::memory::EFFECT_DEADLINE;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -112,9 +113,18 @@ impl Made {
 
 /// Whether the rights for an action may rest on the tags of the group or of its launch template.
 fn rests_on_tags(action: &Action) -> bool {
-    action.changes_group()
-        || action.changes_template()
-        || matches!(action, Action::PutHook { .. } | Action::LookAtHook { .. } | Action::CompleteHook { .. })
+    match action {
+        Action::Group(_)
+        | Action::Instance(_)
+        | Action::Template(_)
+        | Action::Hook(HookAction::PutHook { .. } | HookAction::CompleteHook { .. })
+        | Action::Read(ReadAction::LookAtHook { .. }) => true,
+        Action::Hook(HookAction::BeatHook { .. })
+        | Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtStrays { .. })
+        | Action::Pool(_)
+        | Action::Machine(_)
+        | Action::Node(_) => false,
+    }
 }
 
 fn add(template: &mut LaunchTemplate, records: &[TemplateRecord]) {
@@ -157,6 +167,7 @@ mod tests {
     use foo_cloud::Operation;
     use foo_model::GroupChange;
     use foo_model::names::TAG_POOL;
+    use foo_planner::action::{GroupAction, PoolAction};
 
     fn at(second: u64) -> Timestamp {
         Timestamp(1_000_000).plus(Duration::from_secs(second))
@@ -202,20 +213,23 @@ mod tests {
         let (mut made, _) = made();
         made.group(at(20));
         let denied = CloudError::new(Operation::PutLifecycleHook, ErrorKind::Denied, None, "no");
-        let hook = Action::LookAtHook { group: "g".into() };
+        let hook = Action::Read(ReadAction::LookAtHook { group: "g".into() });
         assert_eq!(made.excuses(&hook, &denied, at(21)), Some(REFUSED_AGAIN));
         assert_eq!(made.excuses(&hook, &denied, at(81)), None);
         let throttled = CloudError { kind: ErrorKind::Throttled, ..denied.clone() };
         assert_eq!(made.excuses(&hook, &throttled, at(21)), None);
-        assert_eq!(made.excuses(&Action::AddFinalizer, &denied, at(21)), None);
+        assert_eq!(made.excuses(&Action::Pool(PoolAction::AddFinalizer), &denied, at(21)), None);
         assert_eq!(Made::default().excuses(&hook, &denied, at(21)), None);
     }
 
     #[test]
     fn a_version_that_auto_scaling_does_not_find_is_no_failure_while_it_is_young() {
         let (mut made, _) = made();
-        let update =
-            Action::UpdateGroup { name: "g".into(), change: GroupChange::default(), why: String::new() };
+        let update = Action::Group(GroupAction::UpdateGroup {
+            name: "g".into(),
+            change: GroupChange::default(),
+            why: String::new(),
+        });
         let refused = |operation, kind, words| CloudError::new(operation, kind, None, words);
         let missing =
             "You must use a valid fully-formed launch template. Could not find the specified version 2";

@@ -3,6 +3,7 @@
 
 use foo_model::Timestamp;
 use foo_planner::Action;
+use foo_planner::action::HookAction;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -43,15 +44,18 @@ impl Repeats {
     }
 }
 
-/// Looks have their own pace.
+/// Looks and heartbeats have their own pace.
 fn writes(action: &Action) -> bool {
-    !matches!(
-        action,
-        Action::LookAtTemplate
-            | Action::LookAtHook { .. }
-            | Action::LookAtStrays { .. }
-            | Action::BeatHook { .. }
-    )
+    match action {
+        Action::Read(_) | Action::Hook(HookAction::BeatHook { .. }) => false,
+        Action::Hook(HookAction::PutHook { .. } | HookAction::CompleteHook { .. })
+        | Action::Pool(_)
+        | Action::Template(_)
+        | Action::Group(_)
+        | Action::Instance(_)
+        | Action::Machine(_)
+        | Action::Node(_) => true,
+    }
 }
 
 fn key(action: &Action) -> u64 {
@@ -63,10 +67,14 @@ fn key(action: &Action) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_planner::action::{GroupAction, ReadAction};
     use std::collections::BTreeMap;
 
     fn tag(value: &str) -> Action {
-        Action::TagGroup { name: "g".into(), tags: BTreeMap::from([("k".to_owned(), value.to_owned())]) }
+        Action::Group(GroupAction::TagGroup {
+            name: "g".into(),
+            tags: BTreeMap::from([("k".to_owned(), value.to_owned())]),
+        })
     }
 
     /// How often an action is carried out in an hour in which it is planned every two seconds.
@@ -93,7 +101,7 @@ mod tests {
     #[test]
     fn what_follows_from_news_and_looks_are_never_held_back() {
         assert_eq!(done_in_an_hour(|second| second, &tag("v")), 1_800);
-        assert_eq!(done_in_an_hour(|_| 7, &Action::LookAtTemplate), 1_800);
+        assert_eq!(done_in_an_hour(|_| 7, &Action::Read(ReadAction::LookAtTemplate)), 1_800);
         let mut repeats = Repeats::default();
         for _ in 0..9 {
             repeats.did(&tag("v"), Timestamp(0));

@@ -8,6 +8,7 @@ use super::execute::{Done, Failure, Hands};
 use foo_cloud::{CloudError, Ended, ErrorKind};
 use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::Action;
+use foo_planner::action::InstanceAction;
 use futures::future::join_all;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -27,7 +28,7 @@ impl Alone {
     /// AWS would not end it together with others.
     pub(in crate::pool) fn add(&mut self, action: &Action, now: Timestamp) {
         self.0.retain(|_, since| since.until(now) < ALONE_FOR);
-        if let Action::TerminateInstance { id, .. } = action {
+        if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
             self.0.insert(id.clone(), now);
         }
     }
@@ -40,7 +41,9 @@ impl Alone {
 /// How many of these actions, from the first on, are carried out in one go; at least one.
 pub(in crate::pool) fn first(actions: &[Action], alone: &Alone, now: Timestamp) -> usize {
     let how = |action: &Action| match action {
-        Action::TerminateInstance { group, id, decrement, .. } if !alone.has(id, now) => {
+        Action::Instance(InstanceAction::TerminateInstance { group, id, decrement, .. })
+            if !alone.has(id, now) =>
+        {
             Some((group.clone(), *decrement))
         }
         _ => None,
@@ -81,7 +84,7 @@ impl Hands<'_> {
     }
 
     async fn is_overtaken(&self, action: &Action) -> Result<Option<Done>, Failure> {
-        let Action::TerminateInstance { id, .. } = action else { return Ok(None) };
+        let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { return Ok(None) };
         let lives = self.has_living_machine(id).await?;
         Ok(lives.then_some(Done::Overtaken("its Machine is not being deleted")))
     }
@@ -104,7 +107,7 @@ impl Hands<'_> {
 fn call_of<'a>(actions: impl Iterator<Item = &'a Action>) -> Option<Call<'a>> {
     let mut all: Option<Call<'a>> = None;
     for action in actions {
-        if let Action::TerminateInstance { group, id, decrement, .. } = action {
+        if let Action::Instance(InstanceAction::TerminateInstance { group, id, decrement, .. }) = action {
             let call = all.get_or_insert_with(|| Call { group, decrement: *decrement, ids: Vec::new() });
             call.ids.push(id);
         }
@@ -138,9 +141,15 @@ fn is_about_one(error: &CloudError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_planner::action::PoolAction;
 
     fn end(id: &str, decrement: Decrement) -> Action {
-        Action::TerminateInstance { group: "g".into(), id: id.into(), decrement, why: String::new() }
+        Action::Instance(InstanceAction::TerminateInstance {
+            group: "g".into(),
+            id: id.into(),
+            decrement,
+            why: String::new(),
+        })
     }
 
     #[test]
@@ -150,8 +159,8 @@ mod tests {
             end("i-1", Decrement::Shrink),
             end("i-2", Decrement::Shrink),
             end("i-3", Decrement::Replace),
-            Action::AddFinalizer,
-            Action::AddFinalizer,
+            Action::Pool(PoolAction::AddFinalizer),
+            Action::Pool(PoolAction::AddFinalizer),
         ];
         let count = |from: usize, alone: &Alone, at: u64| {
             first(&actions[from..], alone, Timestamp::default().plus(Duration::from_secs(at)))

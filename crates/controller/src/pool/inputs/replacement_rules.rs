@@ -38,7 +38,7 @@ pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Tr
     let rollout = gathered.pool.status.as_ref()?.rollout.as_ref()?;
     let under_way =
         [RolloutPhase::Preparing, RolloutPhase::Waiting, RolloutPhase::Rolling, RolloutPhase::RollingBack];
-    let goes_on = under_way.iter().any(|phase| format!("{phase:?}") == rollout.phase);
+    let goes_on = under_way.iter().any(|phase| <&str>::from(phase) == rollout.phase);
     goes_on.then(|| Trial::of(SpecHash::new(rollout.target_hash.as_str()), now))
 }
 

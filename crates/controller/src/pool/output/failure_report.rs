@@ -3,10 +3,11 @@
 //! The planner reports what is true; it cannot know that AWS refuses what it asks for. Here the refusal becomes part of
 //! the conditions, in words that stay the same for as long as the cause does.
 
-use crate::metrics::{ActionKind, Invariant, Metrics};
+use crate::metrics::{Invariant, Metrics};
 use crate::pool::act::execute::Failure;
 use crate::pool::pass::Pass;
 use foo_cloud::{CloudError, ErrorKind};
+use foo_planner::action::ReadAction;
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
 use foo_planner::report::{About, Condition, ConditionKind, Event, Severity, Status};
@@ -42,7 +43,7 @@ fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str)
     match failure {
         Failure::Cloud(error) => refusal(report, action, error, region),
         Failure::Kubernetes(_) => {
-            let what: &'static str = (&ActionKind::from(action)).into();
+            let what = action.kind();
             let message = format!("{what} failed: {failure}");
             put(report, ConditionKind::Ready, KUBERNETES_REFUSED, message);
         }
@@ -114,20 +115,18 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
 }
 
 fn concerned(action: &Action) -> Option<ConditionKind> {
-    if action.changes_template() || matches!(action, Action::LookAtTemplate) {
-        Some(ConditionKind::LaunchTemplateReady)
-    } else if action.changes_group()
-        || matches!(
-            action,
-            Action::LookAtHook { .. }
-                | Action::PutHook { .. }
-                | Action::BeatHook { .. }
-                | Action::CompleteHook { .. }
-        )
-    {
-        Some(ConditionKind::AutoScalingGroupReady)
-    } else {
-        None
+    match action {
+        Action::Template(_) | Action::Read(ReadAction::LookAtTemplate) => {
+            Some(ConditionKind::LaunchTemplateReady)
+        }
+        Action::Group(_)
+        | Action::Instance(_)
+        | Action::Hook(_)
+        | Action::Read(ReadAction::LookAtHook { .. }) => Some(ConditionKind::AutoScalingGroupReady),
+        Action::Read(ReadAction::LookAtStrays { .. })
+        | Action::Pool(_)
+        | Action::Machine(_)
+        | Action::Node(_) => None,
     }
 }
 
@@ -140,7 +139,7 @@ fn put(report: &mut Report, kind: ConditionKind, reason: &str, message: String) 
 }
 
 fn invariant(violation: &Violation) -> Invariant {
-    match violation.rule {
+    match violation.rule() {
         Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
         Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
         Rule::StaysAvailable => Invariant::I3,

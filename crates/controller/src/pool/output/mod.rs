@@ -19,6 +19,7 @@ use crate::metrics::Invariant;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_model::InstanceId;
 use foo_planner::Action;
+use foo_planner::action::{PoolAction, ReadAction};
 use foo_planner::report::{Report, Severity};
 use futures::{StreamExt, stream};
 use kube::{Api, Resource, ResourceExt};
@@ -82,7 +83,7 @@ impl Pools {
         let client = &self.context.client;
         let report = &pass.plan.report;
         let recorded = pass.plan.actions.iter().find_map(|action| match action {
-            Action::RecordArn { arn } => Some(arn.as_str()),
+            Action::Pool(PoolAction::RecordArn { arn }) => Some(arn.as_str()),
             _ => None,
         });
         let arn = gathered.pool.spec.provider_id.as_deref().or(recorded);
@@ -113,7 +114,7 @@ impl Pools {
         state: &mut PoolState,
     ) {
         // The observer paces itself what it is asked for.
-        let calls = |action: &Action| !matches!(action, Action::LookAtStrays { .. });
+        let calls = |action: &Action| !matches!(action, Action::Read(ReadAction::LookAtStrays { .. }));
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         if state.idle.ends(worked && pass.is_complete(), self.context.clock.now()) {
             tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "the pool does not settle: it keeps writing although nothing changes; please report this");

@@ -10,7 +10,7 @@ use foo_cloud::InstanceDetails;
 use foo_model::{LifecycleState, Timestamp};
 use foo_planner::Report;
 use foo_planner::observed::Stray;
-use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport, Status};
+use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as MetaCondition, Time};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt};
@@ -71,7 +71,7 @@ pub(in crate::pool) fn spec_apply(pool: &FooMachinePool, arn: Option<&str>, ids:
 fn rollout(report: &RolloutReport) -> RolloutStatus {
     let count = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     RolloutStatus {
-        phase: format!("{:?}", report.phase),
+        phase: <&str>::from(report.phase).to_owned(),
         target_hash: report.target_hash.as_str().to_owned(),
         updated: count(report.updated),
         outdated: count(report.outdated),
@@ -140,12 +140,8 @@ fn wanted(conditions: &[Condition]) -> Vec<conditions::Wanted> {
     conditions
         .iter()
         .map(|condition| conditions::Wanted {
-            kind: format!("{:?}", condition.kind),
-            status: match condition.status {
-                Status::True => "True",
-                Status::False => "False",
-                Status::Unknown => "Unknown",
-            },
+            kind: <&str>::from(condition.kind).to_owned(),
+            status: condition.status.into(),
             reason: condition.reason.clone(),
             message: condition.message.clone(),
         })
