@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_api::names::SECRET_VALUE_KEY;
 use foo_api::shared::ApiEndpoint;
+use foo_cloud::model::Reason;
 use foo_planner::desired::Blocked;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
@@ -60,7 +61,7 @@ impl Usable {
 
 /// The kubeconfig in a Secret, if it is one that Cluster API can use. No message shows anything of its content.
 pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
-    let invalid = |what: &str| Blocked::new("KubeconfigInvalid", format!("Secret {name}: {what}"));
+    let invalid = |what: &str| Blocked::new(Reason::KubeconfigInvalid, format!("Secret {name}: {what}"));
     let bytes = secret
         .data
         .as_ref()
@@ -85,7 +86,7 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
     let user = user.and_then(|user| user.auth_info.as_ref());
     if user.is_some_and(|user| user.exec.is_some() || user.auth_provider.is_some()) {
         return Err(Blocked::new(
-            "ExecCredentialsNotSupported",
+            Reason::ExecCredentialsNotSupported,
             format!(
                 "Secret {name}: Cluster API refuses kubeconfigs with exec plugins or auth providers; use a client \
                  certificate or a token"
@@ -205,8 +206,8 @@ current-context: x
         read("boot", &Secret { data: Some(data), ..Secret::default() })
     }
 
-    fn reason(text: &str) -> String {
-        read_text(text).err().map(|blocked| blocked.reason).unwrap_or_default()
+    fn reason(text: &str) -> &'static str {
+        read_text(text).err().map(|blocked| blocked.reason.as_str()).unwrap_or_default()
     }
 
     #[test]
@@ -268,6 +269,6 @@ current-context: x
         ] {
             assert_eq!(reason(&GOOD.replace(inline, file)), "KubeconfigInvalid", "{file}");
         }
-        assert_eq!(read("boot", &Secret::default()).err().unwrap().reason, "KubeconfigInvalid");
+        assert_eq!(read("boot", &Secret::default()).err().unwrap().reason, Reason::KubeconfigInvalid);
     }
 }

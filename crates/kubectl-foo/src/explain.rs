@@ -7,6 +7,7 @@ use foo_api::capi::Machine;
 use foo_api::conditions::find;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooMachine, FooMachinePool};
+use foo_planner::model::Reason;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -21,7 +22,7 @@ const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
 const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 /// So many warnings at most.
 const WARNINGS: usize = 5;
-/// Conditions that are well when they are True. Of all others a False whose reason begins with `Not` is nothing to tell.
+/// Conditions that are well when they are True. Of all others a False for a good reason is nothing to tell.
 const WELL_WHEN_TRUE: [&str; 4] =
     ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
 
@@ -112,7 +113,7 @@ fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
         let at_rest = if WELL_WHEN_TRUE.contains(&condition.type_.as_str()) {
             condition.status == "True"
         } else {
-            condition.status == "False" && condition.reason.starts_with("Not")
+            condition.status == "False" && Reason::parse(&condition.reason).is_some_and(Reason::is_good)
         };
         condition.type_ != "Ready" && !at_rest && ready.as_ref() != Some(&said(condition))
     };

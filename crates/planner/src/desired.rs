@@ -1,6 +1,7 @@
 //! What is wanted of one pool, validated: whatever could be wrong was refused before a value of these types exists,
 //! or is a [`Blocked`] inside it.
 
+use crate::model::Reason;
 use crate::model::{
     DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent, TemplateHashes,
 };
@@ -77,12 +78,12 @@ pub enum PausedBy {
     Annotation,
 }
 
-/// A reason why something cannot go on, for people: CamelCase reason and a sentence that stays the same while the
+/// A reason why something cannot go on, for people: reason and a sentence that stays the same while the
 /// cause stays the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Blocked {
     /// Reason of the condition.
-    pub reason: String,
+    pub reason: Reason,
     /// Its message.
     pub message: String,
 }
@@ -376,7 +377,7 @@ impl fmt::Display for Identity {
 
 impl Blocked {
     /// A reason and its sentence.
-    pub fn new(reason: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { reason: reason.into(), message: message.into() }
+    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into() }
     }
 }

@@ -2,7 +2,9 @@
 //! from here, so that status, logs and the plugin say the same.
 
 use crate::action::Action;
-use crate::model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
+use crate::model::{
+    InstanceId, LifecycleState, MachineName, Reason, SpecHash, TemplateVersion, Timestamp, Zone,
+};
 use crate::observed::Stray;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -58,8 +60,8 @@ pub struct Condition {
     pub kind: ConditionKind,
     /// Whether it holds.
     pub status: Status,
-    /// CamelCase reason.
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
     /// A sentence for people; may be empty when the condition is as it should be.
     pub message: String,
 }

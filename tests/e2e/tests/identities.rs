@@ -87,7 +87,7 @@ fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
         world.aws().simulator().remove_key(FIRST_KEY.0);
         world.aws().simulator().expire_sessions();
         let of_pool = async || pool.read(Kind::FooMachinePool).await;
-        says("pool", "Credentials", of_pool).await?;
+        says("pool", "CredentialsInvalid", of_pool).await?;
         has_secret(world, SECOND_KEY).await?;
         says("pool", "Accepted", of_pool).await?;
         pool.scale(3).await?;

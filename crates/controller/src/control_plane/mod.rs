@@ -20,6 +20,7 @@ use foo_api::capi::Cluster;
 use foo_api::names::managers;
 use foo_api::patterns::is_object_name;
 use foo_api::{FooControlPlane, names};
+use foo_cloud::model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::{Severity, some_names};
 use futures::StreamExt;
@@ -174,7 +175,7 @@ impl ControlPlanes {
         }
         let Some(owner) = owner else {
             let blocked = Blocked::new(
-                "WaitingForCluster",
+                Reason::WaitingForCluster,
                 "no Cluster names this FooControlPlane in spec.controlPlaneRef yet",
             );
             let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
@@ -211,7 +212,7 @@ impl ControlPlanes {
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
         let message = format!("waiting until others take off their finalizers: {others}");
-        let deleting = Some(Blocked::new("WaitingForFinalizers", message));
+        let deleting = Some(Blocked::new(Reason::WaitingForFinalizers, message));
         let facts = Facts { paused, deleting, ..Facts::default() };
         match self.publish(control_plane, &Seen::NotLooked, &facts).await {
             Ok(written) => Ok((Action::await_change(), result(written))),
@@ -247,12 +248,12 @@ impl ControlPlanes {
         if !is_object_name(name) {
             let message =
                 format!("spec.external.kubeconfigSecretRef.name {name:?} cannot be the name of a Secret");
-            return Ok(Err(Blocked::new("KubeconfigSecretNameInvalid", message)));
+            return Ok(Err(Blocked::new(Reason::KubeconfigSecretNameInvalid, message)));
         }
         let usable = match secrets.get_opt(name).await? {
             None => {
                 let message = format!("Secret {name} with the kubeconfig does not exist");
-                return Ok(Err(Blocked::new("KubeconfigSecretNotFound", message)));
+                return Ok(Err(Blocked::new(Reason::KubeconfigSecretNotFound, message)));
             }
             Some(secret) => match kubeconfig::read(name, &secret) {
                 Ok(usable) => usable,
@@ -278,7 +279,7 @@ impl ControlPlanes {
     async fn ask(&self, usable: &Usable) -> Seen {
         match kubeconfig::version(usable, &self.context.metrics).await {
             Ok(version) => Seen::Version(version),
-            Err(message) => Seen::Blocked(Blocked::new("ApiServerUnreachable", message)),
+            Err(message) => Seen::Blocked(Blocked::new(Reason::ApiServerUnreachable, message)),
         }
     }
 
@@ -298,7 +299,10 @@ impl ControlPlanes {
             let object = control_plane.object_ref(&());
             let blocked = if let Seen::Blocked(blocked) = seen { Some(blocked.clone()) } else { None };
             for told in blocked.into_iter().chain(status::news(control_plane, &status)) {
-                self.context.events.publish(&object, Severity::Warning, &told.reason, &told.message).await;
+                self.context
+                    .events
+                    .publish(&object, Severity::Warning, told.reason.as_str(), &told.message)
+                    .await;
             }
         }
         Ok(written)

@@ -7,6 +7,7 @@ use crate::apply;
 use crate::kubeconfig::{self, Usable};
 use foo_api::FooControlPlane;
 use foo_api::names::{self, managers};
+use foo_cloud::model::Reason;
 use foo_planner::desired::Blocked;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Resource, ResourceExt};
@@ -83,7 +84,7 @@ fn not_ours(name: &str) -> Blocked {
         "Secret {name} holds another kubeconfig or belongs to somebody else, and is left as it is: delete it, or name it in \
          spec.external.kubeconfigSecretRef"
     );
-    Blocked::new("KubeconfigSecretNotOurs", message)
+    Blocked::new(Reason::KubeconfigSecretNotOwned, message)
 }
 
 /// A Secret's type is immutable: only its maker can help.
@@ -96,7 +97,7 @@ fn wrong_type(secret: &Secret) -> Option<Blocked> {
              and make it again with that type",
             names::CLUSTER_SECRET_TYPE
         );
-        Blocked::new("KubeconfigSecretWrongType", message)
+        Blocked::new(Reason::KubeconfigSecretWrongType, message)
     })
 }
 

@@ -9,6 +9,7 @@ use crate::watch::{ByName, Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
 use foo_cloud::model::InstanceId;
+use foo_cloud::model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::names::machine_name;
 use k8s_openapi::api::core::v1::Secret;
@@ -109,7 +110,7 @@ impl Caches {
             let message = format!(
                 "{kind} {name} cannot be read, and nothing is done in this namespace until it can be or is gone: {error}"
             );
-            Some(Blocked::new("UnreadableObject", message))
+            Some(Blocked::new(Reason::UnreadableObject, message))
         })
     }
 

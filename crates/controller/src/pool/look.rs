@@ -6,6 +6,7 @@ use super::gather::Gathered;
 use super::upkeep;
 use crate::clock::to_kube;
 use foo_api::{capi, names};
+use foo_cloud::model::Reason;
 use foo_cloud::model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
     LifecycleState, Machine, MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
@@ -28,15 +29,14 @@ pub(super) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look
     match (observer.trouble(name), unseen) {
         (Some((_, error)), Some(since)) if view.is_some() => return failed_since(&error, since),
         (Some((_, error)), _) if view.is_none() && error.kind == ErrorKind::Unreachable => {
-            let reason: &'static str = error.kind.into();
             let message = crate::cluster::unreachable(region, &error.to_string());
-            return Look::Failed { reason: reason.to_owned(), message };
+            return Look::Failed { reason: error.kind.into(), message };
         }
         (Some((_, error)), _) if view.is_none() || needs_a_human(&error) => return failed(&error),
         (None, Some(since)) => {
             let message =
                 format!("Auto Scaling group {name} has not been looked at since {}", to_the_second(since));
-            return Look::Failed { reason: "NotObserved".to_owned(), message };
+            return Look::Failed { reason: Reason::ObservationStale, message };
         }
         (Some(_), _) | (None, None) => {}
     }
@@ -54,20 +54,18 @@ pub(super) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look
 
 /// A look that is not to be believed.
 pub(super) fn doubted<T>(doubt: &Blocked) -> Look<T> {
-    Look::Failed { reason: doubt.reason.clone(), message: doubt.message.clone() }
+    Look::Failed { reason: doubt.reason, message: doubt.message.clone() }
 }
 
 /// A failed look, in the planner's words.
 pub(super) fn failed<T>(error: &CloudError) -> Look<T> {
-    let reason: &'static str = error.kind.into();
-    Look::Failed { reason: reason.to_owned(), message: error.to_string() }
+    Look::Failed { reason: error.kind.into(), message: error.to_string() }
 }
 
 /// A failed look after others that did not fail, in the planner's words.
 fn failed_since<T>(error: &CloudError, since: Timestamp) -> Look<T> {
-    let reason: &'static str = error.kind.into();
     let message = format!("{error}; the last look was taken at {}", to_the_second(since));
-    Look::Failed { reason: reason.to_owned(), message }
+    Look::Failed { reason: error.kind.into(), message }
 }
 
 fn to_the_second(moment: Timestamp) -> String {

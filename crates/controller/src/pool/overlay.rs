@@ -5,14 +5,12 @@
 
 use super::execute::Failure;
 use crate::metrics::{ActionKind, Invariant, Metrics};
+use foo_cloud::model::Reason;
 use foo_cloud::{CloudError, ErrorKind};
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
 use foo_planner::report::{About, Condition, ConditionKind, Event, Severity, Status};
 use foo_planner::{Action, Plan, Report};
-
-/// Reason of `Ready` when the API server refuses, or does not answer, what the pool needs.
-const KUBERNETES_REFUSED: &str = "KubernetesRefused";
 
 /// An action failed; AWS is called in that region.
 pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
@@ -21,7 +19,7 @@ pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure, re
         Failure::Kubernetes(_) => {
             let what: &'static str = (&ActionKind::from(action)).into();
             let message = format!("{what} failed: {failure}");
-            put(report, ConditionKind::Ready, KUBERNETES_REFUSED, message);
+            put(report, ConditionKind::Ready, Reason::KubernetesRequestFailed, message);
         }
     }
 }
@@ -30,7 +28,7 @@ pub(super) fn failed(report: &mut Report, action: &Action, failure: &Failure, re
 pub(super) fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
     let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
     let credentials = credentials.then_some(ConditionKind::CredentialsReady);
-    let reason: &'static str = error.kind.into();
+    let reason = error.kind.into();
     let message = in_words(error, region);
     for kind in concerned(action).into_iter().chain(credentials).chain([ConditionKind::Ready]) {
         put(report, kind, reason, message.clone());
@@ -51,7 +49,7 @@ pub(super) fn in_words(error: &CloudError, region: &str) -> String {
 pub(super) fn place(desired: &mut Desired, region: &str) {
     let template = blocked(&mut desired.template);
     for blocked in template.into_iter().chain(blocked(&mut desired.group.subnets)) {
-        if blocked.reason == <&'static str>::from(ErrorKind::Unreachable) {
+        if blocked.reason == Reason::AwsUnreachable {
             blocked.message = crate::cluster::unreachable(region, &blocked.message);
         }
     }
@@ -66,7 +64,7 @@ fn blocked<T>(wanted: &mut Wanted<T>) -> Option<&mut Blocked> {
 
 /// AWS does not let us look at instances: their FooMachines can never become ready.
 pub(super) fn blind(report: &mut Report, error: &CloudError) {
-    let reason: &'static str = error.kind.into();
+    let reason = error.kind.into();
     for kind in [ConditionKind::CredentialsReady, ConditionKind::Ready] {
         put(report, kind, reason, error.to_string());
     }
@@ -83,11 +81,11 @@ pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metri
     plan.actions.clear();
     plan.report.events = vec![Event {
         severity: Severity::Warning,
-        reason: "PlanRefused".to_owned(),
+        reason: Reason::InvalidPlan.into(),
         message: message.clone(),
         about: About::Nothing,
     }];
-    put(&mut plan.report, ConditionKind::Ready, "PlanRefused", message);
+    put(&mut plan.report, ConditionKind::Ready, Reason::InvalidPlan, message);
 }
 
 fn concerned(action: &Action) -> Option<ConditionKind> {
@@ -108,8 +106,8 @@ fn concerned(action: &Action) -> Option<ConditionKind> {
     }
 }
 
-fn put(report: &mut Report, kind: ConditionKind, reason: &str, message: String) {
-    let failed = Condition { kind, status: Status::False, reason: reason.to_owned(), message };
+fn put(report: &mut Report, kind: ConditionKind, reason: Reason, message: String) {
+    let failed = Condition { kind, status: Status::False, reason, message };
     match report.conditions.iter_mut().find(|condition| condition.kind == kind) {
         Some(condition) => *condition = failed,
         None => report.conditions.push(failed),

@@ -24,6 +24,7 @@ use crate::passes;
 use crate::queue::Action as Requeue;
 use foo_api::names::managers;
 use foo_api::{FooCluster, FooMachine, FooMachinePool};
+use foo_cloud::model::Reason;
 use foo_cloud::model::{InstanceId, Timestamp};
 use foo_planner::Action;
 use foo_planner::desired::Blocked;
@@ -233,7 +234,7 @@ impl Pools {
                 wish::instance_types(&gathered.pool.spec, &region.lookups, asking(&state, &gathered)).await
             }
             Ok(None) | Err(_) => {
-                Err(Blocked::new("WaitingForClusterInfrastructure", "the region is not known yet"))
+                Err(Blocked::new(Reason::WaitingForClusterInfrastructure, "the region is not known yet"))
             }
         };
         let taken = region.as_ref().ok().and_then(Option::as_ref);
@@ -326,7 +327,7 @@ impl Pools {
     ) -> Result<Option<Arc<CloudRegion>>, Blocked> {
         let Some(Access { credentials, region }) = access? else { return Ok(None) };
         let connected = self.context.clouds.get(&credentials, &region).await;
-        connected.map(Some).map_err(|error| Blocked::new("Credentials", error.to_string()))
+        connected.map(Some).map_err(|error| Blocked::new(Reason::CredentialsInvalid, error.to_string()))
     }
 
     async fn publish(
@@ -458,7 +459,7 @@ impl Pools {
         if let Some(warning) = warning.as_ref().filter(|it| state.warned.as_ref() != Some(it))
             && !twins::is_told(gathered, warning)
         {
-            let (reason, message) = (&warning.reason, &warning.message);
+            let (reason, message) = (warning.reason.as_str(), &warning.message);
             self.context.events.publish(&object, Severity::Warning, reason, message).await;
         }
         state.warned = warning;

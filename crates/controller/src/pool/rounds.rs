@@ -15,6 +15,7 @@ use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::lookups::Asking;
 use foo_cloud::model::GroupName;
+use foo_cloud::model::Reason;
 use foo_cloud::observer::Seen;
 use foo_planner::desired::{Blocked, Desired, Goal, GroupWish, ScaleIn, Size, VictimPolicy, Wanted};
 use foo_planner::model::{DeletionTimeouts, Seconds};
@@ -30,7 +31,6 @@ use std::sync::Arc;
 const ROUNDS: usize = 5;
 
 /// The pool lives in another account than the one that is looked at; looking closely changes nothing about that.
-const WRONG_ACCOUNT: &str = "WrongAccount";
 
 impl Pools {
     /// Plans and acts, again as long as an action brought about what the next plan needs.
@@ -59,7 +59,7 @@ impl Pools {
                 )
                 .await
             }
-            Goal::Remove | Goal::LetGo => wish::BootstrapData::Missing(Blocked::new("Deleting", "")),
+            Goal::Remove | Goal::LetGo => wish::BootstrapData::Missing(Blocked::new(Reason::Deleting, "")),
         };
         let asking = asking(state, gathered);
         let limits = self.context.identities.limits(gathered.identity());
@@ -131,7 +131,8 @@ impl Pools {
                     let place = Place::of(&region.key, &desired.identity.group);
                     let heeds = &pass.plan.report.heeds;
                     self.context.announcements.passed(&place, observed.group.seen_at(), heeds);
-                    let elsewhere = stranger.as_ref().is_some_and(|doubt| doubt.reason == WRONG_ACCOUNT);
+                    let elsewhere =
+                        stranger.as_ref().is_some_and(|doubt| doubt.reason == Reason::WrongAccount);
                     let pace = if elsewhere { foo_cloud::observer::Pace::Quiet } else { pace(&pass) };
                     region.observer.pace(&desired.identity.group, pace);
                 }
@@ -224,9 +225,9 @@ impl Pools {
         let is_made = gathered.pool.spec.provider_id.is_some();
         let template = match stranger {
             Some(doubt) => look::doubted(doubt),
-            None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => {
-                look::doubted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
-            }
+            None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => look::doubted(
+                &Blocked::new(Reason::NotYetObserved, "the Auto Scaling group has not been looked at yet"),
+            ),
             None => look::template(&region.observer, &desired.identity, state.template.as_ref()),
         };
         if let Look::At { seen: None, at } = group {
@@ -332,21 +333,24 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
     match account {
         Ok(account) if account == made_in => None,
         Ok(account) => Some(Blocked::new(
-            WRONG_ACCOUNT,
+            Reason::WrongAccount,
             format!("the credentials belong to account {account}, the pool was made in {made_in}"),
         )),
         Err(error) => {
-            let reason: &'static str = error.kind.into();
-            let error = overlay::in_words(&error, &region.key.region);
-            Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
+            let said = overlay::in_words(&error, &region.key.region);
+            Some(Blocked::new(error.kind.into(), format!("the account cannot be told: {said}")))
         }
     }
 }
 
 /// A wish for a pool whose cloud is not known, or of no use for another reason.
 fn wishless(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
-    let unknown =
-        || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
+    let unknown = || {
+        Blocked::new(
+            Reason::WaitingForClusterInfrastructure,
+            "the FooCluster and its region are not known yet",
+        )
+    };
     let identified = wish::identify(gathered).unwrap_or_else(|| wish::unidentified(gathered));
     let mut missing = wish::missing(gathered);
     // What is missing first is the cause of all else.

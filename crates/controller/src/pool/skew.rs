@@ -9,6 +9,7 @@ use super::state::PoolState;
 use foo_api::FooControlPlane;
 use foo_api::names::CONTROL_PLANE_GROUP;
 use foo_cloud::model::LaunchTemplate;
+use foo_cloud::model::Reason;
 use foo_planner::desired::{Blocked, Desired, Wanted};
 use kube::core::{ApiResource, DynamicObject};
 use kube::{Api, Client, Resource};
@@ -56,12 +57,12 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
         Err(error) => {
             tracing::warn!(%error, "could not read the version of the control plane");
             let message = "the version of the control plane could not be read; it is tried again";
-            return Some(Blocked::new("WaitingForControlPlane", message));
+            return Some(Blocked::new(Reason::WaitingForControlPlane, message));
         }
     };
     Version::parse(&runs)?.is_older_than(Version::parse(&wanted)?).then(|| {
         Blocked::new(
-            "WaitingForControlPlane",
+            Reason::WaitingForControlPlane,
             format!(
                 "the control plane runs {runs}; nodes of {wanted} are launched when it runs {wanted} too: upgrade it, or \
                  lower MachinePool.spec.template.spec.version"

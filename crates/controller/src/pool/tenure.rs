@@ -11,6 +11,7 @@ use super::wish;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::model::GroupName;
+use foo_cloud::model::Reason;
 use foo_cloud::observer::Seen;
 use foo_planner::Observed;
 use foo_planner::desired::{ANOTHER_NAME, Blocked, Identity};
@@ -92,7 +93,7 @@ impl Pools {
             .min_by(|(a, _), (b, _)| a.cmp(b))?;
         (first < ours).then(|| {
             let blocked = Blocked::new(
-                "GroupNameTaken",
+                Reason::GroupNameTaken,
                 format!(
                     "Auto Scaling group {} belongs to {}; {ANOTHER_NAME}",
                     identity.group,

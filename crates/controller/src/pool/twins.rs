@@ -6,6 +6,7 @@ use super::gather::Gathered;
 use crate::watch::ByName;
 use foo_api::capi::MachinePool;
 use foo_api::{FooMachinePool, conditions};
+use foo_cloud::model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use kube::ResourceExt;
@@ -34,7 +35,7 @@ pub(super) fn warning(gathered: &Gathered) -> Option<Blocked> {
     (!gathered.rivals.is_empty()).then(|| {
         let others = some_names(gathered.rivals.iter().map(String::as_str));
         Blocked::new(
-            "NamedTwice",
+            Reason::MultipleMachinePools,
             format!(
                 "this FooMachinePool is also named by MachinePool {others}, which gets nothing, since MachinePool {owner} owns \
                  it: name another one in spec.template.spec.infrastructureRef there, and only then delete what is not \

@@ -341,7 +341,7 @@ async fn a_key_that_aws_refuses_is_named_and_a_good_one_helps_at_once() {
     world.settles().await;
     let said = [world.says_of_cluster("CredentialsReady"), pool.condition("CredentialsReady")];
     for condition in said {
-        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Credentials"));
+        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "CredentialsInvalid"));
         assert!(condition.message.contains("InvalidClientTokenId"), "{}", condition.message);
     }
     assert_eq!(pool.machines().len(), 2, "nothing is thought to be gone");
@@ -364,7 +364,7 @@ async fn a_key_that_becomes_good_later_is_tried_again_by_itself() {
     world.has(&with_keys("prod"));
     let pool = world.pool("p").begins_with(1);
     world.waits(Duration::from_mins(30)).await;
-    assert_eq!(world.says_of_cluster("CredentialsReady").reason, "Credentials");
+    assert_eq!(world.says_of_cluster("CredentialsReady").reason, "CredentialsInvalid");
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
     world.settles().await;
@@ -379,7 +379,7 @@ async fn a_key_that_is_revoked_is_told_of_by_everybody_until_it_is_good_again() 
     let rule = world.aws.add_fault(FaultRule::on_everything(refusal).for_caller(KEY));
     world.waits(Duration::from_mins(15)).await;
     for condition in [world.says_of_cluster("CredentialsReady"), pool.condition("CredentialsReady")] {
-        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Credentials"));
+        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "CredentialsInvalid"));
     }
     assert_eq!(world.says_of_cluster("NetworkReady").status, "True", "the network is known all the same");
     world.aws.remove_fault(rule);

@@ -133,7 +133,7 @@ async fn a_bad_image_halts_and_new_instances_get_the_image_before() {
     let (fewest, most) = pool.reaches(&world, "Halted").await;
     assert_eq!((fewest, most), (3, 4), "one canary");
     let condition = pool.condition("RollingOut");
-    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "Halted"));
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "RolloutHalted"));
     assert!(condition.message.contains("has not joined after 1200 s"), "{}", condition.message);
     assert!(world.events_on("p").contains(&"RolloutFailed".to_owned()));
     assert!(before.iter().all(|id| pool.instances().contains(id)), "nothing that served has gone");

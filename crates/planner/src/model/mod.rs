@@ -7,6 +7,7 @@ pub mod group;
 pub mod hook;
 pub mod ids;
 pub mod machine;
+pub mod reason;
 pub mod signal;
 pub mod template;
 pub mod time;
@@ -20,6 +21,7 @@ pub use ids::{
     SubnetId, TemplateVersion, Uid, Zone,
 };
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
+pub use reason::Reason;
 pub use signal::{Signal, SignalKind};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,

@@ -7,7 +7,7 @@ use super::template::{Stand, stand};
 use super::view::View;
 use crate::desired::{Blocked, Identity, TAG_INSTALLATION, Wanted};
 use crate::model::group::{GroupStatus, TemplateChoice};
-use crate::model::{Group, InstancesMix, Process, Protection};
+use crate::model::{Group, InstancesMix, Process, Protection, Reason};
 use crate::names::ADOPT_FROM_ANNOTATION;
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
          is {installation:?}; it is left alone. If that one has given the pool up, put the annotation \
          {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
     );
-    Some(Blocked::new("GroupOfAnotherInstallation", message))
+    Some(Blocked::new(Reason::GroupOfAnotherInstallation, message))
 }
 
 /// Why the group cannot be made or used as it stands, if something certain stands in the way.
@@ -143,12 +143,12 @@ pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
     match facts.view {
         View::Foreign(_) if facts.other_installation().is_some() => of_another_installation(facts),
         View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
-            "GroupNotOwned",
+            Reason::GroupNotOwned,
             facts.desired.identity.somebody_elses(&format!("Auto Scaling group {name}"), &group.tags),
         )),
         View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
             Some(Blocked::new(
-                "GroupDeleting",
+                Reason::GroupDeleting,
                 format!("Auto Scaling group {name} is being deleted by AWS; waiting until it is gone"),
             ))
         }

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use crate::desired::{Blocked, Template, Wanted};
-use crate::model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
+use crate::model::{LaunchTemplate, Reason, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 use crate::observed::Look;
 
 /// Where the template stands.
@@ -12,7 +12,7 @@ pub(crate) enum Stand<'a> {
     /// Nobody looked yet.
     Unknown,
     /// Looking failed.
-    Failed { reason: &'a str, message: &'a str },
+    Failed { reason: Reason, message: &'a str },
     /// Somebody else's template has the name.
     Foreign(&'a LaunchTemplate),
     /// There is none yet.
@@ -48,7 +48,7 @@ pub(crate) fn stand<'a>(facts: &Facts<'a>) -> Stand<'a> {
     };
     match &facts.observed.template {
         Look::Unknown => Stand::Unknown,
-        Look::Failed { reason, message } => Stand::Failed { reason, message },
+        Look::Failed { reason, message } => Stand::Failed { reason: *reason, message },
         Look::At { seen: None, .. } => Stand::Absent(wanted),
         Look::At { seen: Some(template), .. } if !facts.desired.identity.owns(&template.tags) => {
             Stand::Foreign(template)

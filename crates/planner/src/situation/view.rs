@@ -1,7 +1,7 @@
 //! What is known of the group, and whose it is.
 
 use crate::desired::Desired;
-use crate::model::Group;
+use crate::model::{Group, Reason};
 use crate::observed::{Look, Observed};
 
 /// What is known of the group.
@@ -10,7 +10,7 @@ pub(crate) enum View<'a> {
     /// Never looked.
     Unknown,
     /// Looking failed.
-    Failed { reason: &'a str, message: &'a str },
+    Failed { reason: Reason, message: &'a str },
     /// There is none.
     Absent,
     /// There is one without our ownership tags, or of another management cluster.
@@ -23,7 +23,7 @@ impl<'a> View<'a> {
     pub(super) fn of(desired: &Desired, observed: &'a Observed) -> Self {
         match &observed.group {
             Look::Unknown => Self::Unknown,
-            Look::Failed { reason, message } => Self::Failed { reason, message },
+            Look::Failed { reason, message } => Self::Failed { reason: *reason, message },
             Look::At { seen: None, .. } => Self::Absent,
             Look::At { seen: Some(group), .. } if desired.identity.holds(&group.tags) => Self::Ours(group),
             Look::At { seen: Some(group), .. } => Self::Foreign(group),

@@ -1,24 +1,21 @@
 //! What several conditions have in common.
 
 use crate::draft::{Held, Until};
-use crate::model::Process;
+use crate::model::{Process, Reason};
 use crate::report::{Condition, ConditionKind, Status, some_names};
 use crate::situation::{Situation, Standing};
-
-/// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
-pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
 
 pub(super) fn condition(
     kind: ConditionKind,
     status: Status,
-    reason: impl Into<String>,
+    reason: Reason,
     message: impl Into<String>,
 ) -> Condition {
-    Condition { kind, status, reason: reason.into(), message: message.into() }
+    Condition { kind, status, reason, message: message.into() }
 }
 
 /// What is on its way out, and who is waited for.
-pub(super) fn departures(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+pub(super) fn departures(situation: &Situation<'_>) -> Option<(Reason, String)> {
     let (reason, message) = departing(situation)?;
     let terminate = situation.view.group().and_then(|group| group.suspended.get(&Process::Terminate));
     match terminate {
@@ -35,21 +32,21 @@ pub(super) fn said(reason: &str) -> &str {
     if reason.is_empty() { "no reason given" } else { reason }
 }
 
-fn departing(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+fn departing(situation: &Situation<'_>) -> Option<(Reason, String)> {
     let tally = situation.tally;
     if tally.draining > 0 {
         let names = named(situation, Standing::Draining);
         let machines = many(tally.draining, "Machine");
-        return Some(("Draining", format!("waiting for Cluster API to drain {machines}: {names}")));
+        return Some((Reason::Draining, format!("waiting for Cluster API to drain {machines}: {names}")));
     }
     if tally.released > 0 {
         let names = named(situation, Standing::Released);
         let instances = many(tally.released, "released instance");
-        return Some(("EndingInstances", format!("about to end {instances}: {names}")));
+        return Some((Reason::TerminatingInstances, format!("about to end {instances}: {names}")));
     }
     if tally.leaving > 0 {
         let instances = many(tally.leaving, "instance");
-        return Some(("InstancesLeaving", format!("waiting for AWS to end {instances}")));
+        return Some((Reason::InstancesShuttingDown, format!("waiting for AWS to end {instances}")));
     }
     None
 }

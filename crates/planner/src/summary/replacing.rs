@@ -2,6 +2,7 @@
 
 use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
+use crate::model::Reason;
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status, some_names};
 use crate::situation::{Course, Generation, Situation, Standing, View, is_available, sick, staying};
 
@@ -86,22 +87,22 @@ fn waits_for(situation: &Situation<'_>) -> String {
 pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::RollingOut;
     let Some(report) = rollout(situation) else {
-        return condition(kind, Status::False, "NotRollingOut", "");
+        return condition(kind, Status::False, Reason::NotRollingOut, "");
     };
     // Those on their way out are replaced by what is updated.
     let all = (report.updated + report.outdated).max(situation.wish.size);
     let counted = format!("{} of {} updated", report.updated, many(all, "instance"));
     let said = if report.message.is_empty() { counted } else { format!("{counted}; {}", report.message) };
     match report.phase {
-        RolloutPhase::Finished => condition(kind, Status::False, "NotRollingOut", ""),
-        RolloutPhase::RolledBack => condition(kind, Status::False, "RolledBack", report.message),
-        RolloutPhase::OnDelete => condition(kind, Status::False, "WaitsForDeletion", said),
-        RolloutPhase::Paused => condition(kind, Status::True, "Paused", said),
-        RolloutPhase::Waiting => condition(kind, Status::True, "Waiting", said),
-        RolloutPhase::Preparing => condition(kind, Status::True, "Preparing", said),
-        RolloutPhase::Halted => condition(kind, Status::True, "Halted", said),
-        RolloutPhase::Rolling => condition(kind, Status::True, "RollingOut", said),
-        RolloutPhase::RollingBack => condition(kind, Status::True, "RollingBack", said),
+        RolloutPhase::Finished => condition(kind, Status::False, Reason::NotRollingOut, ""),
+        RolloutPhase::RolledBack => condition(kind, Status::False, Reason::RolledBack, report.message),
+        RolloutPhase::OnDelete => condition(kind, Status::False, Reason::AwaitingDeletion, said),
+        RolloutPhase::Paused => condition(kind, Status::True, Reason::RolloutPaused, said),
+        RolloutPhase::Waiting => condition(kind, Status::True, Reason::RolloutWaiting, said),
+        RolloutPhase::Preparing => condition(kind, Status::True, Reason::RolloutPreparing, said),
+        RolloutPhase::Halted => condition(kind, Status::True, Reason::RolloutHalted, said),
+        RolloutPhase::Rolling => condition(kind, Status::True, Reason::RollingOut, said),
+        RolloutPhase::RollingBack => condition(kind, Status::True, Reason::RollingBack, said),
     }
 }
 
@@ -111,7 +112,7 @@ pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
     let runs = situation.desired.goal == Goal::Run && matches!(situation.view, View::Ours(_));
     let sick = sick(situation);
     if !runs || sick.count() == 0 {
-        return condition(kind, Status::False, "NotRemediating", "");
+        return condition(kind, Status::False, Reason::NotRemediating, "");
     }
     let machines = many(sick.count(), "sick Machine");
     let names = some_names(sick.patients.iter().map(|(member, _)| member.name.as_str()));
@@ -119,15 +120,15 @@ pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
         return condition(
             kind,
             Status::False,
-            "Disabled",
+            Reason::RemediationDisabled,
             format!("{machines} and spec.remediation is off: {names}"),
         );
     }
     if sick.is_too_much(situation) {
         let limit = rules.unhealthy_limit.up(situation.wish.size);
         let message = format!("{machines}, more than the {limit} that remediation acts on: {names}");
-        return condition(kind, Status::True, "TooManyUnhealthy", message);
+        return condition(kind, Status::True, Reason::TooManyUnhealthy, message);
     }
     let message = format!("{machines}, {} of them going", sick.going);
-    condition(kind, Status::True, "Remediating", message)
+    condition(kind, Status::True, Reason::Remediating, message)
 }

@@ -2,6 +2,7 @@
 
 use crate::world::{Fault, Launches, World, content, pool, short, somebody_elses};
 use foo_planner::desired::{Blocked, PausedBy, TAG_INSTALLATION, Wanted};
+use foo_planner::model::Reason;
 use foo_planner::model::{Health, InstanceId, LifecycleState, MachineName, SignalKind};
 use foo_planner::observed::Finalizer;
 use foo_planner::report::{Pace, Report};
@@ -120,8 +121,8 @@ fn people(world: &mut World, words: &[&str]) -> Vec<String> {
             let why = words[2..].join(" ");
             world.kube.machine_mut(&name).unwrap().unhealthy = Some(why);
         }
-        "block" => world.desired.template = Wanted::Blocked(Blocked::new(words[1], rest())),
-        "missing" => world.desired.missing = vec![Blocked::new(words[1], rest())],
+        "block" => world.desired.template = Wanted::Blocked(Blocked::new(reason(words[1]), rest())),
+        "missing" => world.desired.missing = vec![Blocked::new(reason(words[1]), rest())],
         "present" => world.desired.missing.clear(),
         "pause" => world.desired.pause = Some(PausedBy::Annotation),
         "unpause" => world.desired.pause = None,
@@ -187,7 +188,7 @@ fn cloud(world: &mut World, words: &[&str]) -> Vec<String> {
         "untag-group" => world.cloud.group.as_mut().unwrap().tags.clear(),
         "deny" => {
             let message = "the IAM action autoscaling:DescribeAutoScalingGroups is missing".to_owned();
-            world.managers[0].view = Look::Failed { reason: "Denied".to_owned(), message };
+            world.managers[0].view = Look::Failed { reason: Reason::AccessDenied, message };
         }
         "capacity" => {
             world.cloud.launches = if words[1] == "works" { Launches::Work } else { Launches::Fail };
@@ -275,4 +276,8 @@ fn report(report: &Report) -> Vec<String> {
         ));
     }
     lines
+}
+
+fn reason(text: &str) -> Reason {
+    Reason::parse(text).unwrap_or_else(|| panic!("no reason of a condition: {text}"))
 }
