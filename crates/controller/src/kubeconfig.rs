@@ -88,14 +88,14 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
         return Err(Blocked::new(
             Reason::ExecCredentialsNotSupported,
             format!(
-                "Secret {name}: Cluster API refuses kubeconfigs with exec plugins or auth providers; use a client \
-                 certificate or a token"
+                "Secret {name}: Cluster API does not support kubeconfigs with exec plugins or auth providers; use a \
+                 client certificate or a token"
             ),
         ));
     }
     if cluster.insecure_skip_tls_verify == Some(true) {
         return Err(invalid(
-            "insecure-skip-tls-verify is set, so anybody on the way could read its credentials; give \
+            "insecure-skip-tls-verify is set, so anybody on the network path could read its credentials; set \
              certificate-authority-data instead",
         ));
     }
@@ -105,7 +105,7 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
     });
     if of_user || is_file(&cluster.certificate_authority) {
         // They would be files of ours: a kubeconfig that names the manager's own token would have it sent anywhere.
-        return Err(invalid("the kubeconfig names files; token, certificates and keys have to stand in it"));
+        return Err(invalid("the kubeconfig names files; token, certificates and keys must be embedded"));
     }
     let expires = user.and_then(expires);
     Ok(Usable { text, endpoint, expires, config })

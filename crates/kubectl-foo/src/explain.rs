@@ -47,7 +47,7 @@ fn heading(pool: &FooMachinePool) -> String {
 
 fn sizes(pool: &FooMachinePool) -> String {
     let Some(status) = &pool.status else {
-        return "the manager has not said anything about it yet".to_owned();
+        return "the manager has not reported on it yet".to_owned();
     };
     let counts =
         [status.desired_replicas, status.replicas, status.ready_replicas, status.up_to_date_replicas];
@@ -56,7 +56,7 @@ fn sizes(pool: &FooMachinePool) -> String {
     }
     let count = |count: Option<i32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     format!(
-        "{} wished for, {} exist, {} ready, {} up to date",
+        "{} desired, {} current, {} ready, {} up to date",
         count(status.desired_replicas),
         count(status.replicas),
         count(status.ready_replicas),
@@ -94,7 +94,7 @@ fn behind(pool: &FooMachinePool) -> Option<String> {
     let seen = pool.status.as_ref().and_then(|status| status.observed_generation);
     let seen = seen.map_or_else(|| "none".to_owned(), |seen| seen.to_string());
     (seen != stands.to_string()).then(|| {
-        format!("that is about generation {seen}; the spec has been changed since, to generation {stands}")
+        format!("that is about generation {seen}; the spec has changed since, to generation {stands}")
     })
 }
 
@@ -172,14 +172,17 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     let mut why = Vec::new();
     let status = foo_machine.status.clone().unwrap_or_default();
     if let Some(hook) = &status.drain_hook {
-        why.push(format!("AWS ends it; it waits for its drain, until {} at the latest", hook.deadline.0));
+        why.push(format!(
+            "AWS is terminating it; termination waits for its drain, until {} at the latest",
+            hook.deadline.0
+        ));
     }
     let is_going = foo_machine.metadata.deletion_timestamp.is_some();
     let Some(machine) = machine else {
         let word = if is_going {
-            "it has no Machine and is being deleted; its instance is ended"
+            "it has no Machine and is being deleted; its instance is terminated"
         } else {
-            "Cluster API has made no Machine for it yet"
+            "Cluster API has not created a Machine for it yet"
         };
         why.push(word.to_owned());
         return why;
@@ -191,7 +194,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         return why;
     }
     if is_going {
-        why.push("its FooMachine was deleted; its Machine goes first".to_owned());
+        why.push("its FooMachine was deleted; its Machine is deleted first".to_owned());
     }
     match status.lifecycle_state.as_deref() {
         Some("InService") => {}
@@ -204,7 +207,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         // What it saw stands in another condition.
         let seen = find(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
         let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
-        why.push(format!("given up on by its MachineHealthCheck{seen}"));
+        why.push(format!("its MachineHealthCheck found it unhealthy{seen}"));
     }
     match find(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
         Some("True") => {}
@@ -224,7 +227,7 @@ fn node(machine: &Machine, now: Timestamp) -> Option<String> {
         return Some(format!("no Node has joined{since}"));
     };
     let Some(ready) = find(&status.conditions, "NodeReady") else {
-        return Some(format!("Cluster API has not looked at Node {} yet", node.name));
+        return Some(format!("Cluster API has not checked Node {} yet", node.name));
     };
     let (since, said) = (age(ready, now), said(ready));
     match ready.status.as_str() {

@@ -361,8 +361,8 @@ impl Identity {
                 format!("{what} belongs to {} and is left alone; {ANOTHER_NAME}", self.other_in_words(&other))
             }
             None => format!(
-                "{what} has no ownership tags of a FooMachinePool and is left alone; if it is this pool's, put the tags \
-                 back, else {ANOTHER_NAME}"
+                "{what} has no ownership tags of a FooMachinePool and is left alone; if it is this pool's, restore \
+                 the tags, else {ANOTHER_NAME}"
             ),
         }
     }

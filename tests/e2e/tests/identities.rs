@@ -125,7 +125,9 @@ async fn stay_until_the_cluster_is_gone(world: &World, cluster: &Cluster<'_>, po
         let of_one = kubectl(&["get", "fooclusteridentities", "team", "-o", users]).await?;
         let said =
             of_one + "; " + &kubectl(&["get", "fooclusteridentities", "team-base", "-o", users]).await?;
-        let each = format!("waits until no FooCluster uses it: {NAMESPACE}/{NAMESPACE}");
+        let each = format!(
+            "in use by FooClusters, delete them or set another identityRef there: {NAMESPACE}/{NAMESPACE}"
+        );
         let waits = said == format!("{each}; {each}");
         Ok(foo_testbed::Probe::when(waits, || said))
     })

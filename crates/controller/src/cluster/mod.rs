@@ -203,7 +203,7 @@ impl Clusters {
         let Some(owner) = owner else {
             let blocked = Blocked::new(
                 Reason::WaitingForCluster,
-                "no Cluster names this FooCluster in spec.infrastructureRef yet",
+                "no Cluster references this FooCluster in spec.infrastructureRef yet",
             );
             let written =
                 self.publish(&api, cluster, &Found::Blocked(blocked), Said::of(not_yet_used())).await?;
@@ -324,7 +324,7 @@ impl Clusters {
         }
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
         if paused && !moved {
-            let why = Blocked::new(Reason::Paused, "paused: nothing is removed until the pause ends");
+            let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
             let said = Said { paused, deleting: Some(why), ..Said::as_before(cluster) };
             let written = self.publish(api, cluster, &as_published(cluster), said).await?;
             return Ok((Action::await_change(), result(written)));
@@ -345,7 +345,7 @@ impl Clusters {
         let why = Blocked::new(
             Reason::WaitingForPools,
             format!(
-                "waiting until these FooMachinePools of the cluster are gone: {}",
+                "waiting for these FooMachinePools of the cluster to be deleted: {}",
                 some_names(names.iter().map(String::as_str))
             ),
         );
@@ -387,7 +387,8 @@ fn named(found: Found, region: &str) -> Found {
 /// In words for people that AWS does not answer in a region.
 pub(crate) fn unreachable(region: &str, message: &str) -> String {
     format!(
-        "no answer came from AWS in region {region}: is the FooCluster's spec.region right, and can the manager reach its endpoints? ({message})"
+        "AWS did not answer in region {region}: is the FooCluster's spec.region right, and can the manager reach its \
+         endpoints? ({message})"
     )
 }
 
@@ -422,7 +423,7 @@ fn as_published(cluster: &FooCluster) -> Found {
         (condition, _) => Found::Blocked(
             condition
                 .and_then(|said| Some(Blocked::new(Reason::parse(&said.reason)?, said.message.as_str())))
-                .unwrap_or_else(|| Blocked::new(Reason::Paused, "not looked for while paused")),
+                .unwrap_or_else(|| Blocked::new(Reason::Paused, "not looked up while paused")),
         ),
     }
 }

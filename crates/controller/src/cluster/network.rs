@@ -30,7 +30,7 @@ pub(super) async fn find(
             ));
         }
         if let Some(other) = found.iter().find(|group| group.vpc != vpc_id) {
-            let message = format!("{what} belongs to VPC {}, the subnets to {vpc_id}", other.vpc);
+            let message = format!("{what} is in VPC {}, the subnets are in {vpc_id}", other.vpc);
             return Err(Blocked::new(Reason::SecurityGroupOutsideVpc, message));
         }
         groups.extend(found.into_iter().map(|group| group.id.as_str().to_owned()));
@@ -73,7 +73,7 @@ fn one_vpc<'a>(network: &Network, subnets: impl Iterator<Item = &'a SubnetInfo>)
             None => vpc = Some(subnet.vpc.clone()),
             Some(vpc) if *vpc == subnet.vpc => {}
             Some(vpc) => {
-                let message = format!("subnet {} belongs to VPC {}, not to {vpc}", subnet.id, subnet.vpc);
+                let message = format!("subnet {} is in VPC {}, not in {vpc}", subnet.id, subnet.vpc);
                 return Err(Blocked::new(Reason::SubnetsInMultipleVpcs, message));
             }
         }

@@ -176,7 +176,7 @@ impl ControlPlanes {
         let Some(owner) = owner else {
             let blocked = Blocked::new(
                 Reason::WaitingForCluster,
-                "no Cluster names this FooControlPlane in spec.controlPlaneRef yet",
+                "no Cluster references this FooControlPlane in spec.controlPlaneRef yet",
             );
             let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
             return Ok((Action::await_change(), result(written)));
@@ -211,7 +211,7 @@ impl ControlPlanes {
             return Ok((Action::await_change(), PassResult::Settled));
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
-        let message = format!("waiting until others take off their finalizers: {others}");
+        let message = format!("waiting for other controllers to remove their finalizers: {others}");
         let deleting = Some(Blocked::new(Reason::WaitingForFinalizers, message));
         let facts = Facts { paused, deleting, ..Facts::default() };
         match self.publish(control_plane, &Seen::NotLooked, &facts).await {

@@ -124,7 +124,7 @@ fn wanted(
         Seen::Blocked(blocked) => ("False", blocked.reason.into(), blocked.message.clone()),
         Seen::NotLooked => conditions::find(&old.conditions, "Available").map_or_else(
             || {
-                let message = "not looked at while paused or being deleted".to_owned();
+                let message = "not checked while paused or being deleted".to_owned();
                 ("False", Reason::NotChecked.into(), message)
             },
             said_before,

@@ -28,7 +28,7 @@ pub(super) fn credentials(
         let again = way.contains(&name);
         way.push(name);
         if again {
-            return Err(invalid(format!("sources go in a circle: {}", way.join(" > "))));
+            return Err(invalid(format!("its source identities form a circle: {}", way.join(" > "))));
         }
         let identity = identities.get(name).ok_or_else(|| missing_on(&way))?;
         next = None;
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn circles_are_found_and_shown() {
         let circle = [("a", json!("b")), ("b", json!("c")), ("c", json!("b"))];
-        let message = "sources go in a circle: a > b > c > b";
+        let message = "its source identities form a circle: a > b > c > b";
         assert_eq!(refusal("a", &circle), (Reason::IdentityInvalid, message.into()));
-        assert_eq!(refusal("a", &[("a", json!("a"))]).1, "sources go in a circle: a > a");
+        assert_eq!(refusal("a", &[("a", json!("a"))]).1, "its source identities form a circle: a > a");
     }
 
     #[test]

@@ -340,7 +340,7 @@ impl Keeper {
             Ok(_) if outcome.allowed == Allowed::Nobody => (
                 "True",
                 Reason::Complete,
-                "no namespace may use it: spec.allowedNamespaces is absent".to_owned(),
+                "no namespace may use it: spec.allowedNamespaces is not set".to_owned(),
             ),
             Ok(_) => ("True", Reason::Complete, String::new()),
             Err(blocked) => ("False", blocked.reason, blocked.message.clone()),
@@ -457,7 +457,7 @@ fn keys(namespace: &str, name: &str, secret: &Secret) -> Result<Keys, Blocked> {
         let lacking = || {
             Blocked::new(
                 Reason::IdentitySecretInvalid,
-                format!("Secret {namespace}/{name} has no key {key} with text in it"),
+                format!("Secret {namespace}/{name} has no text under the key {key}"),
             )
         };
         text(key).ok_or_else(lacking)

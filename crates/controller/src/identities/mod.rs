@@ -48,8 +48,8 @@ struct Outcome {
 type Outcomes = BTreeMap<String, Outcome>;
 
 /// What is said where an identity is required.
-const NEEDS_ONE: &str = "the FooCluster names no FooClusterIdentity, there is none of the name \"default\", and the manager \
-                         runs with --require-identity: name one in FooCluster.spec.identityRef";
+const NEEDS_ONE: &str = "the FooCluster references no FooClusterIdentity, there is none named \"default\", and the \
+                         manager runs with --require-identity: set FooCluster.spec.identityRef";
 
 /// How long a manager that just started is given to read them.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -108,11 +108,16 @@ impl Identities {
         };
         // First: who may not use an identity need not know what is wrong with it.
         if !outcome.allowed.has(namespace) {
-            let by_default =
-                if name.is_none() { ", which holds for FooClusters that name none," } else { "" };
+            let by_default = if name.is_none() {
+                ", which is the default of FooClusters without identityRef,"
+            } else {
+                ""
+            };
             return Err(Blocked::new(
                 Reason::IdentityNotAllowed,
-                format!("FooClusterIdentity {asked}{by_default} does not allow namespace {namespace}"),
+                format!(
+                    "FooClusterIdentity {asked}{by_default} does not allow use from namespace {namespace}"
+                ),
             ));
         }
         outcome.limits.region(region)?;
@@ -131,8 +136,9 @@ impl Identities {
         if self.rules.regions.is_empty() || self.rules.regions.contains(region) {
             return Ok(());
         }
-        let message =
-            format!("the manager calls AWS in no region {region:?}: its flag --regions does not name it");
+        let message = format!(
+            "the manager does not call AWS in region {region:?}: its flag --regions does not list it"
+        );
         Err(Blocked::new(Reason::IdentityNotAllowed, message))
     }
 

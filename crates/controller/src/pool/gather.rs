@@ -108,7 +108,8 @@ impl Caches {
         self.unreadable.iter().find_map(|(kind, unreadable)| {
             let (name, error) = unreadable.all_in(namespace).pop_first()?;
             let message = format!(
-                "{kind} {name} cannot be read, and nothing is done in this namespace until it can be or is gone: {error}"
+                "{kind} {name} cannot be read, and nothing is done in this namespace until it is repaired or deleted: \
+                 {error}"
             );
             Some(Blocked::new(Reason::UnreadableObject, message))
         })

@@ -35,7 +35,7 @@ pub(super) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look
         (Some((_, error)), _) if view.is_none() || needs_a_human(&error) => return failed(&error),
         (None, Some(since)) => {
             let message =
-                format!("Auto Scaling group {name} has not been looked at since {}", to_the_second(since));
+                format!("Auto Scaling group {name} has not been read since {}", to_the_second(since));
             return Look::Failed { reason: Reason::ObservationStale, message };
         }
         (Some(_), _) | (None, None) => {}
@@ -64,7 +64,7 @@ pub(super) fn failed<T>(error: &CloudError) -> Look<T> {
 
 /// A failed look after others that did not fail, in the planner's words.
 fn failed_since<T>(error: &CloudError, since: Timestamp) -> Look<T> {
-    let message = format!("{error}; the last look was taken at {}", to_the_second(since));
+    let message = format!("{error}; last read at {}", to_the_second(since));
     Look::Failed { reason: error.kind.into(), message }
 }
 

@@ -73,7 +73,10 @@ pub(super) fn blind(report: &mut Report, error: &CloudError) {
 /// The plan would break an invariant: nothing of it is done, and everybody is told.
 pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
     let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let message = format!("refused its own plan, please report: {}", text.join("; "));
+    let message = format!(
+        "Internal error: the plan violates an invariant and was not carried out, please report: {}",
+        text.join("; ")
+    );
     tracing::error!(actions = ?plan.actions, "{message}");
     for violation in violations {
         metrics.invariant_violated(invariant(violation));

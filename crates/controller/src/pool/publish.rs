@@ -250,19 +250,19 @@ pub(super) fn status_outside(
     let instance = &report.instance;
     let (status, reason, message, state) = match report.word {
         Stray::Gone => {
-            let message = format!("EC2 says that instance {instance} is gone");
+            let message = format!("EC2 says that instance {instance} is terminated");
             ("False", Reason::InstanceGone, message, Some(LifecycleState::Terminated.name().to_owned()))
         }
         Stray::Alive => {
             let message = format!(
-                "instance {instance} runs, but is not in Auto Scaling group {group}: it was detached, or does not show up \
-                 there yet"
+                "instance {instance} runs, but is not in Auto Scaling group {group}: it was detached, or the group \
+                 does not list it yet"
             );
             ("False", Reason::NotInGroup, message, None)
         }
         Stray::NotFound { .. } => {
             let message = format!(
-                "EC2 does not know instance {instance}; if it goes on saying so, the instance counts as gone"
+                "EC2 does not know instance {instance}; if it keeps saying so, the instance counts as terminated"
             );
             ("Unknown", Reason::InstanceNotFound, message, old.lifecycle_state.clone())
         }

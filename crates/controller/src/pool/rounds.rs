@@ -226,7 +226,7 @@ impl Pools {
         let template = match stranger {
             Some(doubt) => look::doubted(doubt),
             None if matches!(group, Look::Unknown) && state.watched.is_some() && is_made => look::doubted(
-                &Blocked::new(Reason::NotYetObserved, "the Auto Scaling group has not been looked at yet"),
+                &Blocked::new(Reason::NotYetObserved, "the Auto Scaling group has not been read yet"),
             ),
             None => look::template(&region.observer, &desired.identity, state.template.as_ref()),
         };
@@ -334,11 +334,14 @@ async fn stranger(gathered: &Gathered, region: &CloudRegion, group: &GroupName) 
         Ok(account) if account == made_in => None,
         Ok(account) => Some(Blocked::new(
             Reason::WrongAccount,
-            format!("the credentials belong to account {account}, the pool was made in {made_in}"),
+            format!("the credentials belong to account {account}, but the pool was created in {made_in}"),
         )),
         Err(error) => {
             let said = overlay::in_words(&error, &region.key.region);
-            Some(Blocked::new(error.kind.into(), format!("the account cannot be told: {said}")))
+            Some(Blocked::new(
+                error.kind.into(),
+                format!("the account of the credentials cannot be determined: {said}"),
+            ))
         }
     }
 }

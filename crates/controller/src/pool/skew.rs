@@ -56,7 +56,7 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
         }
         Err(error) => {
             tracing::warn!(%error, "could not read the version of the control plane");
-            let message = "the version of the control plane could not be read; it is tried again";
+            let message = "the version of the control plane could not be read; the manager tries again";
             return Some(Blocked::new(Reason::WaitingForControlPlane, message));
         }
     };
@@ -64,8 +64,8 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
         Blocked::new(
             Reason::WaitingForControlPlane,
             format!(
-                "the control plane runs {runs}; nodes of {wanted} are launched when it runs {wanted} too: upgrade it, or \
-                 lower MachinePool.spec.template.spec.version"
+                "the control plane is at {runs}; waiting for it to reach {wanted} before launching {wanted} nodes: \
+                 upgrade it, or lower MachinePool.spec.template.spec.version"
             ),
         )
     })

@@ -23,9 +23,10 @@ const TRY_AGAIN: Duration = Duration::from_mins(5);
 /// So many wait or are written at a time.
 const AT_A_TIME: usize = 64;
 
-const MESSAGE: &str = "no FooMachinePool has an instance of this name: the provider makes FooMachines itself, one for each \
-    instance, and does nothing for this one; delete it (where the policy foo-machines is installed, first put the annotation \
-    infrastructure.foo.com/deletion-allowed on it), and raise MachinePool.spec.replicas if you want one more instance";
+const MESSAGE: &str = "no FooMachinePool has an instance of this name: the provider creates FooMachines itself, one \
+                       for each instance, and does not manage this one; delete it (where the policy foo-machines is \
+                       installed, first set the annotation infrastructure.foo.com/deletion-allowed on it), and raise \
+                       MachinePool.spec.replicas if you want one more instance";
 
 /// Looks at each FooMachine that changed and that nobody knew the pool of.
 pub(super) async fn run(

@@ -37,9 +37,9 @@ pub(super) fn warning(gathered: &Gathered) -> Option<Blocked> {
         Blocked::new(
             Reason::MultipleMachinePools,
             format!(
-                "this FooMachinePool is also named by MachinePool {others}, which gets nothing, since MachinePool {owner} owns \
-                 it: name another one in spec.template.spec.infrastructureRef there, and only then delete what is not \
-                 wanted, since Cluster API deletes what a MachinePool names along with it"
+                "MachinePool {others} also references this FooMachinePool, and gets no instances, since MachinePool \
+                 {owner} owns it: reference another one in spec.template.spec.infrastructureRef there, and only then \
+                 delete what you do not need, since Cluster API deletes a MachinePool's infrastructure with it"
             ),
         )
     })

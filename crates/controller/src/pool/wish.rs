@@ -108,7 +108,7 @@ pub(super) async fn desired(
     let tags = tags(spec, &wish.identity);
     let template = match (wish.goal, data) {
         (Goal::Remove | Goal::LetGo, _) => {
-            Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being removed"))
+            Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
         (Goal::Run, BootstrapData::Bytes(bytes)) => {
@@ -124,7 +124,7 @@ pub(super) async fn desired(
             Ok(subnets)
         })),
         Goal::Remove | Goal::LetGo => {
-            Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being removed"))
+            Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
     };
     let mut missing = missing(gathered);
@@ -187,7 +187,8 @@ pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
     if gathered.machine_pool.is_none() {
         missing.push(Blocked::new(
             Reason::WaitingForMachinePool,
-            "no MachinePool owns this FooMachinePool yet: one must name it in spec.template.spec.infrastructureRef",
+            "no MachinePool owns this FooMachinePool yet: one must reference it in \
+             spec.template.spec.infrastructureRef",
         ));
     }
     missing.extend(turned_away(gathered));
@@ -199,7 +200,7 @@ pub(super) fn missing(gathered: &Gathered) -> Vec<Blocked> {
         )),
         Some(_) if gathered.foo_cluster.is_none() => missing.push(Blocked::new(
             Reason::WaitingForClusterInfrastructure,
-            "the Cluster's infrastructureRef names no FooCluster that exists",
+            "the Cluster's infrastructureRef references no existing FooCluster",
         )),
         Some(_) => {}
     }
@@ -216,8 +217,8 @@ fn turned_away(gathered: &Gathered) -> Option<Blocked> {
         Blocked::new(
             Reason::NotReferenced,
             format!(
-                "MachinePool {} names {} {} now: delete FooMachinePool {name}, whose instances are then drained and \
-                 terminated, or name it again in spec.template.spec.infrastructureRef",
+                "MachinePool {} references {} {} now: delete FooMachinePool {name}, whose instances are then drained \
+                 and terminated, or reference it again in spec.template.spec.infrastructureRef",
                 machine_pool.name_any(),
                 named.kind,
                 named.name
@@ -249,7 +250,7 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
         return Err(Blocked::new(
             Reason::ReplicasUnknown,
             format!(
-                "MachinePool {} does not say how many replicas it wishes for: set spec.replicas",
+                "MachinePool {} does not say how many replicas it requests: set spec.replicas",
                 machine_pool.name_any()
             ),
         ));
@@ -261,8 +262,8 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
         return Err(Blocked::new(
             Reason::AutoscalingBoundsMissing,
             format!(
-                "the MachinePool carries {}: set spec.autoscaling.minSize and maxSize of this FooMachinePool, or take \
-                 the annotation off the MachinePool",
+                "the MachinePool has the annotation {}: set spec.autoscaling.minSize and maxSize of this \
+                 FooMachinePool, or remove the annotation from the MachinePool",
                 names::REPLICAS_MANAGED_BY_ANNOTATION
             ),
         ));
@@ -364,7 +365,7 @@ fn foreign_tag(spec: &api::FooMachinePoolSpec, identity: &Identity) -> Result<()
         Some(key) => Err(Blocked::new(
             Reason::TagNotAllowed,
             format!(
-                "spec.tags: {key:?} is for instances of another Cluster; it is left out: take it out of the spec"
+                "spec.tags: {key:?} is for instances of another Cluster and is not set: remove it from the spec"
             ),
         )),
     }
@@ -468,7 +469,7 @@ async fn security_groups(
         {
             return Err(Blocked::new(
                 Reason::SecurityGroupOutsideCluster,
-                format!("security group {} belongs to VPC {}, not to the FooCluster's", other.id, other.vpc),
+                format!("security group {} is in VPC {}, not in the FooCluster's", other.id, other.vpc),
             ));
         }
         ids.extend(found.into_iter().map(|group| group.id));

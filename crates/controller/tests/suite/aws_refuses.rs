@@ -477,7 +477,7 @@ async fn what_is_done_is_told_whatever_else_fails() {
     pool.scales_to(2);
     world.waits(Duration::from_mins(20)).await;
     assert_eq!(pool.instances().len(), 2);
-    for reason in ["MachineChosen", "InstanceEnded", "ActionFailed"] {
+    for reason in ["MachineDeleted", "InstanceTerminated", "ActionFailed"] {
         let told = world.events_on("p").iter().filter(|event| *event == reason).count();
         assert_eq!(told, 1, "{reason}: {:?}", world.events_on("p"));
     }
@@ -490,7 +490,7 @@ async fn what_is_not_done_is_not_told() {
     world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
     pool.scales_to(2);
     world.waits(Duration::from_mins(20)).await;
-    assert!(!world.events_on("p").iter().any(|event| event == "InstanceEnded"));
+    assert!(!world.events_on("p").iter().any(|event| event == "InstanceTerminated"));
 }
 
 /// A region that does not answer is named wherever AWS is called: it may be misspelt.
@@ -509,7 +509,7 @@ async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
         assert_eq!(pool.says("LaunchTemplateReady"), format!("False {reason}"), "{action}");
         let said = pool.condition("LaunchTemplateReady").message;
         for words in [
-            &format!("no answer came from AWS in region {DEFAULT_REGION}"),
+            &format!("AWS did not answer in region {DEFAULT_REGION}"),
             "can the manager reach its endpoints",
             action,
         ] {

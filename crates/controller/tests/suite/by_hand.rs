@@ -81,7 +81,7 @@ async fn a_foo_machine_pool_that_two_machine_pools_name_says_which_one_gets_noth
     world.settles().await;
     let pool = world.pool("p");
     let message = pool.condition("Ready").message;
-    assert!(message.contains("also named by MachinePool twin"), "{message}");
+    assert!(message.contains("MachinePool twin also references this FooMachinePool"), "{message}");
     assert!(message.contains("MachinePool p owns it"), "{message}");
     assert_eq!(pool.says("Ready"), "True", "{message}");
     let told = |world: &World| world.events_on("p").iter().filter(|it| *it == "MultipleMachinePools").count();

@@ -167,7 +167,7 @@ async fn a_circle_of_sources_is_named() {
     world.has(&objects::identity("prod", role("jump")));
     world.has(&objects::identity("jump", role("prod")));
     let pool = world.pool("p").begins_with(1);
-    let words = "sources go in a circle: prod > jump > prod";
+    let words = "its source identities form a circle: prod > jump > prod";
     world.is_without_credentials(&pool, "IdentityInvalid", words).await;
     let said = &world.identity("jump").status.unwrap().conditions[0];
     assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "IdentityInvalid"));
@@ -182,7 +182,7 @@ async fn a_namespace_that_is_not_allowed_gets_nothing_until_its_labels_say_other
     let gold = json!({"selector": {"matchLabels": {"tier": "gold"}}});
     world.has(&objects::identity("prod", json!({"allowedNamespaces": gold, "controller": {}})));
     let pool = world.pool("p").begins_with(1);
-    let words = "FooClusterIdentity prod does not allow namespace default";
+    let words = "FooClusterIdentity prod does not allow use from namespace default";
     world.is_without_credentials(&pool, "IdentityNotAllowed", words).await;
     let label = |namespace: &mut Namespace| {
         namespace.labels_mut().insert("tier".to_owned(), "gold".to_owned());
@@ -198,7 +198,9 @@ async fn without_allowed_namespaces_an_identity_is_for_nobody() {
     let world = World::with_identity();
     world.has(&objects::identity("prod", json!({"controller": {}})));
     let pool = world.pool("p").begins_with(1);
-    world.is_without_credentials(&pool, "IdentityNotAllowed", "does not allow namespace default").await;
+    world
+        .is_without_credentials(&pool, "IdentityNotAllowed", "does not allow use from namespace default")
+        .await;
     let said = &world.identity("prod").status.unwrap().conditions[0];
     assert!(said.message.contains("no namespace may use it"), "{said:?}");
 }
@@ -210,7 +212,8 @@ async fn the_default_identity_is_for_clusters_that_name_none() {
     assert_eq!(world.callers(), only(MANAGER), "without it they use the manager's own credentials");
     let elsewhere = json!({"list": ["elsewhere"]});
     world.has(&objects::identity("default", json!({"allowedNamespaces": elsewhere, "controller": {}})));
-    let words = "FooClusterIdentity default, which holds for FooClusters that name none, does not allow";
+    let words =
+        "FooClusterIdentity default, which is the default of FooClusters without identityRef, does not allow";
     world.is_without_credentials(&pool, "IdentityNotAllowed", words).await;
     assert_eq!(pool.instances().len(), 1, "what runs keeps running");
     world.edits_identity("default", |identity| {
@@ -229,7 +232,8 @@ async fn an_identity_stays_until_no_cluster_uses_it() {
     let said = world.identity("prod").status.unwrap().conditions;
     let deleting = said.iter().find(|condition| condition.type_ == "Deleting").expect("not said");
     assert_eq!((deleting.status.as_str(), deleting.reason.as_str()), ("True", "InUse"));
-    let users = format!("waits until no FooCluster uses it: {NS}/{CLUSTER}");
+    let users =
+        format!("in use by FooClusters, delete them or set another identityRef there: {NS}/{CLUSTER}");
     assert_eq!(deleting.message, users);
     pool.scales_to(2);
     world.settles().await;
@@ -302,7 +306,7 @@ async fn what_a_secret_lacks_is_named_and_noticed_when_it_comes() {
     let mut half = objects::keys("prod", KEY);
     half.data.as_mut().unwrap().remove(secret_keys::SECRET_ACCESS_KEY);
     world.has(&half);
-    let words = "Secret default/prod has no key SecretAccessKey with text in it";
+    let words = "Secret default/prod has no text under the key SecretAccessKey";
     world.is_without_credentials(&pool, "IdentitySecretInvalid", words).await;
     world.rotates("prod", KEY);
     world.soon("AWS is asked", || !world.callers().is_empty()).await;
@@ -468,7 +472,9 @@ async fn without_credentials_nothing_is_asked_and_what_runs_keeps_running() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
-    world.is_without_credentials(&pool, "IdentityNotAllowed", "does not allow namespace default").await;
+    world
+        .is_without_credentials(&pool, "IdentityNotAllowed", "does not allow use from namespace default")
+        .await;
     assert_eq!(world.clouds(), Vec::<String>::new(), "no observer is left");
     assert_eq!((pool.instances().len(), pool.machines().len()), (2, 2));
     assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 2);

@@ -130,9 +130,9 @@ pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
         None => String::new(),
     };
     let message = format!(
-        "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is {theirs:?}, this one \
-         is {installation:?}; it is left alone. If that one has given the pool up, put the annotation \
-         {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
+        "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is \
+         {theirs:?}, this one is {installation:?}; it is left alone. If that one no longer manages the pool, set the \
+         annotation {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
     );
     Some(Blocked::new(Reason::GroupOfAnotherInstallation, message))
 }
@@ -149,7 +149,7 @@ pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
         View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
             Some(Blocked::new(
                 Reason::GroupDeleting,
-                format!("Auto Scaling group {name} is being deleted by AWS; waiting until it is gone"),
+                format!("AWS is deleting Auto Scaling group {name}; waiting until it is deleted"),
             ))
         }
         View::Failed { reason, message } => Some(Blocked::new(reason, message)),

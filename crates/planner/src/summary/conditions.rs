@@ -72,7 +72,7 @@ fn failure<T>(look: &Look<T>) -> Option<(Reason, &str)> {
 fn not_provided(situation: &Situation<'_>, kind: ConditionKind) -> Option<Condition> {
     match situation.desired.goal {
         Goal::Run => None,
-        Goal::Remove => Some(condition(kind, Status::False, Reason::Deleting, "the pool is being removed")),
+        Goal::Remove => Some(condition(kind, Status::False, Reason::Deleting, "the pool is being deleted")),
         Goal::LetGo => Some(condition(
             kind,
             Status::Unknown,
@@ -116,7 +116,7 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             kind,
             Status::False,
             Reason::VersionMissing,
-            "no launch template version has the wanted content yet",
+            "no launch template version has the content of the spec yet",
         ),
         Stand::Ready(..) => condition(kind, Status::True, Reason::VersionReady, ""),
     }
@@ -145,7 +145,7 @@ fn group(situation: &Situation<'_>) -> Condition {
                     kind,
                     Status::False,
                     Reason::SettingsDiffer,
-                    format!("being put right: {names}"),
+                    format!("about to be updated: {names}"),
                 );
             }
             match &situation.observed.recorded_arn {
@@ -153,7 +153,7 @@ fn group(situation: &Situation<'_>) -> Condition {
                     kind,
                     Status::True,
                     Reason::GroupRecreated,
-                    "the group was deleted by somebody else and made anew; spec.providerID names the old one",
+                    "the group was deleted outside this provider and recreated; spec.providerID has the old ARN",
                 ),
                 Some(_) | None => condition(kind, Status::True, Reason::GroupReady, ""),
             }
@@ -162,7 +162,7 @@ fn group(situation: &Situation<'_>) -> Condition {
             kind,
             Status::False,
             Reason::GroupLost,
-            format!("Auto Scaling group {name} was deleted by somebody else; it is made anew"),
+            format!("Auto Scaling group {name} was deleted outside this provider; recreating it"),
         ),
         View::Absent => condition(
             kind,
@@ -186,9 +186,10 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
     };
     if let Some(reason) = group.suspended.get(&Process::Launch).filter(|_| situation.unlaunched() > 0) {
         let follows = if given_up_by_aws(group).is_some() {
-            "AWS did that by itself, after launches had failed for long; they are resumed when replicas, content or network change"
+            "AWS did that after launches had failed for long; the manager resumes it when replicas, launch template \
+             or network change"
         } else {
-            "resume it to let instances be launched"
+            "resume it so that instances are launched"
         };
         let message =
             format!("process Launch of the Auto Scaling group is suspended ({}): {follows}", said(reason));
@@ -224,9 +225,9 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
         };
     }
     let message = if coming > 0 {
-        format!("{} on the way up", many(coming, "instance"))
+        format!("{} being launched", many(coming, "instance"))
     } else {
-        format!("{} more wanted", many(lacking, "instance"))
+        format!("{} more desired", many(lacking, "instance"))
     };
     condition(kind, Status::True, Reason::InstancesLaunching, message)
 }
@@ -246,7 +247,7 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
             kind,
             Status::True,
             Reason::TooManyMachines,
-            format!("{} more than the {} wished for", many(excess, "Machine"), situation.wish.size),
+            format!("{} over the desired {}", many(excess, "Machine"), situation.wish.size),
         ),
         View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
             condition(kind, Status::False, Reason::NotScalingDown, "")
@@ -281,36 +282,36 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
     match situation.view {
         View::Unknown => said(Reason::NotYetObserved, "the group has not been read yet"),
         View::Ours(_) if instances > 0 => {
-            (Reason::TerminatingInstances, format!("{} still there", many(instances, "instance")))
+            (Reason::TerminatingInstances, format!("{} still in the group", many(instances, "instance")))
         }
         View::Ours(group) if group.deletion_protection == DeletionProtection::All => (
             Reason::DeletionProtected,
             format!(
-                "somebody protected Auto Scaling group {} from deletion (prevent-all-deletion); set its deletion protection to \
-                 none, and it is deleted",
+                "another user protected Auto Scaling group {} from deletion (prevent-all-deletion); set its deletion \
+                 protection to none, and the manager deletes it",
                 group.name
             ),
         ),
         View::Ours(_) => said(Reason::DeletingGroup, "the Auto Scaling group is being deleted"),
         View::Failed { .. } | View::Absent | View::Foreign(_) if !group_is_gone(situation) => {
-            said(Reason::DeletingGroup, "making sure that no Auto Scaling group is left")
+            said(Reason::DeletingGroup, "verifying that no Auto Scaling group is left")
         }
         View::Failed { .. } | View::Absent | View::Foreign(_) => {
             let foo_machines = situation.observed.foo_machines.len();
             if foo_machines > 0 {
                 let foo_machines = many(u32::try_from(foo_machines).unwrap_or(u32::MAX), "FooMachine");
-                return (Reason::WaitingForFooMachines, format!("waiting for {foo_machines} to go"));
+                return (Reason::WaitingForFooMachines, format!("waiting for {foo_machines} to be deleted"));
             }
             match situation.observed.template.seen() {
                 _ if situation.other_installation().is_some() => {
-                    said(Reason::Finished, "what is in AWS is another management cluster's")
+                    said(Reason::Finished, "what is left in AWS belongs to another management cluster")
                 }
                 Some(None) => said(Reason::Finished, "nothing is left in AWS"),
                 Some(Some(template)) if !situation.desired.identity.owns(&template.tags) => {
-                    said(Reason::Finished, "nothing of ours is left in AWS")
+                    said(Reason::Finished, "nothing of this pool is left in AWS")
                 }
                 None if situation.observed.finalizer == Finalizer::Absent => {
-                    said(Reason::Finished, "nothing of ours was made in AWS")
+                    said(Reason::Finished, "nothing was created in AWS for this pool")
                 }
                 Some(Some(_)) | None => {
                     said(Reason::DeletingLaunchTemplate, "the launch template is being deleted")

@@ -41,12 +41,12 @@ fn departing(situation: &Situation<'_>) -> Option<(Reason, String)> {
     }
     if tally.released > 0 {
         let names = named(situation, Standing::Released);
-        let instances = many(tally.released, "released instance");
-        return Some((Reason::TerminatingInstances, format!("about to end {instances}: {names}")));
+        let instances = many(tally.released, "drained instance");
+        return Some((Reason::TerminatingInstances, format!("about to terminate {instances}: {names}")));
     }
     if tally.leaving > 0 {
         let instances = many(tally.leaving, "instance");
-        return Some((Reason::InstancesShuttingDown, format!("waiting for AWS to end {instances}")));
+        return Some((Reason::InstancesShuttingDown, format!("waiting for AWS to terminate {instances}")));
     }
     None
 }
@@ -56,7 +56,7 @@ pub(super) fn cut(situation: &Situation<'_>) -> Option<String> {
     let wish = situation.wish;
     (wish.written > wish.size).then(|| {
         format!(
-            "the MachinePool wishes for {}, spec.maxSize allows {}",
+            "the MachinePool requests {}, but spec.maxSize is {}",
             many(wish.written, "replica"),
             wish.size
         )
@@ -70,7 +70,7 @@ pub(super) fn kept(situation: &Situation<'_>, held: Held) -> String {
         Some(from) if from > wish => {
             format!("replicas lowered from {from} to {wish} without marking Machines")
         }
-        Some(_) | None => format!("more Machines than the {wish} wished for, and none of them marked"),
+        Some(_) | None => format!("more Machines than the desired {wish}, and none of them marked"),
     };
     let nodes = if held.machines == 1 {
         "1 serving node is".to_owned()
@@ -81,10 +81,10 @@ pub(super) fn kept(situation: &Situation<'_>, held: Held) -> String {
         Until::At(at) => format!("until {}", at.time_of_day()),
         Until::AtLeast(at) => format!("at least until {}", at.time_of_day()),
         Until::Launches(window) => {
-            format!("until {} min after AWS launches again what is asked for", window.0.div_ceil(60))
+            format!("until {} min after AWS launches instances again", window.0.div_ceil(60))
         }
     };
-    format!("{why}; {nodes} kept {until} unless marked")
+    format!("{why}; {nodes} kept {until} unless marked for deletion")
 }
 
 /// Names of the members of a standing.

@@ -114,7 +114,7 @@ fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(Reason, String)
     let wish = situation.target();
     let have = situation.tally.kept.max(group.sizes.desired);
     (have > wish).then(|| {
-        let message = format!("{} more than the {wish} wished for", many(have - wish, "instance"));
+        let message = format!("{} over the desired {wish}", many(have - wish, "instance"));
         (Reason::TooManyMachines, message)
     })
 }

@@ -266,7 +266,9 @@ fn with_nothing_to_go_back_to_it_is_given_up_on_once() {
     assert_eq!(done.iter().filter(|action| action.starts_with("quarantine")).count(), 1, "{done:?}");
     world.kube.broken.clear();
     let plan = world.round();
-    assert!(condition(&plan, ConditionKind::RollingOut).contains("there is no other content"));
+    assert!(
+        condition(&plan, ConditionKind::RollingOut).contains("there is no other launch template version")
+    );
 }
 
 #[test]
@@ -472,7 +474,7 @@ fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
     assert_eq!(told, 1, "{}", world.story());
     let said = condition(&world.round(), ConditionKind::RollingOut);
     assert!(said.starts_with("True RolloutHalted") && said.contains("workers-00000005"), "{said}");
-    assert!(said.contains("the roll-back to v1 failed as well: Machine workers-00000006"), "{said}");
+    assert!(said.contains("the rollback to v1 failed as well: Machine workers-00000006"), "{said}");
     world.wait(4_000);
     let done = rounds(&mut world, 20);
     assert!(done.iter().all(|action| !action.starts_with("quarantine")), "said once: {done:?}");

@@ -142,7 +142,7 @@ fn a_wish_above_the_ceiling_is_told() {
         (status, reason.as_str(), ready.as_str()),
         (Status::False, "MaxSizeReached", "ReadyAtMaxSize")
     );
-    assert!(message.ends_with("the MachinePool wishes for 5 replicas, spec.maxSize allows 2"), "{message}");
+    assert!(message.ends_with("the MachinePool requests 5 replicas, but spec.maxSize is 2"), "{message}");
 }
 
 #[test]

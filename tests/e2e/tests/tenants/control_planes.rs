@@ -100,7 +100,7 @@ fn a_kubeconfig_cannot_make_the_manager_run_read_or_trust_anything() {
                 "runs",
                 user(exec)?,
                 "ExecCredentialsNotSupported",
-                "Cluster API refuses kubeconfigs with exec plugins",
+                "Cluster API does not support kubeconfigs with exec plugins",
             ),
             ("reads", user(token)?, "KubeconfigInvalid", "the kubeconfig names files"),
             (
