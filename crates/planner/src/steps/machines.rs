@@ -40,7 +40,7 @@ fn tend_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft
             delete_machine(situation, member.machine, "its FooMachine is being deleted", draft);
         }
         Standing::Leaving => {
-            delete_machine(situation, member.machine, "AWS is terminating its instance", draft)
+            delete_machine(situation, member.machine, "AWS is terminating its instance", draft);
         }
         Standing::Doomed => interrupt::delete(situation, member, draft),
         // A person put it aside, or it is ours already.
