@@ -113,7 +113,9 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
             format!("{} while the pool may be moved", kind(action))
         });
         let early = *action == Action::UnblockMove && facts.observed.group.seen().is_none() && !recorded;
-        found.check(!early, Rule::FinalizerFirst, || "moves are free although nobody has looked".to_owned());
+        found.check(!early, Rule::FinalizerFirst, || {
+            "moves are allowed although the group was not read".to_owned()
+        });
     }
 }
 
@@ -121,13 +123,19 @@ fn ends_only_released(facts: &Facts<'_>, found: &mut Found) {
     let mut ended: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
         let Action::TerminateInstance { id, .. } = action else { continue };
-        found.check(ended.insert(id), Rule::EndsOnlyReleased, || format!("{id} is ended twice in one plan"));
-        found.check(!facts.ended_lately(id), Rule::EndsOnlyReleased, || {
-            format!("{id} was ended a moment ago")
+        found.check(ended.insert(id), Rule::EndsOnlyReleased, || {
+            format!("{id} is terminated twice in one plan")
         });
-        found.check(facts.is_free(id), Rule::EndsOnlyReleased, || format!("{id} is ended unreleased"));
+        found.check(!facts.ended_lately(id), Rule::EndsOnlyReleased, || {
+            format!("{id} was terminated a moment ago")
+        });
+        found.check(facts.is_free(id), Rule::EndsOnlyReleased, || {
+            format!("{id} is terminated before its Machine is drained")
+        });
         let there = facts.instances.get(id).is_some_and(|instance| !instance.lifecycle.is_leaving());
-        found.check(there, Rule::EndsOnlyReleased, || format!("{id} is not there, or leaving already"));
+        found.check(there, Rule::EndsOnlyReleased, || {
+            format!("{id} does not exist, or is terminating already")
+        });
     }
 }
 
@@ -138,7 +146,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
         let rule = Rule::DeletesOnlyWithCause;
         found.check(deleted.insert(name), rule, || format!("Machine {name} is deleted twice in one plan"));
         let alive = facts.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting());
-        found.check(alive, rule, || format!("Machine {name} is not there, or deleting already"));
+        found.check(alive, rule, || format!("Machine {name} does not exist, or is being deleted already"));
         found.check(!facts.deleted_lately(name), rule, || format!("Machine {name} was deleted a moment ago"));
         let caused = match only_if {
             OnlyIf::SameUid => {
@@ -166,7 +174,9 @@ fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
         found
             .check(completed.insert(id), rule, || format!("the hook of {id} is completed twice in one plan"));
         found.check(facts.waits(id), rule, || format!("{id} does not wait for a hook"));
-        found.check(facts.may_complete(id), rule, || format!("{id} is let go undrained"));
+        found.check(facts.may_complete(id), rule, || {
+            format!("the hook of {id} is completed before its Machine is drained")
+        });
     }
 }
 
@@ -174,7 +184,7 @@ fn drains_the_living(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         let Action::ExcludeFromDraining { name, .. } = action else { continue };
         found.check(facts.is_dead(name), Rule::EndsOnlyReleased, || {
-            format!("Machine {name} is excluded from draining although its instance may live")
+            format!("Machine {name} is excluded from draining although its instance may exist")
         });
     }
 }
@@ -184,12 +194,12 @@ fn finalizers_last(facts: &Facts<'_>, found: &mut Found) {
         match action {
             Action::ReleaseFooMachine { name, .. } => {
                 found.check(facts.may_release(name), Rule::FinalizersLast, || {
-                    format!("FooMachine {name} is released while its instance may be alive")
+                    format!("FooMachine {name} loses its finalizer while its instance may exist")
                 });
             }
             Action::RemoveFinalizer => {
                 found.check(facts.may_remove_finalizer(), Rule::FinalizersLast, || {
-                    "the pool's finalizer is removed while something may be left".to_owned()
+                    "the pool's finalizer is removed while something of it may exist".to_owned()
                 });
             }
             _ => {}

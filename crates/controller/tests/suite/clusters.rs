@@ -110,7 +110,7 @@ async fn a_cluster_that_is_being_deleted_says_what_it_waits_for() {
     world.settles().await;
     let (deleting, message) = world.cluster_says("Deleting");
     assert_eq!(deleting, "True WaitingForPools");
-    assert!(message.ends_with("gone: p"), "{message}");
+    assert!(message.ends_with("to be deleted: p"), "{message}");
     assert_eq!(world.cluster_says("Ready"), ("False Deleting".to_owned(), message));
     assert_eq!(world.cluster_says("NetworkReady").0, "True NetworkFound");
     pool.is_deleted();

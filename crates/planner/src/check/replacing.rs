@@ -172,7 +172,7 @@ fn launches_no_quarantined(facts: &Facts<'_>, found: &mut Found) {
         let launches = choice.and_then(|(id, version)| hash_of_version(facts, id, version));
         let another = !good_ones(facts).is_empty();
         found.check(!another || launches != Some(bad), Rule::LaunchesNoQuarantined, || {
-            format!("the group is to launch {bad} again, which was given up on")
+            format!("the group is to launch {bad} again, which failed before")
         });
     }
 }

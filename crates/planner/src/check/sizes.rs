@@ -30,7 +30,7 @@ fn created_within_wish(facts: &Facts<'_>, found: &mut Found) {
         let Action::CreateGroup(group) = action else { continue };
         let wish = wish(facts, 0);
         found.check(group.desired.unwrap_or(0) <= wish, Rule::RaisesWithinWish, || {
-            format!("a group is made with {:?} instances, {wish} are wished for", group.desired)
+            format!("a group is created with {:?} instances, {wish} are desired", group.desired)
         });
     }
 }
@@ -46,17 +46,17 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
         if let Action::UpdateGroup { change, .. } = action {
             let removal = facts.desired.goal == Goal::Remove;
             found.check(change.desired.is_none() || !external || removal, Rule::ExternalSize, || {
-                "desired capacity is written although somebody else manages it".to_owned()
+                "desired capacity is set although an external autoscaler manages it".to_owned()
             });
             // Somebody else's maximum may lower it; everything that exists is protected then.
             let theirs = external && change.desired.is_none();
             found.check(after >= existing || after >= desired || theirs, Rule::DesiredCoversExisting, || {
-                format!("desired capacity goes from {desired} to {after}, {existing} instances exist")
+                format!("desired capacity is lowered from {desired} to {after}, {existing} instances exist")
             });
             found.check(
                 change.desired.is_none_or(|written| written >= existing),
                 Rule::DesiredCoversExisting,
-                || format!("desired capacity is written as {:?}, {existing} instances exist", change.desired),
+                || format!("desired capacity is set to {:?}, {existing} instances exist", change.desired),
             );
             if after > desired && change.desired.is_some() {
                 raise(facts, after, existing, found);
@@ -68,12 +68,16 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
             let wished =
                 if facts.desired.goal == Goal::Remove || external { 0 } else { wish(facts, desired) };
             found.check(after == desired || after >= wished, Rule::DesiredCoversExisting, || {
-                format!("ending {id} lowers desired capacity to {after}, {wished} are wished for")
+                format!("terminating {id} lowers desired capacity to {after}, {wished} are desired")
             });
             found.check(
                 after == desired || !external || facts.desired.goal == Goal::Remove,
                 Rule::ExternalSize,
-                || format!("ending {id} lowers desired capacity although somebody else manages it"),
+                || {
+                    format!(
+                        "terminating {id} lowers desired capacity although an external autoscaler manages it"
+                    )
+                },
             );
         }
         desired = after;
@@ -90,7 +94,7 @@ fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
         format!("desired capacity is raised to {after}, at most {limit} make sense")
     });
     found.check(ceiling.is_none_or(|ceiling| after <= ceiling), Rule::RaisesWithinWish, || {
-        format!("desired capacity is raised to {after}, above the ceiling {ceiling:?}")
+        format!("desired capacity is raised to {after}, above the maximum {ceiling:?}")
     });
 }
 
@@ -116,7 +120,7 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
             Size::External { .. } | Size::Unknown => wish(facts, group.sizes.desired),
         };
         found.check(told == written, Rule::VictimsWithinExcess, || {
-            format!("Machine {name} goes for a wish of {told}, it is {written}")
+            format!("Machine {name} is deleted for {told} replicas, {written} are requested")
         });
     }
     let wish = wish(facts, group.sizes.desired);
@@ -125,10 +129,10 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let unlaunched = group.sizes.desired.saturating_sub(existing(facts, group));
     let asked = staying.saturating_add(unlaunched).saturating_sub(wish);
     found.check(marked <= asked, Rule::VictimsWithinExcess, || {
-        format!("{marked} marked Machines go, {asked} are too many")
+        format!("{marked} marked Machines are deleted, {asked} are too many")
     });
     found.check(unmarked == 0 || marked + unmarked <= launched, Rule::VictimsWithinExcess, || {
-        format!("{} Machines go, {launched} are too many", marked + unmarked)
+        format!("{} Machines are deleted, {launched} are too many", marked + unmarked)
     });
 }
 
