@@ -30,8 +30,6 @@ use std::sync::Arc;
 /// its own because the next one needs what the one before brought about.
 const ROUNDS: usize = 5;
 
-/// The pool lives in another account than the one that is looked at; looking closely changes nothing about that.
-
 impl Pools {
     /// Plans and acts, again as long as an action brought about what the next plan needs.
     pub(super) async fn rounds(
