@@ -1,9 +1,9 @@
 //! What can go wrong with a call, sorted by what to do about it.
 
 use crate::operation::Operation;
+use foo_model::Reason;
 use std::fmt;
 use std::time::Duration;
-use strum::IntoStaticStr;
 
 /// A failed call.
 ///
@@ -22,7 +22,7 @@ pub struct CloudError {
 }
 
 /// What an error means to the caller. Bounded: these are metric labels and condition reasons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, strum::EnumIter)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumIter)]
 pub enum ErrorKind {
     /// Too many requests; slow down.
     Throttled,
@@ -46,6 +46,31 @@ pub enum ErrorKind {
     Unreachable,
     /// AWS failed on its side.
     Internal,
+}
+
+impl From<ErrorKind> for Reason {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Throttled => Self::Throttled,
+            ErrorKind::Denied => Self::AccessDenied,
+            ErrorKind::Credentials => Self::CredentialsInvalid,
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::AlreadyExists => Self::AlreadyExists,
+            ErrorKind::Invalid => Self::RequestInvalid,
+            ErrorKind::LimitExceeded => Self::LimitExceeded,
+            ErrorKind::InUse => Self::ResourceInUse,
+            ErrorKind::LostAnswer => Self::ResponseLost,
+            ErrorKind::Unreachable => Self::AwsUnreachable,
+            ErrorKind::Internal => Self::AwsInternalError,
+        }
+    }
+}
+
+/// Metric labels and logs say the same as conditions.
+impl From<ErrorKind> for &'static str {
+    fn from(kind: ErrorKind) -> Self {
+        Reason::from(kind).as_str()
+    }
 }
 
 impl CloudError {
@@ -96,7 +121,7 @@ impl fmt::Display for CloudError {
             (ErrorKind::Denied, _) => write!(f, "the IAM action {action} is missing: {}", self.message),
             (_, Some(code)) => write!(f, "{action}: {code}: {}", self.message),
             (kind, None) => {
-                let kind: &'static str = kind.into();
+                let kind: &'static str = (*kind).into();
                 write!(f, "{action}: {kind}: {}", self.message)
             }
         }

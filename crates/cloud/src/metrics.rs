@@ -151,7 +151,7 @@ impl EncodeLabelValue for Code {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
         let text: &'static str = match self {
             Self::Ok => "ok",
-            Self::Failed(kind) => kind.into(),
+            Self::Failed(kind) => (*kind).into(),
         };
         EncodeLabelValue::encode(&text, encoder)
     }

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_api::names::SECRET_VALUE_KEY;
 use foo_api::shared::ApiEndpoint;
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
@@ -60,7 +61,7 @@ impl Usable {
 
 /// The kubeconfig in a Secret, if it is one that Cluster API can use. No message shows anything of its content.
 pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
-    let invalid = |what: &str| Blocked::new("KubeconfigInvalid", format!("Secret {name}: {what}"));
+    let invalid = |what: &str| Blocked::new(Reason::KubeconfigInvalid, format!("Secret {name}: {what}"));
     let bytes = secret
         .data
         .as_ref()
@@ -85,16 +86,16 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
     let user = user.and_then(|user| user.auth_info.as_ref());
     if user.is_some_and(|user| user.exec.is_some() || user.auth_provider.is_some()) {
         return Err(Blocked::new(
-            "ExecCredentialsNotSupported",
+            Reason::ExecCredentialsNotSupported,
             format!(
-                "Secret {name}: Cluster API refuses kubeconfigs with exec plugins or auth providers; use a client \
-                 certificate or a token"
+                "Secret {name}: Cluster API does not support kubeconfigs with exec plugins or auth providers; use a \
+                 client certificate or a token"
             ),
         ));
     }
     if cluster.insecure_skip_tls_verify == Some(true) {
         return Err(invalid(
-            "insecure-skip-tls-verify is set, so anybody on the way could read its credentials; give \
+            "insecure-skip-tls-verify is set, so anybody on the network path could read its credentials; set \
              certificate-authority-data instead",
         ));
     }
@@ -104,7 +105,7 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
     });
     if of_user || is_file(&cluster.certificate_authority) {
         // They would be files of ours: a kubeconfig that names the manager's own token would have it sent anywhere.
-        return Err(invalid("the kubeconfig names files; token, certificates and keys have to stand in it"));
+        return Err(invalid("the kubeconfig names files; token, certificates and keys must be embedded"));
     }
     let expires = user.and_then(expires);
     Ok(Usable { text, endpoint, expires, config })
@@ -205,8 +206,8 @@ current-context: x
         read("boot", &Secret { data: Some(data), ..Secret::default() })
     }
 
-    fn reason(text: &str) -> String {
-        read_text(text).err().map(|blocked| blocked.reason).unwrap_or_default()
+    fn reason(text: &str) -> &'static str {
+        read_text(text).err().map(|blocked| blocked.reason.as_str()).unwrap_or_default()
     }
 
     #[test]
@@ -268,6 +269,6 @@ current-context: x
         ] {
             assert_eq!(reason(&GOOD.replace(inline, file)), "KubeconfigInvalid", "{file}");
         }
-        assert_eq!(read("boot", &Secret::default()).err().unwrap().reason, "KubeconfigInvalid");
+        assert_eq!(read("boot", &Secret::default()).err().unwrap().reason, Reason::KubeconfigInvalid);
     }
 }

@@ -2,6 +2,7 @@
 
 use foo_api::shared::NetworkReference;
 use foo_cloud::{CloudError, ErrorKind, NetworkQuery};
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 
 /// How a reference is asked for; tags are searched in the VPC, if there is one.
@@ -47,15 +48,12 @@ fn cut(text: &str) -> String {
 }
 
 /// A failed look-up: missing things get the reason of their kind, everything else that of the error.
-pub fn failed(not_found: &str, what: &str, error: &CloudError) -> Blocked {
+pub fn failed(not_found: Reason, what: &str, error: &CloudError) -> Blocked {
     match error.kind {
         ErrorKind::NotFound | ErrorKind::Invalid => {
             Blocked::new(not_found, format!("{what} does not exist: {error}"))
         }
-        kind => {
-            let reason: &'static str = kind.into();
-            Blocked::new(reason, format!("{what} cannot be looked up: {error}"))
-        }
+        kind => Blocked::new(kind.into(), format!("{what} cannot be looked up: {error}")),
     }
 }
 

@@ -348,9 +348,9 @@ impl Invalid {
             ..Default::default()
         };
         let events = self.events.clone();
-        let note = format!("This object cannot be read and is left alone: {error}");
+        let note = format!("This object cannot be read and is ignored: {error}");
         tokio::spawn(
-            async move { events.publish(&object, Severity::Warning, "UndecodableObject", &note).await },
+            async move { events.publish(&object, Severity::Warning, "UnreadableObject", &note).await },
         );
     }
 }

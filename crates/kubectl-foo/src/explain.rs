@@ -7,6 +7,7 @@ use foo_api::capi::Machine;
 use foo_api::conditions::find;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooMachine, FooMachinePool};
+use foo_model::Reason;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -21,7 +22,7 @@ const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
 const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 /// So many warnings at most.
 const WARNINGS: usize = 5;
-/// Conditions that are well when they are True. Of all others a False whose reason begins with `Not` is nothing to tell.
+/// Conditions that are well when they are True. Of all others a False for a good reason is nothing to tell.
 const WELL_WHEN_TRUE: [&str; 4] =
     ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
 
@@ -46,7 +47,7 @@ fn heading(pool: &FooMachinePool) -> String {
 
 fn sizes(pool: &FooMachinePool) -> String {
     let Some(status) = &pool.status else {
-        return "the manager has not said anything about it yet".to_owned();
+        return "the manager has not reported on it yet".to_owned();
     };
     let counts =
         [status.desired_replicas, status.replicas, status.ready_replicas, status.up_to_date_replicas];
@@ -55,7 +56,7 @@ fn sizes(pool: &FooMachinePool) -> String {
     }
     let count = |count: Option<i32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     format!(
-        "{} wished for, {} exist, {} ready, {} up to date",
+        "{} desired, {} current, {} ready, {} up to date",
         count(status.desired_replicas),
         count(status.replicas),
         count(status.ready_replicas),
@@ -93,7 +94,7 @@ fn behind(pool: &FooMachinePool) -> Option<String> {
     let seen = pool.status.as_ref().and_then(|status| status.observed_generation);
     let seen = seen.map_or_else(|| "none".to_owned(), |seen| seen.to_string());
     (seen != stands.to_string()).then(|| {
-        format!("that is about generation {seen}; the spec has been changed since, to generation {stands}")
+        format!("that is about generation {seen}; the spec has changed since, to generation {stands}")
     })
 }
 
@@ -112,7 +113,7 @@ fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
         let at_rest = if WELL_WHEN_TRUE.contains(&condition.type_.as_str()) {
             condition.status == "True"
         } else {
-            condition.status == "False" && condition.reason.starts_with("Not")
+            condition.status == "False" && Reason::parse(&condition.reason).is_some_and(Reason::is_good)
         };
         condition.type_ != "Ready" && !at_rest && ready.as_ref() != Some(&said(condition))
     };
@@ -171,14 +172,17 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     let mut why = Vec::new();
     let status = foo_machine.status.clone().unwrap_or_default();
     if let Some(hook) = &status.drain_hook {
-        why.push(format!("AWS ends it; it waits for its drain, until {} at the latest", hook.deadline.0));
+        why.push(format!(
+            "AWS is terminating it; termination waits for its drain, until {} at the latest",
+            hook.deadline.0
+        ));
     }
     let is_going = foo_machine.metadata.deletion_timestamp.is_some();
     let Some(machine) = machine else {
         let word = if is_going {
-            "it has no Machine and is being deleted; its instance is ended"
+            "it has no Machine and is being deleted; its instance is terminated"
         } else {
-            "Cluster API has made no Machine for it yet"
+            "Cluster API has not created a Machine for it yet"
         };
         why.push(word.to_owned());
         return why;
@@ -190,7 +194,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         return why;
     }
     if is_going {
-        why.push("its FooMachine was deleted; its Machine goes first".to_owned());
+        why.push("its FooMachine was deleted; its Machine is deleted first".to_owned());
     }
     match status.lifecycle_state.as_deref() {
         Some("InService") => {}
@@ -203,7 +207,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         // What it saw stands in another condition.
         let seen = find(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
         let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
-        why.push(format!("given up on by its MachineHealthCheck{seen}"));
+        why.push(format!("its MachineHealthCheck found it unhealthy{seen}"));
     }
     match find(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
         Some("True") => {}
@@ -223,7 +227,7 @@ fn node(machine: &Machine, now: Timestamp) -> Option<String> {
         return Some(format!("no Node has joined{since}"));
     };
     let Some(ready) = find(&status.conditions, "NodeReady") else {
-        return Some(format!("Cluster API has not looked at Node {} yet", node.name));
+        return Some(format!("Cluster API has not checked Node {} yet", node.name));
     };
     let (since, said) = (age(ready, now), said(ready));
     match ready.status.as_str() {

@@ -107,7 +107,7 @@ fn at_rest_there_is_little_to_say() {
             pool: pool(&[condition("Ready", "True", "Ready", "")]),
             foo_machines: names.map(|name| foo_machine(name, &json!({}))).into(),
             machines: names.map(|name| machine(name, false, &Value::Null)).into(),
-            events: vec![event("Warning", "2026-11-21T08:00:00.000000Z", "InstanceVanished", "long ago")],
+            events: vec![event("Warning", "2026-11-21T08:00:00.000000Z", "InstanceMissing", "long ago")],
         },
     );
 }
@@ -132,7 +132,7 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
         "under-way",
         &Facts {
             pool: pool(&[
-                condition("Ready", "False", "Draining", "waiting for the drain of a"),
+                condition("Ready", "False", "Draining", "waiting for Cluster API to drain a"),
                 condition(
                     "RollingOut",
                     "True",
@@ -169,13 +169,13 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
                 event(
                     "Warning",
                     "2026-11-21T11:58:00.000000Z",
-                    "InstanceTakenByAWS",
+                    "InstanceTerminatedByAws",
                     "AWS ends i-a (health check)",
                 ),
                 event(
                     "Warning",
                     "2026-11-21T11:57:00.000000Z",
-                    "InstanceTakenByAWS",
+                    "InstanceTerminatedByAws",
                     "AWS ends i-a (health check)",
                 ),
                 event("Normal", "2026-11-21T11:57:00.000000Z", "ScaledUp", "not a warning"),
@@ -223,8 +223,8 @@ fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
 
 #[test]
 fn a_warning_of_a_pool_that_is_ready_is_said_once() {
-    let bounded = "the MachinePool wishes for 5 replicas, spec.maxSize allows 3";
-    let twin = "this FooMachinePool is also named by MachinePool twin";
+    let bounded = "the MachinePool requests 5 replicas, but spec.maxSize is 3";
+    let twin = "MachinePool twin also references this FooMachinePool";
     let ready = format!("3 of 3 instances in service; warning: {twin}; warning: {bounded}");
     let conditions = [
         condition("Ready", "True", "ReadyAtMaxSize", &ready),

@@ -10,6 +10,7 @@ pub mod hook;
 pub mod ids;
 pub mod machine;
 pub mod names;
+pub mod reason;
 pub mod signal;
 pub mod template;
 pub mod time;
@@ -26,6 +27,7 @@ pub use ids::{
 };
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
 pub use names::machine_name;
+pub use reason::Reason;
 pub use signal::{Signal, SignalKind};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,

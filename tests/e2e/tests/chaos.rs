@@ -158,7 +158,8 @@ async fn watch(pool: &Pool<'_>, seconds: u64, wish: usize, struck: &[Instant]) -
 /// No plan was refused because it would have broken an invariant.
 fn check_invariants(world: &World) -> Result<()> {
     let log = std::fs::read_to_string(world.manager().log())?;
-    let refused: Vec<&str> = log.lines().filter(|line| line.contains("refused its own plan")).collect();
+    let refused: Vec<&str> =
+        log.lines().filter(|line| line.contains("Internal error: the plan violates an invariant")).collect();
     ensure!(refused.is_empty(), "{refused:#?}");
     let panicked: Vec<&str> = log.lines().filter(|line| line.contains("panicked at")).collect();
     ensure!(panicked.is_empty(), "{panicked:#?}");

@@ -87,7 +87,7 @@ fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
         world.aws().simulator().remove_key(FIRST_KEY.0);
         world.aws().simulator().expire_sessions();
         let of_pool = async || pool.read(Kind::FooMachinePool).await;
-        says("pool", "Credentials", of_pool).await?;
+        says("pool", "CredentialsInvalid", of_pool).await?;
         has_secret(world, SECOND_KEY).await?;
         says("pool", "Accepted", of_pool).await?;
         pool.scale(3).await?;
@@ -125,7 +125,9 @@ async fn stay_until_the_cluster_is_gone(world: &World, cluster: &Cluster<'_>, po
         let of_one = kubectl(&["get", "fooclusteridentities", "team", "-o", users]).await?;
         let said =
             of_one + "; " + &kubectl(&["get", "fooclusteridentities", "team-base", "-o", users]).await?;
-        let each = format!("waits until no FooCluster uses it: {NAMESPACE}/{NAMESPACE}");
+        let each = format!(
+            "in use by FooClusters, delete them or set another identityRef there: {NAMESPACE}/{NAMESPACE}"
+        );
         let waits = said == format!("{each}; {each}");
         Ok(foo_testbed::Probe::when(waits, || said))
     })

@@ -24,6 +24,7 @@ use foo_api::shared::Initialization;
 use foo_api::{FooCluster, FooClusterStatus, FooMachinePool, names};
 use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::{Severity, some_names};
 use futures::{StreamExt, stream};
@@ -152,8 +153,8 @@ impl Clusters {
         }
         let Some(owner) = owner else {
             let blocked = Blocked::new(
-                "WaitingForCluster",
-                "no Cluster names this FooCluster in spec.infrastructureRef yet",
+                Reason::WaitingForCluster,
+                "no Cluster references this FooCluster in spec.infrastructureRef yet",
             );
             let written =
                 self.publish(&api, cluster, &Found::Blocked(blocked), Said::of(not_yet_used())).await?;
@@ -208,7 +209,7 @@ impl Clusters {
         let region = match self.credentials(cluster) {
             Ok(credentials) => {
                 let connected = self.context.clouds.get(&credentials, &cluster.spec.region).await;
-                connected.map_err(|error| Blocked::new("Credentials", error.to_string()))
+                connected.map_err(|error| Blocked::new(Reason::CredentialsInvalid, error.to_string()))
             }
             Err(blocked) => Err(blocked),
         };
@@ -257,7 +258,10 @@ impl Clusters {
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
         if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
             let object = cluster.object_ref(&());
-            self.context.events.publish(&object, Severity::Warning, &blocked.reason, &blocked.message).await;
+            self.context
+                .events
+                .publish(&object, Severity::Warning, blocked.reason.as_str(), &blocked.message)
+                .await;
         }
         Ok(written)
     }
@@ -275,7 +279,7 @@ impl Clusters {
         }
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
         if paused && !moved {
-            let why = Blocked::new("Paused", "paused: nothing is removed until the pause ends");
+            let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
             let said = Said { paused, deleting: Some(why), ..Said::as_before(cluster) };
             let written = self.publish(api, cluster, &as_published(cluster), said).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
@@ -294,9 +298,9 @@ impl Clusters {
         let names: Vec<String> =
             left.iter().map(|pool| pool.name_any()).collect::<BTreeSet<_>>().into_iter().collect();
         let why = Blocked::new(
-            "WaitingForPools",
+            Reason::WaitingForPools,
             format!(
-                "waiting until these FooMachinePools of the cluster are gone: {}",
+                "waiting for these FooMachinePools of the cluster to be deleted: {}",
                 some_names(names.iter().map(String::as_str))
             ),
         );
@@ -328,7 +332,7 @@ impl Said {
 /// Where AWS does not answer, the region may be misspelt, and nothing else would show it.
 fn named(found: Found, region: &str) -> Found {
     match found {
-        Found::Blocked(blocked) if blocked.reason == "Unreachable" => {
+        Found::Blocked(blocked) if blocked.reason == Reason::AwsUnreachable => {
             Found::Blocked(Blocked { message: unreachable(region, &blocked.message), ..blocked })
         }
         found => found,
@@ -338,7 +342,8 @@ fn named(found: Found, region: &str) -> Found {
 /// In words for people that AWS does not answer in a region.
 pub(crate) fn unreachable(region: &str, message: &str) -> String {
     format!(
-        "no answer came from AWS in region {region}: is the FooCluster's spec.region right, and can the manager reach its endpoints? ({message})"
+        "AWS did not answer in region {region}: is the FooCluster's spec.region right, and can the manager reach its \
+         endpoints? ({message})"
     )
 }
 
@@ -370,10 +375,11 @@ fn as_published(cluster: &FooCluster) -> Found {
     let network = status.and_then(|status| status.network.clone());
     match (condition, network) {
         (Some(condition), Some(network)) if condition.status == "True" => Found::Network(network),
-        (Some(condition), _) => {
-            Found::Blocked(Blocked::new(condition.reason.as_str(), condition.message.as_str()))
-        }
-        (None, _) => Found::Blocked(Blocked::new("Paused", "not looked for while paused")),
+        (condition, _) => Found::Blocked(
+            condition
+                .and_then(|said| Some(Blocked::new(Reason::parse(&said.reason)?, said.message.as_str())))
+                .unwrap_or_else(|| Blocked::new(Reason::Paused, "not looked up while paused")),
+        ),
     }
 }
 
@@ -381,22 +387,27 @@ fn status(cluster: &FooCluster, found: &Found, said: &Said, now: jiff::Timestamp
     let old = cluster.status.clone().unwrap_or_default();
     let was_ready = old.ready == Some(true);
     let (network, condition) = match found {
-        Found::Network(network) => (Some(network.clone()), ("True", "NetworkFound", String::new())),
+        Found::Network(network) => {
+            (Some(network.clone()), ("True", Reason::NetworkFound.as_str(), String::new()))
+        }
         Found::Blocked(blocked) => {
             (old.network.clone(), ("False", blocked.reason.as_str(), blocked.message.clone()))
         }
     };
     let ready = was_ready || matches!(found, Found::Network(_));
-    let paused_as =
-        if said.paused { ("True", "Paused", String::new()) } else { ("False", "NotPaused", String::new()) };
+    let paused_as = if said.paused {
+        ("True", Reason::Paused.as_str(), String::new())
+    } else {
+        ("False", Reason::NotPaused.as_str(), String::new())
+    };
     let deleting = match &said.deleting {
         Some(why) => ("True", why.reason.as_str(), why.message.clone()),
-        None => ("False", "NotDeleting", String::new()),
+        None => ("False", Reason::NotDeleting.as_str(), String::new()),
     };
     let credentials = &said.credentials;
     // Of a network that was found, nobody can use anything with credentials that AWS refuses.
     let summary = match (&said.deleting, found) {
-        (Some(why), _) => ("False", "Deleting", why.message.clone()),
+        (Some(why), _) => ("False", Reason::Deleting.as_str(), why.message.clone()),
         (None, Found::Network(_)) if credentials.status == "False" => {
             ("False", credentials.reason.as_str(), credentials.message.clone())
         }
@@ -424,24 +435,24 @@ fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -
 
 /// What is to be said of the credentials: whoever found something, or not, was let in.
 fn credentials(found: &Found, refusal: Option<&CloudError>) -> Wanted {
-    let said = match (found, refusal) {
-        (Found::Network(_), None) => ("True", "Accepted", String::new()),
+    let (status, reason, message) = match (found, refusal) {
         (Found::Network(_), Some(error)) => ("False", error.kind.into(), error.to_string()),
-        (Found::Blocked(blocked), _) => match blocked.reason.as_str() {
-            reason if reason.starts_with("Identity") || ["Credentials", "Denied"].contains(&reason) => {
-                ("False", reason, blocked.message.clone())
-            }
-            reason @ ("Throttled" | "Unreachable" | "Internal") => {
-                ("Unknown", reason, blocked.message.clone())
-            }
-            _ => ("True", "Accepted", String::new()),
-        },
+        (Found::Blocked(blocked), _) if blocked.reason.is_about_credentials() => {
+            ("False", blocked.reason, blocked.message.clone())
+        }
+        (Found::Blocked(blocked), _) if blocked.reason.is_transient() => {
+            ("Unknown", blocked.reason, blocked.message.clone())
+        }
+        (Found::Network(_), None) | (Found::Blocked(_), _) => ("True", Reason::Accepted, String::new()),
     };
-    wanted(CREDENTIALS_READY, said)
+    wanted(CREDENTIALS_READY, (status, reason.as_str(), message))
 }
 
 fn not_yet_used() -> Wanted {
-    wanted(CREDENTIALS_READY, ("Unknown", "NotYetUsed", "AWS has not been asked yet".to_owned()))
+    wanted(
+        CREDENTIALS_READY,
+        ("Unknown", Reason::NotYetVerified.as_str(), "AWS has not been asked yet".to_owned()),
+    )
 }
 
 /// A condition as it stands in the status.

@@ -4,6 +4,7 @@ use crate::lookup::{describe, failed, query};
 use foo_api::cluster::{Network, NetworkStatus, SubnetStatus};
 use foo_cloud::SubnetInfo;
 use foo_cloud::lookups::{Asking, Lookups};
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeMap;
 
@@ -21,16 +22,16 @@ pub(super) async fn find(
         let found = lookups
             .security_groups(&query(reference, Some(&vpc_id)), asking)
             .await
-            .map_err(|error| failed("SecurityGroupNotFound", &what, &error))?;
+            .map_err(|error| failed(Reason::SecurityGroupNotFound, &what, &error))?;
         if found.is_empty() {
             return Err(Blocked::new(
-                "SecurityGroupNotFound",
+                Reason::SecurityGroupNotFound,
                 format!("{what} does not exist in VPC {vpc_id}"),
             ));
         }
         if let Some(other) = found.iter().find(|group| group.vpc != vpc_id) {
-            let message = format!("{what} belongs to VPC {}, the subnets to {vpc_id}", other.vpc);
-            return Err(Blocked::new("SecurityGroupOutsideNetwork", message));
+            let message = format!("{what} is in VPC {}, the subnets are in {vpc_id}", other.vpc);
+            return Err(Blocked::new(Reason::SecurityGroupOutsideVpc, message));
         }
         groups.extend(found.into_iter().map(|group| group.id.as_str().to_owned()));
     }
@@ -56,9 +57,9 @@ async fn subnets(
         let found = lookups
             .subnets(&query(reference, network.vpc_id.as_deref()), asking)
             .await
-            .map_err(|error| failed("SubnetNotFound", &what, &error))?;
+            .map_err(|error| failed(Reason::SubnetNotFound, &what, &error))?;
         if found.is_empty() {
-            return Err(Blocked::new("SubnetNotFound", format!("{what} does not exist")));
+            return Err(Blocked::new(Reason::SubnetNotFound, format!("{what} does not exist")));
         }
         all.extend(found.into_iter().map(|subnet| (subnet.id.as_str().to_owned(), subnet)));
     }
@@ -72,10 +73,10 @@ fn one_vpc<'a>(network: &Network, subnets: impl Iterator<Item = &'a SubnetInfo>)
             None => vpc = Some(subnet.vpc.clone()),
             Some(vpc) if *vpc == subnet.vpc => {}
             Some(vpc) => {
-                let message = format!("subnet {} belongs to VPC {}, not to {vpc}", subnet.id, subnet.vpc);
-                return Err(Blocked::new("SubnetsInSeveralNetworks", message));
+                let message = format!("subnet {} is in VPC {}, not in {vpc}", subnet.id, subnet.vpc);
+                return Err(Blocked::new(Reason::SubnetsInMultipleVpcs, message));
             }
         }
     }
-    vpc.ok_or_else(|| Blocked::new("SubnetNotFound", "the FooCluster names no subnet"))
+    vpc.ok_or_else(|| Blocked::new(Reason::SubnetNotFound, "the FooCluster names no subnet"))
 }

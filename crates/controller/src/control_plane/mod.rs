@@ -20,6 +20,7 @@ use foo_api::capi::Cluster;
 use foo_api::names::managers;
 use foo_api::patterns::is_object_name;
 use foo_api::{FooControlPlane, names};
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::{Severity, some_names};
 use k8s_openapi::api::core::v1::Secret;
@@ -130,8 +131,8 @@ impl ControlPlanes {
         }
         let Some(owner) = owner else {
             let blocked = Blocked::new(
-                "WaitingForCluster",
-                "no Cluster names this FooControlPlane in spec.controlPlaneRef yet",
+                Reason::WaitingForCluster,
+                "no Cluster references this FooControlPlane in spec.controlPlaneRef yet",
             );
             let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
@@ -162,8 +163,8 @@ impl ControlPlanes {
             return Ok(Outcome::settled(Action::await_change()));
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
-        let message = format!("waiting until others take off their finalizers: {others}");
-        let deleting = Some(Blocked::new("WaitingForFinalizers", message));
+        let message = format!("waiting for other controllers to remove their finalizers: {others}");
+        let deleting = Some(Blocked::new(Reason::WaitingForFinalizers, message));
         let facts = Facts { paused, deleting, ..Facts::default() };
         match self.publish(control_plane, &Seen::NotLooked, &facts).await {
             Ok(written) => Ok(Outcome::wrote(written, Action::await_change())),
@@ -199,12 +200,12 @@ impl ControlPlanes {
         if !is_object_name(name) {
             let message =
                 format!("spec.external.kubeconfigSecretRef.name {name:?} cannot be the name of a Secret");
-            return Ok(Err(Blocked::new("KubeconfigSecretNameInvalid", message)));
+            return Ok(Err(Blocked::new(Reason::KubeconfigSecretNameInvalid, message)));
         }
         let usable = match secrets.get_opt(name).await? {
             None => {
                 let message = format!("Secret {name} with the kubeconfig does not exist");
-                return Ok(Err(Blocked::new("KubeconfigSecretNotFound", message)));
+                return Ok(Err(Blocked::new(Reason::KubeconfigSecretNotFound, message)));
             }
             Some(secret) => match kubeconfig::read(name, &secret) {
                 Ok(usable) => usable,
@@ -230,7 +231,7 @@ impl ControlPlanes {
     async fn ask(&self, usable: &Usable) -> Seen {
         match kubeconfig::version(usable, &self.context.metrics).await {
             Ok(version) => Seen::Version(version),
-            Err(message) => Seen::Blocked(Blocked::new("ApiServerUnreachable", message)),
+            Err(message) => Seen::Blocked(Blocked::new(Reason::ApiServerUnreachable, message)),
         }
     }
 
@@ -250,7 +251,10 @@ impl ControlPlanes {
             let object = control_plane.object_ref(&());
             let blocked = if let Seen::Blocked(blocked) = seen { Some(blocked.clone()) } else { None };
             for told in blocked.into_iter().chain(status::news(control_plane, &status)) {
-                self.context.events.publish(&object, Severity::Warning, &told.reason, &told.message).await;
+                self.context
+                    .events
+                    .publish(&object, Severity::Warning, told.reason.as_str(), &told.message)
+                    .await;
             }
         }
         Ok(written)

@@ -7,6 +7,7 @@ use crate::apply;
 use crate::kubeconfig::{self, Usable};
 use foo_api::FooControlPlane;
 use foo_api::names::{self, managers};
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Resource, ResourceExt};
@@ -80,10 +81,10 @@ async fn keep_users_own(
 
 fn not_ours(name: &str) -> Blocked {
     let message = format!(
-        "Secret {name} holds another kubeconfig or belongs to somebody else, and is left as it is: delete it, or name it in \
+        "Secret {name} holds another kubeconfig or has another owner, and is not changed: delete it, or name it in \
          spec.external.kubeconfigSecretRef"
     );
-    Blocked::new("KubeconfigSecretNotOurs", message)
+    Blocked::new(Reason::KubeconfigSecretNotOwned, message)
 }
 
 /// A Secret's type is immutable: only its maker can help.
@@ -92,11 +93,11 @@ fn wrong_type(secret: &Secret) -> Option<Blocked> {
     (found != names::CLUSTER_SECRET_TYPE).then(|| {
         let name = secret.name_any();
         let message = format!(
-            "Secret {name} has type {found}; Cluster API wants {} of it, and the type of a Secret cannot be changed: delete it \
-             and make it again with that type",
+            "Secret {name} has type {found}; Cluster API requires {}, and the type of a Secret cannot be changed: \
+             delete it and create it again with that type",
             names::CLUSTER_SECRET_TYPE
         );
-        Blocked::new("KubeconfigSecretWrongType", message)
+        Blocked::new(Reason::KubeconfigSecretWrongType, message)
     })
 }
 

@@ -3,6 +3,7 @@
 use foo_api::conditions::{self, Wanted};
 use foo_api::control_plane::{ControlPlaneInitialization, ControlPlaneVersion};
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -39,16 +40,16 @@ fn judged(
 ) -> (&'static str, String, String) {
     let remedy = "put a kubeconfig with newer ones there";
     match looked {
-        Err(blocked) => ("False", blocked.reason.clone(), blocked.message.clone()),
+        Err(blocked) => ("False", blocked.reason.into(), blocked.message.clone()),
         Ok(Some(end)) if *end <= now => {
             let message = format!("the credentials in Secret {secret} expired at {end}: {remedy}");
-            ("False", "KubeconfigExpired".to_owned(), message)
+            ("False", Reason::KubeconfigExpired.into(), message)
         }
         Ok(Some(end)) if end.duration_since(now) <= SOON => {
             let message = format!("the credentials in Secret {secret} expire at {end}: {remedy}");
-            ("True", "KubeconfigExpiresSoon".to_owned(), message)
+            ("True", Reason::KubeconfigExpiresSoon.into(), message)
         }
-        Ok(_) => ("True", "KubeconfigValid".to_owned(), String::new()),
+        Ok(_) => ("True", Reason::KubeconfigValid.into(), String::new()),
     }
 }
 
@@ -119,12 +120,12 @@ fn wanted(
     now: Timestamp,
 ) -> Vec<Wanted> {
     let (status, reason, message) = match seen {
-        Seen::Version(_) => ("True", "ApiServerAnswers".to_owned(), String::new()),
-        Seen::Blocked(blocked) => ("False", blocked.reason.clone(), blocked.message.clone()),
+        Seen::Version(_) => ("True", Reason::ApiServerReachable.into(), String::new()),
+        Seen::Blocked(blocked) => ("False", blocked.reason.into(), blocked.message.clone()),
         Seen::NotLooked => conditions::find(&old.conditions, "Available").map_or_else(
             || {
-                let message = "not looked at while paused or being deleted".to_owned();
-                ("False", "NotLookedAt".to_owned(), message)
+                let message = "not checked while paused or being deleted".to_owned();
+                ("False", Reason::NotChecked.into(), message)
             },
             said_before,
         ),
@@ -135,43 +136,45 @@ fn wanted(
         reason,
         message,
     };
-    let (paused, why) = if facts.paused { ("True", "Paused") } else { ("False", "NotPaused") };
+    let (paused, why) = if facts.paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
     let (ready, deleting) = match &facts.deleting {
         Some(waits) => (
-            of("Ready", "False", "Deleting".to_owned(), waits.message.clone()),
-            of("Deleting", "True", waits.reason.clone(), waits.message.clone()),
+            of("Ready", "False", Reason::Deleting.into(), waits.message.clone()),
+            of("Deleting", "True", waits.reason.into(), waits.message.clone()),
         ),
         None => (
             of("Ready", status, reason.clone(), message.clone()),
-            of("Deleting", "False", "NotDeleting".to_owned(), String::new()),
+            of("Deleting", "False", Reason::NotDeleting.into(), String::new()),
         ),
     };
     let secret = &control_plane.spec.external.kubeconfig_secret_ref.name;
     let (good, why_good, words) = match &facts.kubeconfig {
         Some(looked) => judged(secret, looked, now),
         None => conditions::find(&old.conditions, "KubeconfigReady")
-            .map_or_else(|| ("Unknown", "NotLookedAt".to_owned(), String::new()), said_before),
+            .map_or_else(|| ("Unknown", Reason::NotChecked.into(), String::new()), said_before),
     };
     let kubeconfig = of("KubeconfigReady", good, why_good, words);
     vec![
         of("Available", status, reason, message),
         ready,
         kubeconfig,
-        of("Paused", paused, why.to_owned(), String::new()),
+        of("Paused", paused, why.into(), String::new()),
         deleting,
     ]
 }
 
 /// What of the kubeconfig is worth an event now, and was not before.
 pub(super) fn news(control_plane: &FooControlPlane, status: &FooControlPlaneStatus) -> Option<Blocked> {
-    const TOLD: [&str; 3] = ["KubeconfigExpiresSoon", "KubeconfigExpired", "KubeconfigSecretWrongType"];
+    const TOLD: [Reason; 3] =
+        [Reason::KubeconfigExpiresSoon, Reason::KubeconfigExpired, Reason::KubeconfigSecretWrongType];
     let reason = |conditions: &[Condition]| {
-        conditions::find(conditions, "KubeconfigReady").map(|found| found.reason.clone())
+        conditions::find(conditions, "KubeconfigReady").and_then(|found| Reason::parse(&found.reason))
     };
     let now = conditions::find(&status.conditions, "KubeconfigReady")?;
     let before = control_plane.status.as_ref().and_then(|status| reason(&status.conditions));
-    let is_news = TOLD.contains(&now.reason.as_str()) && before.as_ref() != Some(&now.reason);
-    is_news.then(|| Blocked::new(now.reason.as_str(), now.message.as_str()))
+    let told =
+        Reason::parse(&now.reason).filter(|reason| TOLD.contains(reason) && before != Some(*reason))?;
+    Some(Blocked::new(told, now.message.as_str()))
 }
 
 #[cfg(test)]

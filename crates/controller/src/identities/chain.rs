@@ -1,8 +1,8 @@
 //! From an identity, through its sources, to credentials. Pure: what Secrets say is a parameter.
 
-use super::reasons;
 use crate::credentials::{Credentials, Keys, Role, Source};
 use foo_api::FooClusterIdentitySpec;
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) fn credentials(
         let again = way.contains(&name);
         way.push(name);
         if again {
-            return Err(invalid(format!("sources go in a circle: {}", way.join(" > "))));
+            return Err(invalid(format!("its source identities form a circle: {}", way.join(" > "))));
         }
         let identity = identities.get(name).ok_or_else(|| missing_on(&way))?;
         next = None;
@@ -43,7 +43,8 @@ pub(super) fn credentials(
             });
             next = role.source.as_ref().map(|source| source.name.as_str());
         } else if let Some(secret) = &identity.secret {
-            let unread = || Blocked::new(reasons::SECRET_UNREADABLE, "its Secret has not been read yet");
+            let unread =
+                || Blocked::new(Reason::IdentitySecretUnreadable, "its Secret has not been read yet");
             let keys = secrets.get(&secret.name).cloned().unwrap_or_else(|| Err(unread()));
             source = Source::Keys(keys.map_err(|blocked| Blocked {
                 message: format!("FooClusterIdentity {}: {}", way.join(" > "), blocked.message),
@@ -65,11 +66,11 @@ fn missing_on(way: &[&str]) -> Blocked {
         [.., of, name] => format!("FooClusterIdentity {name}, the source of {of}, does not exist"),
         way => format!("FooClusterIdentity {} does not exist", way.concat()),
     };
-    Blocked::new(reasons::NOT_FOUND, message)
+    Blocked::new(Reason::IdentityNotFound, message)
 }
 
 fn invalid(message: String) -> Blocked {
-    Blocked::new(reasons::INVALID, message)
+    Blocked::new(Reason::IdentityInvalid, message)
 }
 
 #[cfg(test)]
@@ -92,13 +93,13 @@ mod tests {
         let specs = specs.iter().map(|(name, spec)| (name.clone(), spec)).collect();
         let keys =
             Keys { access_key_id: "AKIA1".into(), secret_access_key: "hush".into(), session_token: None };
-        let gone = Blocked::new(reasons::SECRET_NOT_FOUND, "Secret gone does not exist");
+        let gone = Blocked::new(Reason::IdentitySecretNotFound, "Secret gone does not exist");
         credentials(name, &specs, &[("keys".into(), Ok(keys)), ("gone".into(), Err(gone))].into())
     }
 
-    fn refusal(name: &str, roles: &[(&str, Value)]) -> (String, String) {
+    fn refusal(name: &str, roles: &[(&str, Value)]) -> (Reason, String) {
         let blocked = resolve(name, roles).unwrap_err();
-        (blocked.reason.clone(), blocked.message.clone())
+        (blocked.reason, blocked.message.clone())
     }
 
     #[test]
@@ -121,9 +122,9 @@ mod tests {
     #[test]
     fn circles_are_found_and_shown() {
         let circle = [("a", json!("b")), ("b", json!("c")), ("c", json!("b"))];
-        let message = "sources go in a circle: a > b > c > b";
-        assert_eq!(refusal("a", &circle), (reasons::INVALID.into(), message.into()));
-        assert_eq!(refusal("a", &[("a", json!("a"))]).1, "sources go in a circle: a > a");
+        let message = "its source identities form a circle: a > b > c > b";
+        assert_eq!(refusal("a", &circle), (Reason::IdentityInvalid, message.into()));
+        assert_eq!(refusal("a", &[("a", json!("a"))]).1, "its source identities form a circle: a > a");
     }
 
     #[test]
@@ -133,25 +134,25 @@ mod tests {
             names.iter().zip(std::iter::once(&"base").chain(&names)).map(|(n, s)| (*n, json!(s))).collect();
         assert_eq!(resolve("r5", &chain).unwrap().roles.len(), LONGEST);
         let (reason, message) = refusal("r6", &chain);
-        assert_eq!(reason, reasons::INVALID);
+        assert_eq!(reason, Reason::IdentityInvalid);
         assert!(message.starts_with("more than 5 roles in a chain: r6 > r5"), "{message}");
     }
 
     #[test]
     fn what_is_missing_is_named_with_the_way_to_it() {
-        let of = |what: (String, String)| what;
+        let of = |what: (Reason, String)| what;
         assert_eq!(
             of(refusal("x", &[])),
-            (reasons::NOT_FOUND.into(), "FooClusterIdentity x does not exist".into())
+            (Reason::IdentityNotFound, "FooClusterIdentity x does not exist".into())
         );
         assert_eq!(
             refusal("a", &[("a", json!("x"))]),
-            (reasons::NOT_FOUND.into(), "FooClusterIdentity x, the source of a, does not exist".into())
+            (Reason::IdentityNotFound, "FooClusterIdentity x, the source of a, does not exist".into())
         );
         assert_eq!(
             refusal("a", &[("a", json!("broken"))]),
             (
-                reasons::SECRET_NOT_FOUND.into(),
+                Reason::IdentitySecretNotFound,
                 "FooClusterIdentity a > broken: Secret gone does not exist".into()
             )
         );

@@ -10,7 +10,7 @@
 
 use super::allowed::{self, Allowed, Namespaces};
 use super::users::{self, ClusterOfIdentity, Users};
-use super::{Limits, Outcome, Outcomes, chain, reasons};
+use super::{Limits, Outcome, Outcomes, chain};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
@@ -22,6 +22,7 @@ use foo_api::conditions::{self, Wanted};
 use foo_api::identity::secret_keys;
 use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, KEEP_KEYS_LABEL, WATCH_LABEL, managers};
 use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -165,7 +166,7 @@ impl Keeper {
         let watched = self.secrets.get(&ObjectRef::new(name).within(&namespace));
         let Some(version) = watched.map(|secret| secret.resource_version()) else {
             let message = format!("Secret {namespace}/{name} does not exist");
-            let keys = Err(Blocked::new(reasons::SECRET_NOT_FOUND, message));
+            let keys = Err(Blocked::new(Reason::IdentitySecretNotFound, message));
             self.read.insert(name.to_owned(), Read { version: None, keys });
             return true;
         };
@@ -185,7 +186,7 @@ impl Keeper {
                 let message = format!("Secret {namespace}/{name} cannot be read");
                 self.read.entry(name.to_owned()).or_insert_with(|| Read {
                     version: None,
-                    keys: Err(Blocked::new(reasons::SECRET_UNREADABLE, message)),
+                    keys: Err(Blocked::new(Reason::IdentitySecretUnreadable, message)),
                 });
                 false
             }
@@ -206,7 +207,7 @@ impl Keeper {
         // It shuts out everybody, and says why.
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
-            let credentials = Err(Blocked::new(reasons::INVALID, message));
+            let credentials = Err(Blocked::new(Reason::IdentityInvalid, message));
             (name, Outcome { credentials, allowed: Allowed::All, limits: Arc::default() })
         });
         readable.chain(unreadable).collect()
@@ -299,18 +300,20 @@ impl Keeper {
     /// Writes an identity's status. Whether that went well.
     async fn say(&self, identity: &FooClusterIdentity, outcome: &Outcome, use_of_it: Use<'_>) -> bool {
         let (status, reason, message) = match &outcome.credentials {
-            Ok(_) if outcome.allowed == Allowed::Nobody => {
-                ("True", "Complete", "no namespace may use it: spec.allowedNamespaces is absent".to_owned())
-            }
-            Ok(_) => ("True", "Complete", String::new()),
-            Err(blocked) => ("False", blocked.reason.as_str(), blocked.message.clone()),
+            Ok(_) if outcome.allowed == Allowed::Nobody => (
+                "True",
+                Reason::Complete,
+                "no namespace may use it: spec.allowedNamespaces is not set".to_owned(),
+            ),
+            Ok(_) => ("True", Reason::Complete, String::new()),
+            Err(blocked) => ("False", blocked.reason, blocked.message.clone()),
         };
-        let ready = Wanted { kind: "Ready".to_owned(), status, reason: reason.to_owned(), message };
+        let ready = Wanted { kind: "Ready".to_owned(), status, reason: reason.into(), message };
         let old = identity.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
         let in_use = |message: String| Wanted {
             kind: DELETING.to_owned(),
             status: "True",
-            reason: "InUse".to_owned(),
+            reason: Reason::InUse.into(),
             message,
         };
         let deleting = match use_of_it {
@@ -353,7 +356,7 @@ fn outcome(
     let (allowed, wrong) = allowed::allowed(spec.allowed_namespaces.as_ref(), namespaces);
     let credentials = match wrong {
         Some(wrong) => Err(Blocked::new(
-            reasons::INVALID,
+            Reason::IdentityInvalid,
             format!("the selector of FooClusterIdentity {name} cannot be used: {wrong}"),
         )),
         None => chain::credentials(name, specs, secrets).map(Arc::new),
@@ -416,8 +419,8 @@ fn keys(namespace: &str, name: &str, secret: &Secret) -> Result<Keys, Blocked> {
     let needed = |key: &str| {
         let lacking = || {
             Blocked::new(
-                reasons::SECRET_INVALID,
-                format!("Secret {namespace}/{name} has no key {key} with text in it"),
+                Reason::IdentitySecretInvalid,
+                format!("Secret {namespace}/{name} has no text under the key {key}"),
             )
         };
         text(key).ok_or_else(lacking)

@@ -2,8 +2,8 @@
 //!
 //! They are asked before something is used anew. What runs already goes on.
 
-use super::reasons;
 use foo_api::FooClusterIdentitySpec;
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ impl Limits {
     /// Whether a FooCluster in this region may use it.
     pub(super) fn region(&self, region: &str) -> Result<(), Blocked> {
         let allowed = self.regions.as_ref().is_none_or(|regions| regions.contains(region));
-        self.check(allowed, reasons::NOT_ALLOWED, || format!("region {region:?}"))
+        self.check(allowed, Reason::IdentityNotAllowed, || format!("region {region:?}"))
     }
 
     /// Whether instances may get this instance profile.
@@ -42,7 +42,7 @@ impl Limits {
             None => rule == profile,
         };
         let allowed = self.profiles.as_ref().is_none_or(|profiles| profiles.iter().any(fits));
-        self.check(allowed, "InstanceProfileNotAllowed", || format!("instance profile {profile:?}"))
+        self.check(allowed, Reason::InstanceProfileNotAllowed, || format!("instance profile {profile:?}"))
     }
 
     /// Whether pools may launch into all of these subnets.
@@ -50,11 +50,11 @@ impl Limits {
         let Some(allowed) = &self.subnets else { return Ok(()) };
         match subnets.find(|subnet| !allowed.contains(*subnet)) {
             None => Ok(()),
-            Some(other) => self.check(false, "SubnetNotAllowed", || format!("subnet {other:?}")),
+            Some(other) => self.check(false, Reason::SubnetNotAllowed, || format!("subnet {other:?}")),
         }
     }
 
-    fn check(&self, allowed: bool, reason: &str, what: impl Fn() -> String) -> Result<(), Blocked> {
+    fn check(&self, allowed: bool, reason: Reason, what: impl Fn() -> String) -> Result<(), Blocked> {
         if allowed {
             return Ok(());
         }
@@ -89,7 +89,7 @@ mod tests {
         }
         for bad in ["workers2", "team-b", "team-a", "admin", "*"] {
             let blocked = some.profile(bad).unwrap_err();
-            assert_eq!(blocked.reason, "InstanceProfileNotAllowed");
+            assert_eq!(blocked.reason, Reason::InstanceProfileNotAllowed);
             assert!(
                 blocked
                     .message
@@ -105,7 +105,7 @@ mod tests {
         let some = limits(&json!({"allowedSubnets": ["subnet-1", "subnet-2"]}));
         assert_eq!(some.subnets(["subnet-2", "subnet-1"].into_iter()), Ok(()));
         let blocked = some.subnets(["subnet-1", "subnet-3"].into_iter()).unwrap_err();
-        assert_eq!(blocked.reason, "SubnetNotAllowed");
+        assert_eq!(blocked.reason, Reason::SubnetNotAllowed);
         assert!(blocked.message.contains("\"subnet-3\""), "{}", blocked.message);
     }
 }

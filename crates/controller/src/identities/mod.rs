@@ -18,7 +18,6 @@ mod allowed;
 mod chain;
 mod keeper;
 mod limits;
-pub mod reasons;
 mod users;
 
 pub use keeper::run;
@@ -28,6 +27,7 @@ use crate::credentials::Credentials;
 use allowed::Allowed;
 use foo_api::FooCluster;
 use foo_api::identity::DEFAULT_IDENTITY;
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use futures::{Stream, stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,8 +48,8 @@ struct Outcome {
 type Outcomes = BTreeMap<String, Outcome>;
 
 /// What is said where an identity is required.
-const NEEDS_ONE: &str = "the FooCluster names no FooClusterIdentity, there is none of the name \"default\", and the manager \
-                         runs with --require-identity: name one in FooCluster.spec.identityRef";
+const NEEDS_ONE: &str = "the FooCluster references no FooClusterIdentity, there is none named \"default\", and the \
+                         manager runs with --require-identity: set FooCluster.spec.identityRef";
 
 /// How long a manager that just started is given to read them.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -95,22 +95,29 @@ impl Identities {
         let Some(known) = known.as_ref() else {
             let message = "FooClusterIdentities, the labels of namespaces and the Secrets of the manager's namespace have not been \
                            read yet; the manager needs the rights to list and watch them";
-            return Err(Blocked::new(reasons::NOT_YET_KNOWN, message));
+            return Err(Blocked::new(Reason::IdentityNotYetKnown, message));
         };
         let Some(outcome) = known.get(asked) else {
             return match name {
                 Some(name) => Err(chain::missing(name)),
-                None if self.rules.identity_required => Err(Blocked::new(reasons::REQUIRED, NEEDS_ONE)),
+                None if self.rules.identity_required => {
+                    Err(Blocked::new(Reason::IdentityRequired, NEEDS_ONE))
+                }
                 None => self.in_region(region).map(|()| Arc::default()),
             };
         };
         // First: who may not use an identity need not know what is wrong with it.
         if !outcome.allowed.has(namespace) {
-            let by_default =
-                if name.is_none() { ", which holds for FooClusters that name none," } else { "" };
+            let by_default = if name.is_none() {
+                ", which is the default of FooClusters without identityRef,"
+            } else {
+                ""
+            };
             return Err(Blocked::new(
-                reasons::NOT_ALLOWED,
-                format!("FooClusterIdentity {asked}{by_default} does not allow namespace {namespace}"),
+                Reason::IdentityNotAllowed,
+                format!(
+                    "FooClusterIdentity {asked}{by_default} does not allow use from namespace {namespace}"
+                ),
             ));
         }
         outcome.limits.region(region)?;
@@ -129,9 +136,10 @@ impl Identities {
         if self.rules.regions.is_empty() || self.rules.regions.contains(region) {
             return Ok(());
         }
-        let message =
-            format!("the manager calls AWS in no region {region:?}: its flag --regions does not name it");
-        Err(Blocked::new(reasons::NOT_ALLOWED, message))
+        let message = format!(
+            "the manager does not call AWS in region {region:?}: its flag --regions does not list it"
+        );
+        Err(Blocked::new(Reason::IdentityNotAllowed, message))
     }
 
     /// Names of identities that are other than before, each time some are. Made before anything is asked, it misses none.
@@ -205,22 +213,22 @@ mod tests {
         identities.publish([(DEFAULT_IDENTITY.to_owned(), default)].into());
         assert_eq!(identities.credentials(None, "a", REGION), Ok(Arc::default()));
         let refused = identities.credentials(None, "b", REGION).unwrap_err();
-        assert_eq!(refused.reason, reasons::NOT_ALLOWED);
+        assert_eq!(refused.reason, Reason::IdentityNotAllowed);
         assert!(refused.message.contains("namespace b"), "{}", refused.message);
     }
 
     #[test]
     fn who_may_not_use_an_identity_does_not_learn_what_is_wrong_with_it() {
         let identities = Identities::default();
-        let broken = Err(Blocked::new(reasons::SECRET_NOT_FOUND, "Secret keys does not exist"));
+        let broken = Err(Blocked::new(Reason::IdentitySecretNotFound, "Secret keys does not exist"));
         let broken = Outcome { credentials: broken, ..outcome(Allowed::These(["a".to_owned()].into())) };
         identities.publish([("prod".to_owned(), broken)].into());
         let reason = |namespace| identities.credentials(Some("prod"), namespace, REGION).unwrap_err().reason;
-        assert_eq!(reason("a"), reasons::SECRET_NOT_FOUND);
-        assert_eq!(reason("b"), reasons::NOT_ALLOWED);
+        assert_eq!(reason("a"), Reason::IdentitySecretNotFound);
+        assert_eq!(reason("b"), Reason::IdentityNotAllowed);
         assert_eq!(
             identities.credentials(Some("other"), "a", REGION).unwrap_err().reason,
-            reasons::NOT_FOUND
+            Reason::IdentityNotFound
         );
     }
 
@@ -229,9 +237,9 @@ mod tests {
         let identities = Identities::new(Rules { identity_required: true, ..Rules::default() });
         identities.publish(Outcomes::new());
         let refused = |identities: &Identities| identities.credentials(None, "a", REGION).unwrap_err().reason;
-        assert_eq!(refused(&identities), reasons::REQUIRED);
+        assert_eq!(refused(&identities), Reason::IdentityRequired);
         identities.publish([("prod".to_owned(), outcome(Allowed::All))].into());
-        assert_eq!(refused(&identities), reasons::REQUIRED);
+        assert_eq!(refused(&identities), Reason::IdentityRequired);
         assert!(identities.credentials(Some("prod"), "a", REGION).is_ok());
     }
 
@@ -243,7 +251,7 @@ mod tests {
         for name in [None, Some("prod")] {
             assert!(identities.credentials(name, "a", "eu-west-1").is_ok());
             let refused = identities.credentials(name, "a", REGION).unwrap_err();
-            assert_eq!(refused.reason, reasons::NOT_ALLOWED);
+            assert_eq!(refused.reason, Reason::IdentityNotAllowed);
             assert!(refused.message.contains("--regions"), "{}", refused.message);
         }
     }

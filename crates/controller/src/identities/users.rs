@@ -54,7 +54,10 @@ pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
 
 /// What is said of an identity that waits for its users to go.
 pub(super) fn in_words(users: &BTreeSet<String>) -> String {
-    format!("waits until no FooCluster uses it: {}", some_names(users.iter().map(String::as_str)))
+    format!(
+        "in use by FooClusters, delete them or set another identityRef there: {}",
+        some_names(users.iter().map(String::as_str))
+    )
 }
 
 #[cfg(test)]

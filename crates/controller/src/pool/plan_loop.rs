@@ -3,7 +3,6 @@
 //! Nothing is read here but what is looked at again, and nothing is published.
 
 use super::check::CheckedPlan;
-use super::inputs::account::WRONG_ACCOUNT;
 use super::inputs::aws::Aws;
 use super::inputs::{Freshness, Inputs, observe, replacement_rules};
 use super::output::failure_report::{self, Unseen};
@@ -15,6 +14,7 @@ use crate::clouds::Place;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::observer::Pace as Looks;
+use foo_model::Reason;
 use foo_planner::action::{PoolAction, ReadAction};
 use foo_planner::observed::Look;
 use foo_planner::report::Pace;
@@ -137,7 +137,7 @@ fn refusal_that_stands(inputs: &Inputs<'_>, pass: &Pass, state: &PoolState) -> O
 /// How closely to look at the group: a pool that fails is left alone until its next try.
 fn pace(inputs: &Inputs<'_>, pass: &Pass) -> Looks {
     // Looking closely at another account changes nothing.
-    if inputs.account_mismatch.as_ref().is_some_and(|mismatch| mismatch.reason == WRONG_ACCOUNT) {
+    if inputs.account_mismatch.as_ref().is_some_and(|mismatch| mismatch.reason == Reason::WrongAccount) {
         return Looks::Quiet;
     }
     match (&pass.failure, pass.observation, pass.plan.report.next.pace) {

@@ -10,6 +10,7 @@ use crate::clouds::{CloudKey, CloudRegion, Place};
 use crate::credentials::Credentials;
 use foo_api::names::managers;
 use foo_api::{FooCluster, FooMachine, FooMachinePool};
+use foo_model::Reason;
 use foo_model::{InstanceId, Timestamp};
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
@@ -126,6 +127,6 @@ impl Pools {
     ) -> Result<Option<Arc<CloudRegion>>, Blocked> {
         let Some(Access { credentials, region }) = access? else { return Ok(None) };
         let connected = self.context.clouds.get(&credentials, &region).await;
-        connected.map(Some).map_err(|error| Blocked::new("Credentials", error.to_string()))
+        connected.map(Some).map_err(|error| Blocked::new(Reason::CredentialsInvalid, error.to_string()))
     }
 }

@@ -10,7 +10,7 @@ use super::state::PoolState;
 use crate::clouds::{CloudKey, CloudRegion};
 use foo_api::FooMachinePool;
 use foo_cloud::observer::Seen;
-use foo_model::GroupName;
+use foo_model::{GroupName, Reason};
 use foo_planner::Observed;
 use foo_planner::desired::{ANOTHER_NAME, Blocked, Identity};
 use kube::ResourceExt;
@@ -91,7 +91,7 @@ impl Pools {
             .min_by(|(a, _), (b, _)| a.cmp(b))?;
         (first < ours).then(|| {
             let blocked = Blocked::new(
-                "GroupNameTaken",
+                Reason::GroupNameTaken,
                 format!(
                     "Auto Scaling group {} belongs to {}; {ANOTHER_NAME}",
                     identity.group,

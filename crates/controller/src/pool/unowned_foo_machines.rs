@@ -7,6 +7,7 @@ use crate::apply::{self, StatusWriter, Written};
 use crate::clock::to_kube;
 use foo_api::machine::FooMachineStatus;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
+use foo_model::Reason;
 use foo_planner::report::Severity;
 use futures::StreamExt;
 use futures::channel::mpsc::UnboundedReceiver;
@@ -22,10 +23,10 @@ const TRY_AGAIN: Duration = Duration::from_mins(5);
 /// So many wait or are written at a time.
 const AT_A_TIME: usize = 64;
 
-const NOT_OURS: &str = "NotOurs";
-const MESSAGE: &str = "no FooMachinePool has an instance of this name: the provider makes FooMachines itself, one for each \
-    instance, and does nothing for this one; delete it (where the policy foo-machines is installed, first put the annotation \
-    infrastructure.foo.com/deletion-allowed on it), and raise MachinePool.spec.replicas if you want one more instance";
+const MESSAGE: &str = "no FooMachinePool has an instance of this name: the provider creates FooMachines itself, one \
+                       for each instance, and does not manage this one; delete it (where the policy foo-machines is \
+                       installed, first set the annotation infrastructure.foo.com/deletion-allowed on it), and raise \
+                       MachinePool.spec.replicas if you want one more instance";
 
 /// Looks at each FooMachine that changed and that nobody knew the pool of.
 pub(super) async fn run(
@@ -87,7 +88,7 @@ impl Strangers {
         let ready = conditions::Wanted {
             kind: "Ready".to_owned(),
             status: "False",
-            reason: NOT_OURS.to_owned(),
+            reason: Reason::Unmanaged.into(),
             message: MESSAGE.to_owned(),
         };
         let now = to_kube(self.context.clock.now());
@@ -99,7 +100,10 @@ impl Strangers {
             self.status.apply_if_changed(&machines, machine, machine.status.as_ref(), &status).await?;
         if written == Written::Yes {
             let object = machine.object_ref(&());
-            self.context.events.publish(&object, Severity::Warning, NOT_OURS, MESSAGE).await;
+            self.context
+                .events
+                .publish(&object, Severity::Warning, Reason::Unmanaged.as_str(), MESSAGE)
+                .await;
         }
         Ok(())
     }

@@ -108,7 +108,7 @@ async fn an_interruption_deletes_the_machine_and_asks_for_its_replacement_at_onc
     world.interrupts(&victim);
     world.takes("its Machine is deleted", AT_ONCE, || pool.is_deleting(&victim)).await;
     world.takes("its replacement is asked for", Duration::from_millis(500), || pool.desired() == 4).await;
-    assert!(world.events_on("p").contains(&"InstanceInterrupted".to_owned()), "{:?}", world.events_on("p"));
+    assert!(world.events_on("p").contains(&"SpotInterruption".to_owned()), "{:?}", world.events_on("p"));
     world.settles().await;
     pool.is_of(3);
     assert_eq!(world.core.drains().len(), 1);
@@ -511,7 +511,7 @@ async fn a_recommendation_is_ignored_unless_the_pool_follows_it() {
     world.region.recommend_rebalance(&followed).unwrap();
     world.until("its Machine is deleted", || careful.is_deleting(&followed)).await;
     let events = world.events_on("careful");
-    assert!(events.contains(&"InstanceAtRisk".to_owned()), "{events:?}");
+    assert!(events.contains(&"RebalanceRecommended".to_owned()), "{events:?}");
     world.settles().await;
     careful.is_of(3);
     careless.is_of(2);
@@ -553,7 +553,7 @@ async fn an_instance_that_will_be_retired_is_replaced() {
     world.settles().await;
     pool.is_of(3);
     assert!(!pool.instances().contains(&victim));
-    assert!(world.events_on("p").contains(&"InstanceRetiring".to_owned()), "{:?}", world.events_on("p"));
+    assert!(world.events_on("p").contains(&"InstanceRetirement".to_owned()), "{:?}", world.events_on("p"));
     assert_eq!(world.core.drains().len(), 1);
     // One of its instances is unknown here: it was shown to others until it was too old.
     assert!(world.counted(EventKind::Health, AnnouncementOutcome::Parked) >= 10);

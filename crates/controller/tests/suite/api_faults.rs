@@ -165,7 +165,11 @@ async fn a_machine_that_may_not_be_deleted_holds_up_no_other_and_is_told() {
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(pool.instances().len(), 3, "the drained one has ended\n{}", world.in_words());
     let ready = pool.condition("Ready");
-    assert_eq!((ready.status.as_str(), ready.reason.as_str()), ("False", "KubernetesRefused"), "{ready:?}");
+    assert_eq!(
+        (ready.status.as_str(), ready.reason.as_str()),
+        ("False", "KubernetesRequestFailed"),
+        "{ready:?}"
+    );
     assert!(ready.message.contains("DeleteMachine"), "{ready:?}");
 }
 
@@ -180,5 +184,5 @@ async fn a_quota_for_foo_machines_holds_up_no_end_of_others() {
     world.server.delete::<Machine>(NS, &name).unwrap();
     world.waits(Duration::from_mins(10)).await;
     assert!(world.server.get::<Machine>(NS, &name).is_none(), "{}", world.in_words());
-    assert_eq!(pool.condition("Ready").reason, "KubernetesRefused");
+    assert_eq!(pool.condition("Ready").reason, "KubernetesRequestFailed");
 }

@@ -32,7 +32,7 @@ fn is_named(pool: &Pool<'_>, iam: &str) {
         let condition = pool.condition(kind);
         assert_eq!(
             (condition.status.as_str(), condition.reason.as_str()),
-            ("False", "Denied"),
+            ("False", "AccessDenied"),
             "{iam} {kind}"
         );
         assert!(
@@ -95,7 +95,7 @@ async fn check_denied_lookup(action: &str, iam: &str) {
     let pool = world.pool("p").begins_with(2);
     world.waits(Duration::from_mins(10)).await;
     let condition = pool.condition("Ready");
-    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Denied"));
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "AccessDenied"));
     assert!(condition.message.contains(iam), "{}", condition.message);
     backs_off(&world).await;
     world.aws.clear_faults();
@@ -136,7 +136,7 @@ async fn a_denied_suspension_of_processes_is_named_and_holds_up_no_instance() {
     let condition = pool.condition("CredentialsReady");
     assert_eq!(
         (condition.status.as_str(), condition.reason.as_str()),
-        ("False", "Denied"),
+        ("False", "AccessDenied"),
         "{}",
         world.in_words()
     );
@@ -162,7 +162,7 @@ async fn a_denied_look_at_the_network_is_named_by_the_foo_cluster() {
             let cluster: foo_api::FooCluster = world.server.get(NS, CLUSTER).unwrap();
             cluster.status.unwrap().conditions.into_iter().find(|one| one.type_ == "NetworkReady").unwrap()
         };
-        assert_eq!((said().status.as_str(), said().reason.as_str()), ("False", "Denied"));
+        assert_eq!((said().status.as_str(), said().reason.as_str()), ("False", "AccessDenied"));
         assert!(said().message.contains(iam), "{}", said().message);
         assert_eq!(pool.says("Ready"), "False WaitingForClusterInfrastructure");
         backs_off(&world).await;
@@ -251,7 +251,7 @@ async fn a_create_that_keeps_failing_with_another_message_each_time_is_left_alon
     let condition = pool.condition("AutoScalingGroupReady");
     assert_eq!(
         (condition.status.as_str(), condition.reason.as_str()),
-        ("False", "Internal"),
+        ("False", "AwsInternalError"),
         "{condition:?}"
     );
     assert!(condition.message.contains("InternalFailure"), "{}", condition.message);
@@ -477,7 +477,7 @@ async fn what_is_done_is_told_whatever_else_fails() {
     pool.scales_to(2);
     world.waits(Duration::from_mins(20)).await;
     assert_eq!(pool.instances().len(), 2);
-    for reason in ["MachineChosen", "InstanceEnded", "ActionFailed"] {
+    for reason in ["MachineDeleted", "InstanceTerminated", "ActionFailed"] {
         let told = world.events_on("p").iter().filter(|event| *event == reason).count();
         assert_eq!(told, 1, "{reason}: {:?}", world.events_on("p"));
     }
@@ -490,17 +490,17 @@ async fn what_is_not_done_is_not_told() {
     world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
     pool.scales_to(2);
     world.waits(Duration::from_mins(20)).await;
-    assert!(!world.events_on("p").iter().any(|event| event == "InstanceEnded"));
+    assert!(!world.events_on("p").iter().any(|event| event == "InstanceTerminated"));
 }
 
 /// A region that does not answer is named wherever AWS is called: it may be misspelt.
 #[tokio::test(start_paused = true)]
 async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
     for (action, reason) in [
-        ("DescribeImages", "Unreachable"),
-        ("DescribeInstanceTypes", "Unreachable"),
-        ("DescribeLaunchTemplates", "Unreachable"),
-        ("CreateLaunchTemplate", "LostAnswer"),
+        ("DescribeImages", "AwsUnreachable"),
+        ("DescribeInstanceTypes", "AwsUnreachable"),
+        ("DescribeLaunchTemplates", "AwsUnreachable"),
+        ("CreateLaunchTemplate", "ResponseLost"),
     ] {
         let world = World::new().await;
         world.aws.add_fault(FaultRule::on(action, Fault::DroppedBefore));
@@ -509,7 +509,7 @@ async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
         assert_eq!(pool.says("LaunchTemplateReady"), format!("False {reason}"), "{action}");
         let said = pool.condition("LaunchTemplateReady").message;
         for words in [
-            &format!("no answer came from AWS in region {DEFAULT_REGION}"),
+            &format!("AWS did not answer in region {DEFAULT_REGION}"),
             "can the manager reach its endpoints",
             action,
         ] {

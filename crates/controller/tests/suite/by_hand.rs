@@ -28,11 +28,11 @@ async fn a_foo_machine_that_somebody_made_says_so_and_what_to_do() {
     world.has(&foo_machine("mine", "i-0123456789abcdef0"));
     world.settles().await;
     let said = said_of(&world, "mine").unwrap();
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "NotOurs"));
+    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "Unmanaged"));
     for word in ["delete it", "infrastructure.foo.com/deletion-allowed", "MachinePool.spec.replicas"] {
         assert!(said.message.contains(word), "{}", said.message);
     }
-    assert_eq!(world.events_on("mine"), ["NotOurs"]);
+    assert_eq!(world.events_on("mine"), ["Unmanaged"]);
     for name in pool.foo_machines() {
         assert_eq!(said_of(&world, &name).unwrap().reason, "InService");
         assert_eq!(world.events_on(&name), [""; 0]);
@@ -44,7 +44,7 @@ async fn a_foo_machine_that_somebody_made_says_so_and_what_to_do() {
     world.kills_the_manager();
     world.starts_the_manager();
     world.settles().await;
-    assert_eq!(world.events_on("mine"), ["NotOurs"], "the next manager reads it there");
+    assert_eq!(world.events_on("mine"), ["Unmanaged"], "the next manager reads it there");
     world.pool("p").is_of(2);
 }
 
@@ -65,9 +65,9 @@ async fn foo_machines_of_pools_that_come_later_or_went_are_not_called_strangers(
     assert!(said_of(&world, "left-0123456789abcdef0").is_none());
     assert!(said_of(&world, "paused").is_none());
     let of_a_pool = said_of(&world, "late-0123456789abcdef2");
-    assert_ne!(of_a_pool.map(|said| said.reason).as_deref(), Some("NotOurs"));
+    assert_ne!(of_a_pool.map(|said| said.reason).as_deref(), Some("Unmanaged"));
     for name in ["left-0123456789abcdef0", "paused", "late-0123456789abcdef2"] {
-        assert!(!world.events_on(name).contains(&"NotOurs".to_owned()), "{name}");
+        assert!(!world.events_on(name).contains(&"Unmanaged".to_owned()), "{name}");
     }
 }
 
@@ -81,10 +81,10 @@ async fn a_foo_machine_pool_that_two_machine_pools_name_says_which_one_gets_noth
     world.settles().await;
     let pool = world.pool("p");
     let message = pool.condition("Ready").message;
-    assert!(message.contains("also named by MachinePool twin"), "{message}");
+    assert!(message.contains("MachinePool twin also references this FooMachinePool"), "{message}");
     assert!(message.contains("MachinePool p owns it"), "{message}");
     assert_eq!(pool.says("Ready"), "True", "{message}");
-    let told = |world: &World| world.events_on("p").iter().filter(|it| *it == "NamedTwice").count();
+    let told = |world: &World| world.events_on("p").iter().filter(|it| *it == "MultipleMachinePools").count();
     assert_eq!(told(&world), 1);
     world.kills_the_manager();
     world.starts_the_manager();

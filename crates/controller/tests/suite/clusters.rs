@@ -110,7 +110,7 @@ async fn a_cluster_that_is_being_deleted_says_what_it_waits_for() {
     world.settles().await;
     let (deleting, message) = world.cluster_says("Deleting");
     assert_eq!(deleting, "True WaitingForPools");
-    assert!(message.ends_with("gone: p"), "{message}");
+    assert!(message.ends_with("to be deleted: p"), "{message}");
     assert_eq!(world.cluster_says("Ready"), ("False Deleting".to_owned(), message));
     assert_eq!(world.cluster_says("NetworkReady").0, "True NetworkFound");
     pool.is_deleted();
@@ -130,7 +130,7 @@ async fn a_cluster_whose_credentials_are_refused_is_not_ready() {
     let rule = world.aws.add_fault(FaultRule::on_everything(revoked));
     world.waits(Duration::from_mins(30)).await;
     for kind in ["CredentialsReady", "Ready"] {
-        assert_eq!(world.cluster_says(kind).0, "False Credentials", "{kind}");
+        assert_eq!(world.cluster_says(kind).0, "False CredentialsInvalid", "{kind}");
     }
     assert_eq!(world.infrastructure().status.unwrap().ready, Some(true), "what was provisioned stays so");
     world.aws.remove_fault(rule);

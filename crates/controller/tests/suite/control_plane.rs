@@ -176,7 +176,7 @@ async fn a_secret_of_that_name_that_is_somebody_elses_is_left_alone() {
     world.has(&theirs);
     world.has(&objects::secret("k", kubeconfig("t").as_bytes()));
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(said(&world, "Available"), "False KubeconfigSecretNotOurs");
+    assert_eq!(said(&world, "Available"), "False KubeconfigSecretNotOwned");
     assert_eq!(made(&world).data.unwrap()[SECRET_VALUE_KEY].0, b"theirs");
     // One of the wrong type cannot be made right, even if it says the same.
     world.server.delete::<Secret>(NS, "c-kubeconfig").unwrap();

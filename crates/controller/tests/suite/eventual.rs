@@ -179,7 +179,11 @@ async fn a_template_that_auto_scaling_does_not_find_is_named_after_a_minute() {
     world.waits(Duration::from_mins(1)).await;
     assert_eq!(world.notes("ActionFailed").len(), 1);
     let condition = pool.condition("AutoScalingGroupReady");
-    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Invalid"), "{condition:?}");
+    assert_eq!(
+        (condition.status.as_str(), condition.reason.as_str()),
+        ("False", "RequestInvalid"),
+        "{condition:?}"
+    );
     assert!(condition.message.contains("Could not find the specified version 1"), "{}", condition.message);
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;

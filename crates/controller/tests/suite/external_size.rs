@@ -130,7 +130,7 @@ async fn what_serves_outlives_an_autoscaler_that_takes_back_too_much_in_a_shorta
         world.waits(Duration::from_mins(1)).await;
         assert_eq!(pool.group().unwrap().sizes.desired, 4, "what never launched is cancelled at once");
         let held = pool.condition("ScalingDown");
-        assert_eq!(held.reason, "ScaleInHeld");
+        assert_eq!(held.reason, "ScaleInDelayed");
         let said = "replicas lowered from 8 to 0 without marking Machines; 4 serving nodes are kept until ";
         assert!(held.message.starts_with(said), "{}", held.message);
         world.waits(Duration::from_mins(30)).await;

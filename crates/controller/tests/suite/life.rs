@@ -94,7 +94,7 @@ async fn a_pool_that_never_rests_is_told_of() {
             pool.status.as_mut().unwrap().replicas = Some(99);
         });
         world.waits(Duration::from_secs(10)).await;
-        assert_eq!(pool.object().status.unwrap().replicas, Some(1), "put right");
+        assert_eq!(pool.object().status.unwrap().replicas, Some(1), "about to be updated");
     }
     world.waits(Duration::from_mins(30)).await;
     // From the end of the first minute every time is one too many.

@@ -106,7 +106,7 @@ async fn an_object_that_cannot_be_read_is_told_and_the_others_go_on() {
     api.create(&PostParams::default(), &broken).await.unwrap();
     let pool = world.pool("p").of(2).await;
     pool.is_of(2);
-    assert_eq!(world.events_on("broken"), ["UndecodableObject"]);
+    assert_eq!(world.events_on("broken"), ["UnreadableObject"]);
     world.waits(Duration::from_mins(20)).await;
     assert_eq!(world.events_on("broken").len(), 1, "told once");
     pool.scales_to(3);

@@ -133,7 +133,7 @@ async fn a_bad_image_halts_and_new_instances_get_the_image_before() {
     let (fewest, most) = pool.reaches(&world, "Halted").await;
     assert_eq!((fewest, most), (3, 4), "one canary");
     let condition = pool.condition("RollingOut");
-    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "Halted"));
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "RolloutHalted"));
     assert!(condition.message.contains("has not joined after 1200 s"), "{}", condition.message);
     assert!(world.events_on("p").contains(&"RolloutFailed".to_owned()));
     assert!(before.iter().all(|id| pool.instances().contains(id)), "nothing that served has gone");
@@ -288,7 +288,7 @@ async fn no_room_is_said_and_not_taken() {
     pool.wants_image(IMAGE_X86_64_NEWER);
     world.settles().await;
     let condition = pool.condition("RollingOut");
-    assert!(condition.message.contains("no room"), "{}", condition.message);
+    assert!(condition.message.contains("cannot replace an instance"), "{}", condition.message);
     assert_eq!(pool.serving(), 2);
     pool.edits(|spec| spec.rollout.max_unavailable = IntOrString::Int(1));
     world.settles().await;
@@ -438,6 +438,6 @@ async fn another_purchase_mix_is_replaced_by_aws_alone_and_drained() {
     pool.is_of(3);
     assert!(pool.instances().iter().all(|id| !before.contains(id)), "{}", world.in_words());
     assert_eq!(world.core.drains().len(), 3, "each once, drained");
-    assert_eq!(world.notes("MachineChosen"), Vec::<String>::new(), "none of our choice");
+    assert_eq!(world.notes("MachineDeleted"), Vec::<String>::new(), "none of our choice");
     assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0);
 }

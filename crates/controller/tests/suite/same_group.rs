@@ -134,8 +134,13 @@ async fn a_group_that_cannot_be_looked_at_says_so_within_two_periods_and_since_w
     assert_eq!(world.server.resource_version(), before, "one failed look turns nothing over");
     world.waits(Duration::from_mins(1)).await;
     let said = pool.condition("AutoScalingGroupReady");
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("Unknown", "Unreachable"), "{}", said.message);
-    assert!(said.message.contains("the last look was taken at 20"), "{}", said.message);
+    assert_eq!(
+        (said.status.as_str(), said.reason.as_str()),
+        ("Unknown", "AwsUnreachable"),
+        "{}",
+        said.message
+    );
+    assert!(said.message.contains("last read at 20"), "{}", said.message);
     let told = world.server.resource_version();
     world.waits(Duration::from_mins(30)).await;
     assert_eq!(world.server.resource_version(), told, "it is said once");

@@ -66,7 +66,7 @@ async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
     let status = world.server.get::<FooMachine>(NS, &machine).unwrap().status.unwrap();
     let hook = status.drain_hook.expect("the hook is in the status");
     assert!(hook.deadline.0 > hook.since.0);
-    let told = world.notes("InstanceTakenByAWS");
+    let told = world.notes("InstanceTerminatedByAws");
     assert!(matches!(told.as_slice(), [one] if one.contains("health")), "with AWS's reason, once: {told:?}");
     assert_eq!(world.calls_of("DescribeScalingActivities"), 1, "asked once");
     world.settles().await;
@@ -207,7 +207,7 @@ async fn somebody_elses_instance_refresh_is_drained_and_never_cancelled() {
     assert_eq!(refreshes.iter().map(|it| it.status).collect::<Vec<_>>(), [RefreshStatus::Successful]);
     assert_eq!(world.calls_of("CancelInstanceRefresh"), 0);
     assert_eq!(world.core.drains().len(), 4);
-    let told = world.notes("InstanceTakenByAWS");
+    let told = world.notes("InstanceTerminatedByAws");
     assert_eq!(told.len(), 4);
     assert!(told.iter().all(|note| note.contains("(an instance refresh)")), "{told:?}");
 }
@@ -224,7 +224,7 @@ async fn an_instance_that_dies_in_the_middle_of_its_drain_is_let_go() {
     world.kills_instance(&victim);
     world.waits(Duration::from_mins(3)).await;
     assert!(pool.waiting().is_empty());
-    assert!(world.events_on("p").contains(&"InstanceVanished".to_owned()), "{:?}", world.events_on("p"));
+    assert!(world.events_on("p").contains(&"InstanceMissing".to_owned()), "{:?}", world.events_on("p"));
     world.settles().await;
     pool.is_of(2);
 }
@@ -264,7 +264,7 @@ async fn a_drain_that_never_ends_is_cut_short_with_a_warning_before_aws_does_it(
     world.waits(Duration::from_mins(8)).await;
     assert!(!world.lives(&victim));
     let events = world.events_on("p");
-    assert!(events.contains(&"DrainCutShort".to_owned()), "{events:?}");
+    assert!(events.contains(&"DrainIncomplete".to_owned()), "{events:?}");
     world.settles().await;
     world.pool("p").is_of(1);
 }

@@ -128,7 +128,7 @@ async fn what_ec2_warns_of_when_it_makes_a_template_is_told_once_in_its_words() 
     world.waits(Duration::from_mins(20)).await;
     let told = world.notes("LaunchTemplateWarning");
     let [one] = told.as_slice() else { panic!("{told:?}\n{}", world.in_words()) };
-    assert!(one.starts_with("EC2 makes the launch template, and warns of it: "), "{one}");
+    assert!(one.starts_with("EC2 created the launch template and warns: "), "{one}");
     assert!(one.to_lowercase().contains("iops"), "{one}");
     assert_eq!(world.pool("q").of(1).await.instances().len(), 1);
     assert_eq!(world.notes("LaunchTemplateWarning").len(), 1, "nothing of the other");

@@ -57,7 +57,7 @@ async fn a_kubeconfig_never_becomes_user_data() {
     let mut existing = objects::secret("existing", KUBECONFIG.as_bytes());
     existing.metadata.labels = None;
     world.has(&existing);
-    check_bootstrap_secret(&world, "existing", "BootstrapDataForeign").await;
+    check_bootstrap_secret(&world, "existing", "BootstrapDataNotAllowed").await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,7 +66,7 @@ async fn the_bootstrap_data_of_another_cluster_are_refused_until_they_are_ours()
     let mut foreign = objects::secret("p-boot", b"#cloud-config");
     foreign.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), "other".to_owned());
     world.has(&foreign);
-    check_bootstrap_secret(&world, "p-boot", "BootstrapDataForeign").await;
+    check_bootstrap_secret(&world, "p-boot", "BootstrapDataNotAllowed").await;
     world
         .server
         .edit(NS, "p-boot", |secret: &mut Secret| {
@@ -141,7 +141,7 @@ async fn a_kubeconfig_secret_of_others_is_left_as_it_is_until_it_goes() {
     names_its_control_plane(&world);
     world.settles().await;
     let said = available(&world, CLUSTER);
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "KubeconfigSecretNotOurs"));
+    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "KubeconfigSecretNotOwned"));
     assert!(said.message.contains("c-kubeconfig"), "{}", said.message);
     assert_eq!(kubeconfig(&world), Some((theirs.into_bytes(), Vec::new())));
     let version = world.server.resource_version();

@@ -233,7 +233,7 @@ async fn a_pool_that_its_machine_pool_turned_away_from_neither_grows_nor_shrinks
     world.waits(Duration::from_mins(15)).await;
     assert_eq!(pool.says("Ready"), "False NotReferenced");
     let message = pool.condition("Ready").message;
-    assert!(message.contains("names FooMachinePool other now"), "{message}");
+    assert!(message.contains("references FooMachinePool other now"), "{message}");
     assert_eq!(pool.instances().len(), 2);
     pool.edits_machine_pool(|machine_pool| machine_pool.spec.replicas = Some(1));
     world.waits(Duration::from_mins(15)).await;

@@ -72,7 +72,7 @@ pub enum Violation {
         /// The instance.
         id: InstanceId,
     },
-    /// A Machine is not drained although its instance may live.
+    /// A Machine is not drained although its instance may exist.
     ExcludedAlive {
         /// The Machine.
         machine: MachineName,
@@ -117,7 +117,7 @@ pub enum Violation {
         /// The FooMachine.
         foo_machine: MachineName,
     },
-    /// The pool loses our finalizer while something may be left.
+    /// The pool loses our finalizer while something of it may exist.
     FinalizerRemovedEarly,
     /// A decision on size is made on an old view, or too early.
     BeforeSettled {
@@ -349,17 +349,17 @@ impl fmt::Display for Violation {
             Self::ForeignTemplate { action } => write!(f, "{action} of a template that is not ours"),
             Self::WithoutFinalizer { action } => write!(f, "{action} without our finalizer"),
             Self::WhileMovable { action } => write!(f, "{action} while the pool may be moved"),
-            Self::MovesFreedUnseen => f.write_str("moves are free although nobody has looked"),
-            Self::EndedTwice { id } => write!(f, "{id} is ended twice in one plan"),
-            Self::EndedLately { id } => write!(f, "{id} was ended a moment ago"),
-            Self::EndedUnreleased { id } => write!(f, "{id} is ended unreleased"),
-            Self::EndedAbsent { id } => write!(f, "{id} is not there, or leaving already"),
+            Self::MovesFreedUnseen => f.write_str("moves are allowed although the group was not read"),
+            Self::EndedTwice { id } => write!(f, "{id} is terminated twice in one plan"),
+            Self::EndedLately { id } => write!(f, "{id} was terminated a moment ago"),
+            Self::EndedUnreleased { id } => write!(f, "{id} is terminated before its Machine is drained"),
+            Self::EndedAbsent { id } => write!(f, "{id} does not exist, or is terminating already"),
             Self::ExcludedAlive { machine } => {
-                write!(f, "Machine {machine} is excluded from draining although its instance may live")
+                write!(f, "Machine {machine} is excluded from draining although its instance may exist")
             }
             Self::DeletedTwice { machine } => write!(f, "Machine {machine} is deleted twice in one plan"),
             Self::DeletedAbsent { machine } => {
-                write!(f, "Machine {machine} is not there, or deleting already")
+                write!(f, "Machine {machine} does not exist, or is being deleted already")
             }
             Self::DeletedLately { machine } => write!(f, "Machine {machine} was deleted a moment ago"),
             Self::DeletedWithoutCause { machine } => {
@@ -367,50 +367,57 @@ impl fmt::Display for Violation {
             }
             Self::CompletedTwice { id } => write!(f, "the hook of {id} is completed twice in one plan"),
             Self::CompletedNotWaiting { id } => write!(f, "{id} does not wait for a hook"),
-            Self::CompletedUndrained { id } => write!(f, "{id} is let go undrained"),
+            Self::CompletedUndrained { id } => {
+                write!(f, "the hook of {id} is completed before its Machine is drained")
+            }
             Self::FooMachineReleasedEarly { foo_machine } => {
-                write!(f, "FooMachine {foo_machine} is released while its instance may be alive")
+                write!(f, "FooMachine {foo_machine} loses its finalizer while its instance may exist")
             }
             Self::FinalizerRemovedEarly => {
-                f.write_str("the pool's finalizer is removed while something may be left")
+                f.write_str("the pool's finalizer is removed while something of it may exist")
             }
-            Self::BeforeSettled { action } => write!(f, "{action} before things settled"),
+            Self::BeforeSettled { action } => write!(f, "{action} before the pool is settled"),
             Self::CreatedTooLarge { desired, wish } => {
-                write!(f, "a group is made with {desired} instances, {wish} are wished for")
+                write!(f, "a group is created with {desired} instances, {wish} are desired")
             }
             Self::ExternalSizeWritten => {
-                f.write_str("desired capacity is written although somebody else manages it")
+                f.write_str("desired capacity is set although an external autoscaler manages it")
             }
             Self::ExternalSizeLowered { id } => {
-                write!(f, "ending {id} lowers desired capacity although somebody else manages it")
+                write!(
+                    f,
+                    "terminating {id} lowers desired capacity although an external autoscaler manages it"
+                )
             }
             Self::LoweredBelowExisting { before, after, existing } => {
-                write!(f, "desired capacity goes from {before} to {after}, {existing} instances exist")
+                write!(f, "desired capacity is lowered from {before} to {after}, {existing} instances exist")
             }
             Self::WrittenBelowExisting { written, existing } => {
-                write!(f, "desired capacity is written as {written}, {existing} instances exist")
+                write!(f, "desired capacity is set to {written}, {existing} instances exist")
             }
             Self::EndLowersBelowWish { id, after, wish } => {
-                write!(f, "ending {id} lowers desired capacity to {after}, {wish} are wished for")
+                write!(f, "terminating {id} lowers desired capacity to {after}, {wish} are desired")
             }
             Self::RaisedAboveLimit { after, limit } => {
                 write!(f, "desired capacity is raised to {after}, at most {limit} make sense")
             }
             Self::RaisedAboveCeiling { after, ceiling } => {
-                write!(f, "desired capacity is raised to {after}, above the ceiling {ceiling}")
+                write!(f, "desired capacity is raised to {after}, above the maximum {ceiling}")
             }
             Self::DeletedForAnotherWish { machine, told, wish } => {
-                write!(f, "Machine {machine} goes for a wish of {told}, it is {wish}")
+                write!(f, "Machine {machine} is deleted for {told} replicas, {wish} are requested")
             }
             Self::TooManyMarkedGo { going, excess } => {
-                write!(f, "{going} marked Machines go, {excess} are too many")
+                write!(f, "{going} marked Machines are deleted, {excess} are too many")
             }
-            Self::TooManyGo { going, excess } => write!(f, "{going} Machines go, {excess} are too many"),
+            Self::TooManyGo { going, excess } => {
+                write!(f, "{going} Machines are deleted, {excess} are too many")
+            }
             Self::TooFewAvailable { left, floor } => {
                 write!(f, "Machines are replaced so that {left} are left available, {floor} must be")
             }
             Self::LaunchesQuarantined { hash } => {
-                write!(f, "the group is to launch {hash} again, which was given up on")
+                write!(f, "the group is to launch {hash} again, which failed before")
             }
         }
     }

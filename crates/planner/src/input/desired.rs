@@ -3,7 +3,8 @@
 
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    DeletionTimeouts, GroupName, InstancesMix, Seconds, SpecHash, SubnetId, TemplateContent, TemplateHashes,
+    DeletionTimeouts, GroupName, InstancesMix, Reason, Seconds, SpecHash, SubnetId, TemplateContent,
+    TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,12 +79,12 @@ pub enum PausedBy {
     Annotation,
 }
 
-/// A reason why something cannot go on, for people: CamelCase reason and a sentence that stays the same while the
+/// A reason why something cannot go on, for people: reason and a sentence that stays the same while the
 /// cause stays the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Blocked {
     /// Reason of the condition.
-    pub reason: String,
+    pub reason: Reason,
     /// Its message.
     pub message: String,
 }
@@ -353,8 +354,8 @@ impl Identity {
                 format!("{what} belongs to {} and is left alone; {ANOTHER_NAME}", self.other_in_words(&other))
             }
             None => format!(
-                "{what} has no ownership tags of a FooMachinePool and is left alone; if it is this pool's, put the tags \
-                 back, else {ANOTHER_NAME}"
+                "{what} has no ownership tags of a FooMachinePool and is left alone; if it is this pool's, restore \
+                 the tags, else {ANOTHER_NAME}"
             ),
         }
     }
@@ -369,7 +370,7 @@ impl fmt::Display for Identity {
 
 impl Blocked {
     /// A reason and its sentence.
-    pub fn new(reason: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { reason: reason.into(), message: message.into() }
+    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into() }
     }
 }

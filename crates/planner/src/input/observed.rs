@@ -1,7 +1,9 @@
 //! What is known of one pool, how old it is, and what is not known.
 
 use foo_model::hook::HookConfig;
-use foo_model::{FooMachine, Group, InstanceId, LaunchTemplate, Machine, Signal, SpecHash, Timestamp};
+use foo_model::{
+    FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal, SpecHash, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -54,8 +56,8 @@ pub enum Look<T> {
     Unknown,
     /// Looking failed.
     Failed {
-        /// CamelCase reason of the condition (the error kind).
-        reason: String,
+        /// Reason of the conditions that follow.
+        reason: Reason,
         /// What AWS said.
         message: String,
     },

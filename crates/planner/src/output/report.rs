@@ -5,7 +5,9 @@ use crate::action::{
     Action, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, TemplateAction,
 };
 use crate::observed::Stray;
-use foo_model::{InstanceId, LifecycleState, MachineName, SpecHash, TemplateVersion, Timestamp, Zone};
+use foo_model::{
+    InstanceId, LifecycleState, MachineName, Reason, SpecHash, TemplateVersion, Timestamp, Zone,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -61,8 +63,8 @@ pub struct Condition {
     pub kind: ConditionKind,
     /// Whether it holds.
     pub status: Status,
-    /// CamelCase reason.
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
     /// A sentence for people; may be empty when the condition is as it should be.
     pub message: String,
 }

@@ -8,7 +8,7 @@ use super::view::View;
 use crate::desired::{Blocked, Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
-use foo_model::{Group, InstancesMix, Process, Protection};
+use foo_model::{Group, InstancesMix, Process, Protection, Reason};
 use std::collections::BTreeMap;
 
 /// A setting of the group that is not as it should be.
@@ -130,11 +130,11 @@ pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
         None => String::new(),
     };
     let message = format!(
-        "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is {theirs:?}, this one \
-         is {installation:?}; it is left alone. If that one has given the pool up, put the annotation \
-         {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
+        "Auto Scaling group {group} is managed by another management cluster: its tag {TAG_INSTALLATION} is \
+         {theirs:?}, this one is {installation:?}; it is left alone. If that one no longer manages the pool, set the \
+         annotation {ADOPT_FROM_ANNOTATION}={theirs}{named} on this FooMachinePool"
     );
-    Some(Blocked::new("GroupOfAnotherInstallation", message))
+    Some(Blocked::new(Reason::GroupOfAnotherInstallation, message))
 }
 
 /// Why the group cannot be made or used as it stands, if something certain stands in the way.
@@ -143,13 +143,13 @@ pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
     match facts.view {
         View::Foreign(_) if facts.other_installation().is_some() => of_another_installation(facts),
         View::Foreign(group) if group.status == GroupStatus::Active => Some(Blocked::new(
-            "GroupNotOwned",
+            Reason::GroupNotOwned,
             facts.desired.identity.somebody_elses(&format!("Auto Scaling group {name}"), &group.tags),
         )),
         View::Foreign(group) | View::Ours(group) if group.status == GroupStatus::Deleting => {
             Some(Blocked::new(
-                "GroupDeleting",
-                format!("Auto Scaling group {name} is being deleted by AWS; waiting until it is gone"),
+                Reason::GroupDeleting,
+                format!("AWS is deleting Auto Scaling group {name}; waiting until it is deleted"),
             ))
         }
         View::Failed { reason, message } => Some(Blocked::new(reason, message)),

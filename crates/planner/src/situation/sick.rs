@@ -51,7 +51,7 @@ pub(crate) fn sick<'s, 'a>(situation: &'s Situation<'a>) -> Sick<'s, 'a> {
             continue;
         }
         if let Some(why) = machine.sickness() {
-            patients.push((member, format!("MachineHealthCheck gave up on it: {why}")));
+            patients.push((member, format!("MachineHealthCheck found it unhealthy: {why}")));
             continue;
         }
         let serving = member.instance.lifecycle == LifecycleState::InService;

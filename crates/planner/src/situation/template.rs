@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use crate::desired::{Blocked, Template, Wanted};
 use crate::observed::Look;
-use foo_model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
+use foo_model::{LaunchTemplate, Reason, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 
 /// Where the template stands.
 pub(crate) enum Stand<'a> {
@@ -12,7 +12,7 @@ pub(crate) enum Stand<'a> {
     /// Nobody looked yet.
     Unknown,
     /// Looking failed.
-    Failed { reason: &'a str, message: &'a str },
+    Failed { reason: Reason, message: &'a str },
     /// Somebody else's template has the name.
     Foreign(&'a LaunchTemplate),
     /// There is none yet.
@@ -48,7 +48,7 @@ pub(crate) fn stand<'a>(facts: &Facts<'a>) -> Stand<'a> {
     };
     match &facts.observed.template {
         Look::Unknown => Stand::Unknown,
-        Look::Failed { reason, message } => Stand::Failed { reason, message },
+        Look::Failed { reason, message } => Stand::Failed { reason: *reason, message },
         Look::At { seen: None, .. } => Stand::Absent(wanted),
         Look::At { seen: Some(template), .. } if !facts.desired.identity.owns(&template.tags) => {
             Stand::Foreign(template)

@@ -2,7 +2,7 @@
 
 use crate::desired::Desired;
 use crate::observed::{Look, Observed};
-use foo_model::Group;
+use foo_model::{Group, Reason};
 
 /// What is known of the group.
 #[derive(Clone, Copy)]
@@ -10,7 +10,7 @@ pub(crate) enum View<'a> {
     /// Never looked.
     Unknown,
     /// Looking failed.
-    Failed { reason: &'a str, message: &'a str },
+    Failed { reason: Reason, message: &'a str },
     /// There is none.
     Absent,
     /// There is one without our ownership tags, or of another management cluster.
@@ -23,7 +23,7 @@ impl<'a> View<'a> {
     pub(super) fn of(desired: &Desired, observed: &'a Observed) -> Self {
         match &observed.group {
             Look::Unknown => Self::Unknown,
-            Look::Failed { reason, message } => Self::Failed { reason, message },
+            Look::Failed { reason, message } => Self::Failed { reason: *reason, message },
             Look::At { seen: None, .. } => Self::Absent,
             Look::At { seen: Some(group), .. } if desired.identity.holds(&group.tags) => Self::Ours(group),
             Look::At { seen: Some(group), .. } => Self::Foreign(group),

@@ -103,16 +103,16 @@ fn counts_as_capacity(member: &Member<'_>) -> bool {
 
 fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Draft) {
     let why = match (member.foo_machine, decrement) {
-        (Some(_), Decrement::Shrink) => "Cluster API released it; desired capacity goes down with it",
-        (Some(_), Decrement::Replace) => "Cluster API released it; desired capacity stays",
+        (Some(_), Decrement::Shrink) => "its Machine is drained; desired capacity is lowered with it",
+        (Some(_), Decrement::Replace) => "its Machine is drained; desired capacity stays",
         (None, _) => "it never had a Machine",
     };
     let id = member.instance.id.clone();
     draft.tell(
         Severity::Normal,
         About::Instance(id.clone()),
-        "InstanceEnded",
-        format!("instance {id} is ended: {why}"),
+        "InstanceTerminated",
+        format!("Terminating instance {id}: {why}"),
     );
     let group = group.name.clone();
     draft.act(Stage::Ends, InstanceAction::TerminateInstance { group, id, decrement, why: why.to_owned() });

@@ -64,15 +64,16 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
             Severity::Warning,
             About::NewGroup,
             "AutoScalingGroupRecreated",
-            format!("Auto Scaling group {} was deleted by somebody else; it is made anew", identity.group),
+            format!("Recreating Auto Scaling group {}: it was deleted outside this provider", identity.group),
         );
     } else {
-        let size = desired.map_or_else(|| format!("{min} to {max}"), |desired| desired.to_string());
+        let size = desired
+            .map_or_else(|| format!("size {min} to {max}"), |desired| format!("desired capacity {desired}"));
         draft.tell(
             Severity::Normal,
             About::NewGroup,
             "AutoScalingGroupCreated",
-            format!("Auto Scaling group {} is made, size {size}", identity.group),
+            format!("Created Auto Scaling group {} with {size}", identity.group),
         );
     }
     draft.act(Stage::Group, GroupAction::CreateGroup(Box::new(group)));
@@ -99,7 +100,7 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
     match draft.memory.suspended_for.replace(wanted.clone()) {
         Some(before) if before != wanted => {
             let message =
-                "AWS had suspended launches by itself; they are resumed because something else is wanted now";
+                "Resuming launches, which AWS had suspended: replicas, launch template or network changed";
             draft.tell(Severity::Normal, About::Nothing, "LaunchResumed", message);
             let processes = BTreeSet::from([Process::Launch]);
             draft.act(Stage::Decorate, GroupAction::ResumeProcesses { name: group.name.clone(), processes });

@@ -29,7 +29,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Look::At { seen: Some(terms), .. } if *terms == HookConfig::OURS => {}
         Look::At { seen, .. } => {
             if seen.is_some() {
-                let message = "the hook foo-drain was changed by somebody else; it is put right";
+                let message = "Restoring lifecycle hook foo-drain: it was changed outside this provider";
                 draft.tell(Severity::Warning, About::Nothing, "DrainHookRepaired", message);
             }
             draft.act(Stage::Decorate, HookAction::PutHook { group: name, terms: HookConfig::OURS });
@@ -98,9 +98,9 @@ fn hold_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) ->
         draft.tell(
             Severity::Warning,
             About::Machine(machine.name.clone()),
-            "InstanceTakenByAWS",
+            "InstanceTerminatedByAws",
             format!(
-                "AWS ends instance {id}{because}; its end waits until Machine {} is drained",
+                "AWS is terminating instance {id}{because}; termination waits until Machine {} is drained",
                 machine.name
             ),
         );
@@ -132,13 +132,13 @@ fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: Hold) -> Option
 fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Draft) {
     let id = member.instance.id.clone();
     let why = match verdict {
-        Verdict::Drained => "Cluster API released it",
+        Verdict::Drained => "its Machine is drained",
         Verdict::NeverJoined => "it has no Machine",
-        Verdict::OutOfTime => "AWS waits no longer than 48 hours; its drain has not ended",
+        Verdict::OutOfTime => "AWS waits for at most 48 hours, and the drain has not finished",
     };
     if verdict == Verdict::OutOfTime {
-        let message = format!("instance {id} ends although its Machine is not drained: {why}");
-        draft.tell(Severity::Warning, About::Hook(id.clone()), "DrainCutShort", message);
+        let message = format!("Instance {id} is terminated although its Machine is not drained: {why}");
+        draft.tell(Severity::Warning, About::Hook(id.clone()), "DrainIncomplete", message);
     }
     let group = group.name.clone();
     draft.act(Stage::Ends, HookAction::CompleteHook { group, id, why: why.to_owned() });

@@ -23,9 +23,9 @@ use std::time::Duration;
 pub(crate) fn delete(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let Some(machine) = member.machine else { return };
     let message =
-        format!("EC2 takes spot instance {} back; Machine {} goes", member.instance.id, machine.name);
-    draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "InstanceInterrupted", message);
-    delete_machine(situation, Some(machine), "EC2 takes its spot instance back", draft);
+        format!("Spot interruption of instance {}: deleting Machine {}", member.instance.id, machine.name);
+    draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "SpotInterruption", message);
+    delete_machine(situation, Some(machine), "EC2 interrupts its spot instance", draft);
 }
 
 /// Replaces what is at risk, as far as the budgets go.
@@ -139,11 +139,11 @@ fn can_be_had_first(situation: &Situation<'_>, draft: &mut Draft) -> bool {
 fn replace(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let Some((machine, signal)) = member.machine.zip(member.signal) else { return };
     let (reason, why) = if signal.kind == SignalKind::Retirement {
-        ("InstanceRetiring", "AWS will retire its instance")
+        ("InstanceRetirement", "AWS will retire its instance")
     } else {
-        ("InstanceAtRisk", "AWS recommends to replace its spot instance")
+        ("RebalanceRecommended", "AWS recommends replacing its spot instance")
     };
-    let message = format!("Machine {} is replaced: {why}, {}", machine.name, member.instance.id);
+    let message = format!("Replacing Machine {}: {why} {}", machine.name, member.instance.id);
     draft.tell(Severity::Warning, About::Machine(machine.name.clone()), reason, message);
     delete_machine(situation, Some(machine), why, draft);
 }

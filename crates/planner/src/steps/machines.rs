@@ -39,7 +39,9 @@ fn tend_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft
         Standing::Undercut => {
             delete_machine(situation, member.machine, "its FooMachine is being deleted", draft);
         }
-        Standing::Leaving => delete_machine(situation, member.machine, "AWS is ending its instance", draft),
+        Standing::Leaving => {
+            delete_machine(situation, member.machine, "AWS is terminating its instance", draft);
+        }
         Standing::Doomed => interrupt::delete(situation, member, draft),
         // A person put it aside, or it is ours already.
         Standing::Unclaimed
@@ -76,8 +78,8 @@ fn exclude(machine: &Machine, draft: &mut Draft) {
 
 fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
     if situation.desired.goal == Goal::Run {
-        let message = format!("instance {instance} is gone; Machine {} goes too", machine.name);
-        draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "InstanceVanished", message);
+        let message = format!("Instance {instance} no longer exists: deleting Machine {}", machine.name);
+        draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "InstanceMissing", message);
     }
 }
 
@@ -152,7 +154,7 @@ fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
         if !machine.deletion.is_deleting() && !noted {
             tell_vanished(situation, machine, &foo_machine.instance, draft);
         }
-        delete_machine(situation, Some(machine), "its instance is gone", draft);
+        delete_machine(situation, Some(machine), "its instance no longer exists", draft);
     }
     let (name, uid) = (foo_machine.name.clone(), foo_machine.uid.clone());
     if foo_machine.deletion.is_deleting() {
@@ -162,7 +164,7 @@ fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
             draft.act(Stage::Machines, MachineAction::ReleaseFooMachine { name, uid });
         }
     } else if absentee.machine.is_none() && !situation.memory.created_machines.contains_key(&name) {
-        let why = "its instance is gone and it has no Machine".to_owned();
+        let why = "its instance no longer exists and it has no Machine".to_owned();
         draft.act(Stage::Machines, MachineAction::DeleteFooMachine { name, uid, why });
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
         Severity::Normal,
         About::Adoption,
         "AutoScalingGroupAdopted",
-        format!("Auto Scaling group {} is taken over from management cluster {from}", group.name),
+        format!("Adopting Auto Scaling group {} from management cluster {from}", group.name),
     );
     let tags = [(TAG_INSTALLATION.to_owned(), identity.installation.clone())].into();
     draft.act(Stage::Own, GroupAction::TagGroup { name: group.name.clone(), tags });

@@ -31,7 +31,7 @@ pub(crate) fn remediate(situation: &Situation<'_>, draft: &mut Draft) {
     let fresh: Vec<_> =
         sick.patients.into_iter().filter(|(member, _)| !draft.deleted.contains(&member.name)).collect();
     for (member, what) in fresh.into_iter().take(usize::try_from(budget).unwrap_or(usize::MAX)) {
-        let message = format!("Machine {} is replaced: {what}", member.name);
+        let message = format!("Replacing Machine {}: {what}", member.name);
         draft.tell(Severity::Warning, About::Machine(member.name.clone()), "MachineRemediated", message);
         delete_machine(situation, member.machine, &what, draft);
     }

@@ -41,7 +41,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
 /// All Machines at once: Cluster API drains them side by side and minds the disruption budgets.
 fn delete_machines(situation: &Situation<'_>, draft: &mut Draft) {
     for machine in &situation.observed.machines {
-        delete_machine(situation, Some(machine), "the pool is being removed", draft);
+        delete_machine(situation, Some(machine), "the pool is being deleted", draft);
     }
 }
 
@@ -64,7 +64,7 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
         .collect();
     for foo_machine in situation.observed.foo_machines.iter().filter(ownerless) {
         if !buried.contains(&foo_machine.name) {
-            let why = "the pool is being removed and it has no Machine".to_owned();
+            let why = "the pool is being deleted and it has no Machine".to_owned();
             draft.act(
                 Stage::Machines,
                 MachineAction::DeleteFooMachine {
@@ -98,11 +98,11 @@ fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
 /// that decrements are not refused. Whoever else managed the size has no say any more.
 fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     if group.sizes.min > 0 {
-        draft.change("the pool is being removed: minimum size 0", |change| change.min = Some(0));
+        draft.change("the pool is being deleted: minimum size 0", |change| change.min = Some(0));
     }
     let existing = situation.tally.existing;
     if situation.capacity.low > existing && situation.tally.unprotected == 0 {
-        draft.change(format!("the pool is being removed: nothing beyond {existing} launches"), |change| {
+        draft.change(format!("the pool is being deleted: no launches beyond {existing}"), |change| {
             change.desired = Some(existing);
             change.max = Some(existing);
         });

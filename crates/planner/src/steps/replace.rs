@@ -58,16 +58,16 @@ fn lifted(situation: &Situation<'_>) -> Vec<Quarantine> {
 /// have something else in common.
 fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
     if let Some(first) = situation.content.given_up {
-        let text = format!("the roll-back to {hash} is halted: {message}");
+        let text = format!("Rollback to {hash} halted: {message}");
         draft.tell(Severity::Warning, About::Verdict, "RollbackFailed", text);
-        let message = format!("{}; the roll-back to {hash} failed as well: {message}", first.message);
+        let message = format!("{}; the rollback to {hash} failed as well: {message}", first.message);
         return Quarantine { hash: first.hash.clone(), message, verdict: Verdict::Stuck };
     }
     let what = match situation.desired.rollout.on_failure {
-        OnFailure::Halt => "is halted",
-        OnFailure::Rollback => "is rolled back",
+        OnFailure::Halt => "halted",
+        OnFailure::Rollback => "failed, rolling back",
     };
-    let text = format!("the roll-out of {hash} {what}: {message}");
+    let text = format!("Rollout of {hash} {what}: {message}");
     draft.tell(Severity::Warning, About::Verdict, "RolloutFailed", text);
     Quarantine { hash: hash.clone(), message: message.to_owned(), verdict: Verdict::Stands }
 }
@@ -197,7 +197,7 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
         .filter_map(|member| trial.relapses.get(&member.name).map(|times| (&member.name, *times)))
         .find(|(_, times)| *times >= RELAPSES);
     if let Some((name, times)) = relapsed {
-        return Some(format!("Machine {name}: its Node became Ready and unready {times} times"));
+        return Some(format!("Machine {name}: its Node changed between Ready and not Ready {times} times"));
     }
     // Once an instance of it serves, a lack of others says nothing about the content; nor does it on the way back to what
     // was launched before. `CapacityAvailable` tells of it.
@@ -224,7 +224,7 @@ fn failure_of(
 ) -> Option<String> {
     let machine = member.machine?;
     if let Some(why) = machine.sickness() {
-        return Some(format!("Machine {}: MachineHealthCheck gave up on it: {why}", machine.name));
+        return Some(format!("Machine {}: MachineHealthCheck found it unhealthy: {why}", machine.name));
     }
     // Of an instance that is not in service yet, or was not when last looked at, a Ready Node says enough.
     if machine.node == NodeState::Ready {
@@ -300,8 +300,8 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     for candidate in taken {
         let why = why(situation, candidate.member, aim);
         let name = candidate.machine.name.clone();
-        let message = format!("Machine {name} goes: {why}; {}", candidate.reason(situation));
-        draft.tell(Severity::Normal, About::Machine(name), "MachineChosen", message);
+        let message = format!("Deleting Machine {name}: {why}; {}", candidate.reason(situation));
+        draft.tell(Severity::Normal, About::Machine(name), "MachineDeleted", message);
         delete_machine(situation, Some(candidate.machine), &why, draft);
     }
 }
@@ -311,7 +311,7 @@ fn why(situation: &Situation<'_>, member: &Member<'_>, aim: &SpecHash) -> String
         return format!("it failed when {aim} was tried before");
     }
     let from = situation.content.spec_hash(member.instance, member.foo_machine);
-    let from = from.map_or_else(|| "other content".to_owned(), ToString::to_string);
+    let from = from.map_or_else(|| "another launch template version".to_owned(), ToString::to_string);
     match situation.rollout.course {
         Course::RollingBack => format!("rolled back from {from} to {aim}"),
         _ => format!("rolled from {from} to {aim}"),

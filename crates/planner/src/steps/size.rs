@@ -95,7 +95,7 @@ fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft
         Severity::Normal,
         About::Group,
         "LaunchesCancelled",
-        format!("desired capacity {from} → {floor}: capacity that was never launched is cancelled"),
+        format!("desired capacity {from} → {floor}: launches that have not started are cancelled"),
     );
     draft.change(format!("desired capacity {from} → {floor}"), |change| change.desired = Some(floor));
 }

@@ -91,15 +91,15 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
     let same_spec =
         template.versions.iter().any(|record| record.spec_hash.as_ref() == Some(&wanted.spec_hash));
     let why = if same_spec {
-        "the user data changed; no instance is replaced for that"
+        "the user data changed; no instance is replaced because of it"
     } else {
-        "the wanted content changed"
+        "the spec changed"
     };
     draft.tell(
         Severity::Normal,
         About::TemplateVersion,
         "LaunchTemplateVersionCreated",
-        format!("new launch template version: {why}"),
+        format!("Creating a launch template version: {why}"),
     );
     draft.act(
         Stage::Template,
@@ -123,7 +123,7 @@ fn copy_version(
         Severity::Normal,
         About::TemplateVersion,
         "LaunchTemplateVersionCreated",
-        format!("new launch template version: what version {from} launches, with the user data of today"),
+        format!("Creating a launch template version: version {from} with the current user data"),
     );
     draft.act(
         Stage::Template,

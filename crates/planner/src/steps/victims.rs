@@ -54,8 +54,8 @@ impl Rank {
 
     fn reason(self, policy: VictimPolicy) -> &'static str {
         match (self, policy) {
-            (Self::Marked, _) => "it is marked for removal",
-            (Self::Unhealthy, _) => "Auto Scaling or MachineHealthCheck calls it unhealthy",
+            (Self::Marked, _) => "it is marked for deletion",
+            (Self::Unhealthy, _) => "Auto Scaling or MachineHealthCheck reports it as unhealthy",
             (Self::NeverJoined, _) => "its Node never joined",
             (Self::NotReady, _) => "its Node is not Ready",
             (Self::Outdated, _) => "it was launched from an outdated template version",
@@ -270,14 +270,14 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
         }
     };
     let reason = candidate.rank.reason(situation.desired.scale_in.policy);
-    let why = format!("{excess} more than the {} wished for; {reason}", situation.wish.size);
+    let why = format!("{excess} over the desired {}; {reason}", situation.wish.size);
     let name = candidate.machine.name.clone();
     draft.deleted.insert(name.clone());
     draft.tell(
         Severity::Normal,
         About::Machine(name.clone()),
-        "MachineChosen",
-        format!("Machine {name} goes: {why}"),
+        "MachineDeleted",
+        format!("Deleting Machine {name}: {why}"),
     );
     let uid = candidate.machine.uid.clone();
     draft.act(Stage::Victims, MachineAction::DeleteMachine { name, uid, only_if, why });

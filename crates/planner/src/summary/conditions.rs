@@ -1,6 +1,6 @@
 //! Each condition from the situation.
 
-use super::parts::{AUTOSCALER_PREFIX, condition, cut, departures, kept, many, said};
+use super::parts::{condition, cut, departures, kept, many, said};
 use super::{ready, replacing};
 use crate::desired::{Blocked, Goal, PausedBy};
 use crate::draft::Draft;
@@ -11,17 +11,7 @@ use crate::situation::{
     of_another_installation, stand, was_lost,
 };
 use foo_model::group::GroupStatus;
-use foo_model::{DeletionProtection, Process};
-
-/// The reason of a pool whose group is another pool's: AWS is not asked anything for it.
-const NAME_TAKEN: &str = "GroupNameTaken";
-
-/// Reasons of failed looks that a human must act on: the cloud's error kinds of that name, and the manager's own word for
-/// credentials of another account than the group's.
-const CREDENTIAL_REASONS: [&str; 3] = ["Denied", "Credentials", "WrongAccount"];
-
-/// Prefix of the manager's reasons for having no credentials at all.
-const IDENTITY_PREFIX: &str = "Identity";
+use foo_model::{DeletionProtection, Process, Reason};
 
 /// All conditions, in their order.
 pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {
@@ -45,10 +35,10 @@ pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condit
 
 fn paused(situation: &Situation<'_>) -> Condition {
     let (status, reason, message) = match situation.desired.pause {
-        None => (Status::False, "NotPaused", ""),
-        Some(PausedBy::Cluster) => (Status::True, "Paused", "Cluster spec.paused is set"),
+        None => (Status::False, Reason::NotPaused, ""),
+        Some(PausedBy::Cluster) => (Status::True, Reason::Paused, "Cluster spec.paused is set"),
         Some(PausedBy::Annotation) => {
-            (Status::True, "Paused", "FooMachinePool has the cluster.x-k8s.io/paused annotation")
+            (Status::True, Reason::Paused, "FooMachinePool has the cluster.x-k8s.io/paused annotation")
         }
     };
     condition(ConditionKind::Paused, status, reason, message)
@@ -58,24 +48,22 @@ fn credentials(situation: &Situation<'_>) -> Condition {
     let observed = situation.observed;
     let kind = ConditionKind::CredentialsReady;
     let failures = [failure(&observed.group), failure(&observed.template)];
-    let refused = |(reason, _): &(&str, &str)| {
-        CREDENTIAL_REASONS.contains(reason) || reason.starts_with(IDENTITY_PREFIX)
-    };
+    let refused = |(reason, _): &(Reason, &str)| reason.is_about_credentials();
     if let Some((reason, message)) = failures.into_iter().flatten().find(refused) {
         return condition(kind, Status::False, reason, message);
     }
     if observed.group.seen().is_some() || observed.template.seen().is_some() {
-        return condition(kind, Status::True, "Accepted", "");
+        return condition(kind, Status::True, Reason::Accepted, "");
     }
-    match failures.into_iter().flatten().find(|(reason, _)| *reason != NAME_TAKEN) {
+    match failures.into_iter().flatten().find(|(reason, _)| *reason != Reason::GroupNameTaken) {
         Some((reason, message)) => condition(kind, Status::Unknown, reason, message),
-        None => condition(kind, Status::Unknown, "NotYetUsed", "AWS has not been asked yet"),
+        None => condition(kind, Status::Unknown, Reason::NotYetVerified, "AWS has not been asked yet"),
     }
 }
 
-fn failure<T>(look: &Look<T>) -> Option<(&str, &str)> {
+fn failure<T>(look: &Look<T>) -> Option<(Reason, &str)> {
     match look {
-        Look::Failed { reason, message } => Some((reason, message)),
+        Look::Failed { reason, message } => Some((*reason, message)),
         Look::Unknown | Look::At { .. } => None,
     }
 }
@@ -84,10 +72,13 @@ fn failure<T>(look: &Look<T>) -> Option<(&str, &str)> {
 fn not_provided(situation: &Situation<'_>, kind: ConditionKind) -> Option<Condition> {
     match situation.desired.goal {
         Goal::Run => None,
-        Goal::Remove => Some(condition(kind, Status::False, "Deleting", "the pool is being removed")),
-        Goal::LetGo => {
-            Some(condition(kind, Status::Unknown, "Moved", "the pool belongs to another management cluster"))
-        }
+        Goal::Remove => Some(condition(kind, Status::False, Reason::Deleting, "the pool is being deleted")),
+        Goal::LetGo => Some(condition(
+            kind,
+            Status::Unknown,
+            Reason::Moved,
+            "the pool belongs to another management cluster",
+        )),
     }
 }
 
@@ -101,30 +92,33 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
     }
     let name = &situation.desired.identity.group;
     match stand(situation) {
-        Stand::Blocked(blocked) => condition(kind, Status::False, &blocked.reason, &blocked.message),
-        Stand::Unknown => {
-            condition(kind, Status::Unknown, "NotYetSeen", "the launch template has not been read yet")
-        }
+        Stand::Blocked(blocked) => condition(kind, Status::False, blocked.reason, &blocked.message),
+        Stand::Unknown => condition(
+            kind,
+            Status::Unknown,
+            Reason::NotYetObserved,
+            "the launch template has not been read yet",
+        ),
         Stand::Failed { reason, message } => condition(kind, Status::Unknown, reason, message),
         Stand::Foreign(template) => condition(
             kind,
             Status::False,
-            "LaunchTemplateNotOwned",
+            Reason::LaunchTemplateNotOwned,
             situation.desired.identity.somebody_elses(&format!("launch template {name}"), &template.tags),
         ),
         Stand::Absent(_) => condition(
             kind,
             Status::False,
-            "LaunchTemplateMissing",
+            Reason::LaunchTemplateMissing,
             format!("launch template {name} does not exist yet"),
         ),
         Stand::Lacking(..) | Stand::Stale(..) => condition(
             kind,
             Status::False,
-            "VersionMissing",
-            "no launch template version has the wanted content yet",
+            Reason::VersionMissing,
+            "no launch template version has the content of the spec yet",
         ),
-        Stand::Ready(..) => condition(kind, Status::True, "VersionReady", ""),
+        Stand::Ready(..) => condition(kind, Status::True, Reason::VersionReady, ""),
     }
 }
 
@@ -135,7 +129,7 @@ fn group(situation: &Situation<'_>) -> Condition {
     }
     if let View::Failed { reason, message } = situation.view {
         // That another pool has the group is certain; whatever else keeps us from looking leaves open what there is.
-        let status = if reason == NAME_TAKEN { Status::False } else { Status::Unknown };
+        let status = if reason == Reason::GroupNameTaken { Status::False } else { Status::Unknown };
         return condition(kind, status, reason, message);
     }
     if let Some(obstacle) = obstacle(situation) {
@@ -147,32 +141,37 @@ fn group(situation: &Situation<'_>) -> Condition {
             let differences = differences(situation, group);
             if !differences.is_empty() {
                 let names = differences.into_iter().map(Difference::name).collect::<Vec<_>>().join(", ");
-                return condition(kind, Status::False, "SettingsDiffer", format!("being put right: {names}"));
+                return condition(
+                    kind,
+                    Status::False,
+                    Reason::SettingsDiffer,
+                    format!("about to be updated: {names}"),
+                );
             }
             match &situation.observed.recorded_arn {
                 Some(arn) if *arn != group.arn => condition(
                     kind,
                     Status::True,
-                    "GroupRecreated",
-                    "the group was deleted by somebody else and made anew; spec.providerID names the old one",
+                    Reason::GroupRecreated,
+                    "the group was deleted outside this provider and recreated; spec.providerID has the old ARN",
                 ),
-                Some(_) | None => condition(kind, Status::True, "GroupReady", ""),
+                Some(_) | None => condition(kind, Status::True, Reason::GroupReady, ""),
             }
         }
         View::Absent if was_lost(situation) => condition(
             kind,
             Status::False,
-            "GroupLost",
-            format!("Auto Scaling group {name} was deleted by somebody else; it is made anew"),
+            Reason::GroupLost,
+            format!("Auto Scaling group {name} was deleted outside this provider; recreating it"),
         ),
         View::Absent => condition(
             kind,
             Status::False,
-            "GroupMissing",
+            Reason::GroupMissing,
             format!("Auto Scaling group {name} does not exist yet"),
         ),
         View::Unknown | View::Failed { .. } | View::Foreign(_) => {
-            condition(kind, Status::Unknown, "NotYetSeen", "the group has not been read yet")
+            condition(kind, Status::Unknown, Reason::NotYetObserved, "the group has not been read yet")
         }
     }
 }
@@ -183,20 +182,21 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition;
     }
     let View::Ours(group) = situation.view else {
-        return condition(kind, Status::Unknown, "NoGroup", "");
+        return condition(kind, Status::Unknown, Reason::NoGroup, "");
     };
     if let Some(reason) = group.suspended.get(&Process::Launch).filter(|_| situation.unlaunched() > 0) {
         let follows = if given_up_by_aws(group).is_some() {
-            "AWS did that by itself, after launches had failed for long; they are resumed when replicas, content or network change"
+            "AWS did that after launches had failed for long; the manager resumes it when replicas, launch template \
+             or network change"
         } else {
-            "resume it to let instances be launched"
+            "resume it so that instances are launched"
         };
         let message =
             format!("process Launch of the Auto Scaling group is suspended ({}): {follows}", said(reason));
-        return condition(kind, Status::False, "LaunchSuspended", message);
+        return condition(kind, Status::False, Reason::LaunchSuspended, message);
     }
     if !draft.memory.is_starving(situation.observed.now) {
-        return condition(kind, Status::True, "Available", "");
+        return condition(kind, Status::True, Reason::Available, "");
     }
     let (have, want) = (situation.tally.existing, group.sizes.desired);
     let counted = format!("{have} of {} launched", many(want, "instance"));
@@ -204,7 +204,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
         Some(words) => format!("{counted}; AWS says: {words}"),
         None => counted,
     };
-    condition(kind, Status::False, "InstancesNotLaunched", message)
+    condition(kind, Status::False, Reason::InstancesNotLaunched, message)
 }
 
 fn scaling_up(situation: &Situation<'_>) -> Condition {
@@ -215,21 +215,21 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
     match situation.view {
         View::Ours(group) if group.status == GroupStatus::Active && situation.desired.goal == Goal::Run => {}
         View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
-            return condition(kind, Status::False, "NotScalingUp", "");
+            return condition(kind, Status::False, Reason::NotScalingUp, "");
         }
     }
     if coming == 0 && lacking == 0 {
         return match cut(situation) {
-            Some(message) => condition(kind, Status::False, "MaxSizeReached", message),
-            None => condition(kind, Status::False, "NotScalingUp", ""),
+            Some(message) => condition(kind, Status::False, Reason::MaxSizeReached, message),
+            None => condition(kind, Status::False, Reason::NotScalingUp, ""),
         };
     }
     let message = if coming > 0 {
-        format!("{} on the way up", many(coming, "instance"))
+        format!("{} being launched", many(coming, "instance"))
     } else {
-        format!("{} more wanted", many(lacking, "instance"))
+        format!("{} more desired", many(lacking, "instance"))
     };
-    condition(kind, Status::True, "InstancesLaunching", message)
+    condition(kind, Status::True, Reason::InstancesLaunching, message)
 }
 
 fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
@@ -240,17 +240,17 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition(kind, Status::True, reason, message);
     }
     if let Some(held) = draft.held {
-        return condition(kind, Status::True, "ScaleInHeld", kept(situation, held));
+        return condition(kind, Status::True, Reason::ScaleInDelayed, kept(situation, held));
     }
     match situation.view {
         View::Ours(_) if excess > 0 => condition(
             kind,
             Status::True,
-            "TooManyMachines",
-            format!("{} more than the {} wished for", many(excess, "Machine"), situation.wish.size),
+            Reason::TooManyMachines,
+            format!("{} over the desired {}", many(excess, "Machine"), situation.wish.size),
         ),
         View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
-            condition(kind, Status::False, "NotScalingDown", "")
+            condition(kind, Status::False, Reason::NotScalingDown, "")
         }
     }
 }
@@ -258,7 +258,7 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
 pub(super) fn deleting(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::Deleting;
     match situation.desired.goal {
-        Goal::Run | Goal::LetGo => condition(kind, Status::False, "NotDeleting", ""),
+        Goal::Run | Goal::LetGo => condition(kind, Status::False, Reason::NotDeleting, ""),
         Goal::Remove => {
             let (reason, message) = removal(situation);
             condition(kind, Status::True, reason, message)
@@ -267,54 +267,54 @@ pub(super) fn deleting(situation: &Situation<'_>) -> Condition {
 }
 
 /// What the removal waits for.
-fn removal(situation: &Situation<'_>) -> (String, String) {
-    let said = |reason: &str, message: &str| (reason.to_owned(), message.to_owned());
+fn removal(situation: &Situation<'_>) -> (Reason, String) {
+    let said = |reason: Reason, message: &str| (reason, message.to_owned());
     if let View::Failed { reason, message } = situation.view {
         return said(reason, message);
     }
     if let Look::Failed { reason, message } = &situation.observed.template {
-        return said(reason, message);
+        return said(*reason, message);
     }
     if let Some((reason, message)) = departures(situation) {
-        return (reason.to_owned(), message);
+        return (reason, message);
     }
     let instances = u32::try_from(situation.members.len()).unwrap_or(u32::MAX);
     match situation.view {
-        View::Unknown => said("NotYetSeen", "the group has not been read yet"),
+        View::Unknown => said(Reason::NotYetObserved, "the group has not been read yet"),
         View::Ours(_) if instances > 0 => {
-            ("EndingInstances".to_owned(), format!("{} still there", many(instances, "instance")))
+            (Reason::TerminatingInstances, format!("{} still in the group", many(instances, "instance")))
         }
         View::Ours(group) if group.deletion_protection == DeletionProtection::All => (
-            "DeletionProtected".to_owned(),
+            Reason::DeletionProtected,
             format!(
-                "somebody protected Auto Scaling group {} from deletion (prevent-all-deletion); set its deletion protection to \
-                 none, and it is deleted",
+                "another user protected Auto Scaling group {} from deletion (prevent-all-deletion); set its deletion \
+                 protection to none, and the manager deletes it",
                 group.name
             ),
         ),
-        View::Ours(_) => said("DeletingGroup", "the Auto Scaling group is being deleted"),
+        View::Ours(_) => said(Reason::DeletingGroup, "the Auto Scaling group is being deleted"),
         View::Failed { .. } | View::Absent | View::Foreign(_) if !group_is_gone(situation) => {
-            said("DeletingGroup", "making sure that no Auto Scaling group is left")
+            said(Reason::DeletingGroup, "verifying that no Auto Scaling group is left")
         }
         View::Failed { .. } | View::Absent | View::Foreign(_) => {
             let foo_machines = situation.observed.foo_machines.len();
             if foo_machines > 0 {
                 let foo_machines = many(u32::try_from(foo_machines).unwrap_or(u32::MAX), "FooMachine");
-                return ("WaitingForFooMachines".to_owned(), format!("waiting for {foo_machines} to go"));
+                return (Reason::WaitingForFooMachines, format!("waiting for {foo_machines} to be deleted"));
             }
             match situation.observed.template.seen() {
                 _ if situation.other_installation().is_some() => {
-                    said("Finished", "what is in AWS is another management cluster's")
+                    said(Reason::Finished, "what is left in AWS belongs to another management cluster")
                 }
-                Some(None) => said("Finished", "nothing is left in AWS"),
+                Some(None) => said(Reason::Finished, "nothing is left in AWS"),
                 Some(Some(template)) if !situation.desired.identity.owns(&template.tags) => {
-                    said("Finished", "nothing of ours is left in AWS")
+                    said(Reason::Finished, "nothing of this pool is left in AWS")
                 }
                 None if situation.observed.finalizer == Finalizer::Absent => {
-                    said("Finished", "nothing of ours was made in AWS")
+                    said(Reason::Finished, "nothing was created in AWS for this pool")
                 }
                 Some(Some(_)) | None => {
-                    said("DeletingLaunchTemplate", "the launch template is being deleted")
+                    said(Reason::DeletingLaunchTemplate, "the launch template is being deleted")
                 }
             }
         }
@@ -322,7 +322,6 @@ fn removal(situation: &Situation<'_>) -> (String, String) {
 }
 
 fn autoscaler(situation: &Situation<'_>) -> Option<Condition> {
-    let warning =
-        situation.desired.warnings.iter().find(|warning| warning.reason.starts_with(AUTOSCALER_PREFIX))?;
-    Some(condition(ConditionKind::AutoscalerReady, Status::False, &warning.reason, &warning.message))
+    let warning = situation.desired.warnings.iter().find(|warning| warning.reason.is_about_autoscaler())?;
+    Some(condition(ConditionKind::AutoscalerReady, Status::False, warning.reason, &warning.message))
 }

@@ -3,22 +3,19 @@
 use crate::draft::{Held, Until};
 use crate::report::{Condition, ConditionKind, Status, some_names};
 use crate::situation::{Situation, Standing};
-use foo_model::Process;
-
-/// Prefix of the reasons of warnings that belong to [`ConditionKind::AutoscalerReady`].
-pub(super) const AUTOSCALER_PREFIX: &str = "Autoscaler";
+use foo_model::{Process, Reason};
 
 pub(super) fn condition(
     kind: ConditionKind,
     status: Status,
-    reason: impl Into<String>,
+    reason: Reason,
     message: impl Into<String>,
 ) -> Condition {
-    Condition { kind, status, reason: reason.into(), message: message.into() }
+    Condition { kind, status, reason, message: message.into() }
 }
 
 /// What is on its way out, and who is waited for.
-pub(super) fn departures(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+pub(super) fn departures(situation: &Situation<'_>) -> Option<(Reason, String)> {
     let (reason, message) = departing(situation)?;
     let terminate = situation.view.group().and_then(|group| group.suspended.get(&Process::Terminate));
     match terminate {
@@ -35,21 +32,21 @@ pub(super) fn said(reason: &str) -> &str {
     if reason.is_empty() { "no reason given" } else { reason }
 }
 
-fn departing(situation: &Situation<'_>) -> Option<(&'static str, String)> {
+fn departing(situation: &Situation<'_>) -> Option<(Reason, String)> {
     let tally = situation.tally;
     if tally.draining > 0 {
         let names = named(situation, Standing::Draining);
         let machines = many(tally.draining, "Machine");
-        return Some(("Draining", format!("waiting for Cluster API to drain {machines}: {names}")));
+        return Some((Reason::Draining, format!("waiting for Cluster API to drain {machines}: {names}")));
     }
     if tally.released > 0 {
         let names = named(situation, Standing::Released);
-        let instances = many(tally.released, "released instance");
-        return Some(("EndingInstances", format!("about to end {instances}: {names}")));
+        let instances = many(tally.released, "drained instance");
+        return Some((Reason::TerminatingInstances, format!("about to terminate {instances}: {names}")));
     }
     if tally.leaving > 0 {
         let instances = many(tally.leaving, "instance");
-        return Some(("InstancesLeaving", format!("waiting for AWS to end {instances}")));
+        return Some((Reason::InstancesShuttingDown, format!("waiting for AWS to terminate {instances}")));
     }
     None
 }
@@ -59,7 +56,7 @@ pub(super) fn cut(situation: &Situation<'_>) -> Option<String> {
     let wish = situation.wish;
     (wish.written > wish.size).then(|| {
         format!(
-            "the MachinePool wishes for {}, spec.maxSize allows {}",
+            "the MachinePool requests {}, but spec.maxSize is {}",
             many(wish.written, "replica"),
             wish.size
         )
@@ -73,7 +70,7 @@ pub(super) fn kept(situation: &Situation<'_>, held: Held) -> String {
         Some(from) if from > wish => {
             format!("replicas lowered from {from} to {wish} without marking Machines")
         }
-        Some(_) | None => format!("more Machines than the {wish} wished for, and none of them marked"),
+        Some(_) | None => format!("more Machines than the desired {wish}, and none of them marked"),
     };
     let nodes = if held.machines == 1 {
         "1 serving node is".to_owned()
@@ -84,10 +81,10 @@ pub(super) fn kept(situation: &Situation<'_>, held: Held) -> String {
         Until::At(at) => format!("until {}", at.time_of_day()),
         Until::AtLeast(at) => format!("at least until {}", at.time_of_day()),
         Until::Launches(window) => {
-            format!("until {} min after AWS launches again what is asked for", window.0.div_ceil(60))
+            format!("until {} min after AWS launches instances again", window.0.div_ceil(60))
         }
     };
-    format!("{why}; {nodes} kept {until} unless marked")
+    format!("{why}; {nodes} kept {until} unless marked for deletion")
 }
 
 /// Names of the members of a standing.

@@ -1,11 +1,12 @@
 //! The summary: is everything as wished, and if not, what is the most telling reason?
 
-use super::parts::{AUTOSCALER_PREFIX, condition, cut, departures, kept, many};
+use super::parts::{condition, cut, departures, kept, many};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::Look;
 use crate::report::{Condition, ConditionKind, Status, some_names};
 use crate::situation::{Member, Situation, Standing, View};
+use foo_model::Reason;
 
 /// Conditions that must hold for Ready, the most telling first.
 const NEEDED: [ConditionKind; 4] = [
@@ -21,8 +22,8 @@ pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Conditio
     let (status, reason, message) = why_not(situation, draft, others).map_or_else(
         || {
             let size = situation.wish.size;
-            let reason = if cut(situation).is_some() { "ReadyAtMaxSize" } else { "Ready" };
-            (Status::True, reason.to_owned(), format!("{size} of {} in service", many(size, "instance")))
+            let reason = if cut(situation).is_some() { Reason::ReadyAtMaxSize } else { Reason::Ready };
+            (Status::True, reason, format!("{size} of {} in service", many(size, "instance")))
         },
         |(reason, message)| (Status::False, reason, message),
     );
@@ -31,11 +32,11 @@ pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Conditio
 
 /// The most telling reason why the pool is not ready: its end, what is missing, what cannot be used, what is not
 /// there, too few, too many.
-fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Option<(String, String)> {
+fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Option<(Reason, String)> {
     ending(situation, others)
         .or_else(|| {
             let missing = situation.desired.missing.first()?;
-            Some((missing.reason.clone(), missing.message.clone()))
+            Some((missing.reason, missing.message.clone()))
         })
         .or_else(|| unmet(others, Status::False))
         .or_else(|| unmet(others, Status::Unknown).filter(|_| !only_just_started(situation, draft)))
@@ -44,16 +45,14 @@ fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Op
         .or_else(|| too_many(situation, draft))
 }
 
-fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(String, String)> {
+fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(Reason, String)> {
     match situation.desired.goal {
         Goal::Run => None,
         Goal::Remove => {
             let deleting = others.iter().find(|other| other.kind == ConditionKind::Deleting)?;
-            Some(("Deleting".to_owned(), deleting.message.clone()))
+            Some((Reason::Deleting, deleting.message.clone()))
         }
-        Goal::LetGo => {
-            Some(("Moved".to_owned(), "the pool belongs to another management cluster".to_owned()))
-        }
+        Goal::LetGo => Some((Reason::Moved, "the pool belongs to another management cluster".to_owned())),
     }
 }
 
@@ -66,57 +65,57 @@ fn only_just_started(situation: &Situation<'_>, draft: &Draft) -> bool {
 }
 
 /// A needed condition with this status.
-fn unmet(others: &[Condition], status: Status) -> Option<(String, String)> {
+fn unmet(others: &[Condition], status: Status) -> Option<(Reason, String)> {
     NEEDED
         .into_iter()
         .filter_map(|kind| others.iter().find(|other| other.kind == kind))
         .find(|other| other.status == status)
-        .map(|other| (other.reason.clone(), other.message.clone()))
+        .map(|other| (other.reason, other.message.clone()))
 }
 
 /// Outdated or sick instances are being replaced.
-fn replacing(others: &[Condition]) -> Option<(String, String)> {
+fn replacing(others: &[Condition]) -> Option<(Reason, String)> {
     [ConditionKind::RollingOut, ConditionKind::Remediating]
         .into_iter()
         .filter_map(|kind| others.iter().find(|other| other.kind == kind))
         .find(|other| other.status == Status::True)
-        .map(|other| (other.reason.clone(), other.message.clone()))
+        .map(|other| (other.reason, other.message.clone()))
 }
 
-fn too_few(situation: &Situation<'_>) -> Option<(String, String)> {
+fn too_few(situation: &Situation<'_>) -> Option<(Reason, String)> {
     let tally = situation.tally;
     let wish = situation.wish.size;
     if tally.nameless > 0 {
         let what = many(tally.nameless, "instance");
-        return Some(("FooMachinesMissing".to_owned(), format!("{what} without a FooMachine yet")));
+        return Some((Reason::FooMachinesMissing, format!("{what} without a FooMachine yet")));
     }
     (tally.serving < wish).then(|| {
         let mut message = format!("{} of {} in service", tally.serving, many(wish, "instance"));
         if let Some((_, waiting)) = departures(situation) {
             message = format!("{message}; {waiting}");
         }
-        ("InstancesNotInService".to_owned(), message)
+        (Reason::InstancesNotInService, message)
     })
 }
 
-fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(String, String)> {
+fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(Reason, String)> {
     if let Some((reason, message)) = departures(situation) {
-        return Some((reason.to_owned(), message));
+        return Some((reason, message));
     }
     if situation.tally.going > 0 {
         let waits = |member: &&Member<'_>| matches!(member.standing, Standing::Undercut | Standing::Doomed);
         let names = some_names(situation.members.iter().filter(waits).map(|member| member.name.as_str()));
-        return Some(("Draining".to_owned(), format!("waiting for Machines to be deleted: {names}")));
+        return Some((Reason::Draining, format!("waiting for Machines to be deleted: {names}")));
     }
     if let Some(held) = draft.held {
-        return Some(("ScaleInHeld".to_owned(), kept(situation, held)));
+        return Some((Reason::ScaleInDelayed, kept(situation, held)));
     }
     let View::Ours(group) = situation.view else { return None };
     let wish = situation.target();
     let have = situation.tally.kept.max(group.sizes.desired);
     (have > wish).then(|| {
-        let message = format!("{} more than the {wish} wished for", many(have - wish, "instance"));
-        ("TooManyMachines".to_owned(), message)
+        let message = format!("{} over the desired {wish}", many(have - wish, "instance"));
+        (Reason::TooManyMachines, message)
     })
 }
 
@@ -126,7 +125,7 @@ fn with_warnings(situation: &Situation<'_>, message: String) -> String {
         .desired
         .warnings
         .iter()
-        .filter(|warning| !warning.reason.starts_with(AUTOSCALER_PREFIX))
+        .filter(|warning| !warning.reason.is_about_autoscaler())
         .map(|warning| warning.message.clone())
         .chain(cut(situation))
         .fold(message, |message, warning| format!("{message}; warning: {warning}"))

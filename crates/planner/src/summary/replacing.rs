@@ -4,6 +4,7 @@ use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status, some_names};
 use crate::situation::{Course, Generation, Situation, Standing, View, is_available, sick, staying};
+use foo_model::Reason;
 
 /// How far the roll-out is; `None` while nobody knows what is wanted or what is there.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
@@ -37,22 +38,21 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
     match phase {
         RolloutPhase::Finished => String::new(),
         RolloutPhase::OnDelete => {
-            "outdated Machines are replaced when somebody deletes them: spec.rollout.strategy is OnDelete"
-                .to_owned()
+            "delete outdated Machines to have them replaced: spec.rollout.strategy is OnDelete".to_owned()
         }
         RolloutPhase::Paused => {
-            format!("stopped by the annotation {}", foo_model::names::ROLLOUT_PAUSED_ANNOTATION)
+            format!("paused by the annotation {}", foo_model::names::ROLLOUT_PAUSED_ANNOTATION)
         }
         RolloutPhase::Waiting => match &situation.desired.template {
             Wanted::Blocked(blocked) => blocked.message.clone(),
             Wanted::Ready(_) => String::new(),
         },
-        RolloutPhase::Preparing => "waiting for the group to launch the new content".to_owned(),
+        RolloutPhase::Preparing => "waiting for the group to use the new launch template version".to_owned(),
         RolloutPhase::Halted if situation.content.fallback.is_none() => {
-            format!("{failed}; there is no other content to launch instead")
+            format!("{failed}; there is no other launch template version to launch instead")
         }
         RolloutPhase::Halted => failed.to_owned(),
-        RolloutPhase::RolledBack => format!("the wanted content was given up on: {failed}"),
+        RolloutPhase::RolledBack => format!("rolled back, the new launch template version failed: {failed}"),
         RolloutPhase::Rolling => waits_for(situation),
         RolloutPhase::RollingBack => format!("{failed}; {}", waits_for(situation)),
     }
@@ -60,8 +60,8 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
 
 fn waits_for(situation: &Situation<'_>) -> String {
     if situation.rollout.cramped {
-        return "no room: neither may an instance be unavailable (rollout.maxUnavailable) nor one more be there \
-                (maxSize, or whoever decides on the size)"
+        return "cannot replace an instance: rollout.maxUnavailable allows none to be unavailable, and maxSize or an \
+                external autoscaler allows none to be added"
             .to_owned();
     }
     if situation.unlaunched() > 0 {
@@ -72,36 +72,36 @@ fn waits_for(situation: &Situation<'_>) -> String {
         .map(|member| member.name.as_str());
     let names = some_names(unproven);
     if !names.is_empty() {
-        return format!("waiting for the Nodes of {names}");
+        return format!("waiting for the Nodes of {names} to become Ready");
     }
     let draining =
         some_names(situation.members_that_are(Standing::Draining).map(|member| member.name.as_str()));
     if draining.is_empty() {
         "waiting for AWS".to_owned()
     } else {
-        format!("waiting for the drain of {draining}")
+        format!("waiting for Cluster API to drain {draining}")
     }
 }
 
 pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::RollingOut;
     let Some(report) = rollout(situation) else {
-        return condition(kind, Status::False, "NotRollingOut", "");
+        return condition(kind, Status::False, Reason::NotRollingOut, "");
     };
     // Those on their way out are replaced by what is updated.
     let all = (report.updated + report.outdated).max(situation.wish.size);
     let counted = format!("{} of {} updated", report.updated, many(all, "instance"));
     let said = if report.message.is_empty() { counted } else { format!("{counted}; {}", report.message) };
     match report.phase {
-        RolloutPhase::Finished => condition(kind, Status::False, "NotRollingOut", ""),
-        RolloutPhase::RolledBack => condition(kind, Status::False, "RolledBack", report.message),
-        RolloutPhase::OnDelete => condition(kind, Status::False, "WaitsForDeletion", said),
-        RolloutPhase::Paused => condition(kind, Status::True, "Paused", said),
-        RolloutPhase::Waiting => condition(kind, Status::True, "Waiting", said),
-        RolloutPhase::Preparing => condition(kind, Status::True, "Preparing", said),
-        RolloutPhase::Halted => condition(kind, Status::True, "Halted", said),
-        RolloutPhase::Rolling => condition(kind, Status::True, "RollingOut", said),
-        RolloutPhase::RollingBack => condition(kind, Status::True, "RollingBack", said),
+        RolloutPhase::Finished => condition(kind, Status::False, Reason::NotRollingOut, ""),
+        RolloutPhase::RolledBack => condition(kind, Status::False, Reason::RolledBack, report.message),
+        RolloutPhase::OnDelete => condition(kind, Status::False, Reason::AwaitingDeletion, said),
+        RolloutPhase::Paused => condition(kind, Status::True, Reason::RolloutPaused, said),
+        RolloutPhase::Waiting => condition(kind, Status::True, Reason::RolloutWaiting, said),
+        RolloutPhase::Preparing => condition(kind, Status::True, Reason::RolloutPreparing, said),
+        RolloutPhase::Halted => condition(kind, Status::True, Reason::RolloutHalted, said),
+        RolloutPhase::Rolling => condition(kind, Status::True, Reason::RollingOut, said),
+        RolloutPhase::RollingBack => condition(kind, Status::True, Reason::RollingBack, said),
     }
 }
 
@@ -111,23 +111,23 @@ pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
     let runs = situation.desired.goal == Goal::Run && matches!(situation.view, View::Ours(_));
     let sick = sick(situation);
     if !runs || sick.count() == 0 {
-        return condition(kind, Status::False, "NotRemediating", "");
+        return condition(kind, Status::False, Reason::NotRemediating, "");
     }
-    let machines = many(sick.count(), "sick Machine");
+    let machines = many(sick.count(), "unhealthy Machine");
     let names = some_names(sick.patients.iter().map(|(member, _)| member.name.as_str()));
     if !rules.enabled {
         return condition(
             kind,
             Status::False,
-            "Disabled",
-            format!("{machines} and spec.remediation is off: {names}"),
+            Reason::RemediationDisabled,
+            format!("{machines}, and spec.remediation is off: {names}"),
         );
     }
     if sick.is_too_much(situation) {
         let limit = rules.unhealthy_limit.up(situation.wish.size);
         let message = format!("{machines}, more than the {limit} that remediation acts on: {names}");
-        return condition(kind, Status::True, "TooManyUnhealthy", message);
+        return condition(kind, Status::True, Reason::TooManyUnhealthy, message);
     }
-    let message = format!("{machines}, {} of them going", sick.going);
-    condition(kind, Status::True, "Remediating", message)
+    let message = format!("{machines}, {} of them being replaced", sick.going);
+    condition(kind, Status::True, Reason::Remediating, message)
 }

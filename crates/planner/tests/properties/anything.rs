@@ -6,8 +6,8 @@ use crate::world::{World, content, pool};
 use foo_model::group::GroupStatus;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, RemovalMark,
-    Signal, SignalKind, Sizes, Timestamp,
+    Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, Reason,
+    RemovalMark, Signal, SignalKind, Sizes, Timestamp,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
@@ -201,8 +201,8 @@ fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, 
     let desired = &mut world.desired;
     match twist {
         Twist::Content(spec) => desired.template = Wanted::Ready(content(spec, "d1")),
-        Twist::Blocked => desired.template = Wanted::Blocked(Blocked::new("AmiNotFound", "")),
-        Twist::Missing => desired.missing = vec![Blocked::new("OwnerMissing", "")],
+        Twist::Blocked => desired.template = Wanted::Blocked(Blocked::new(Reason::ImageNotFound, "")),
+        Twist::Missing => desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "")],
         Twist::Paused => desired.pause = Some(PausedBy::Cluster),
         Twist::Goal(goal) => desired.goal = *goal,
         Twist::Wish(wanted, ceiling) => desired.size = Size::Replicas { wanted: *wanted, ceiling: *ceiling },
@@ -212,7 +212,7 @@ fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, 
         Twist::NoGroup => observed.group = Look::At { at: observed.now, seen: None },
         Twist::GroupUnknown => observed.group = Look::Unknown,
         Twist::GroupFailed => {
-            observed.group = Look::Failed { reason: "Denied".to_owned(), message: String::new() };
+            observed.group = Look::Failed { reason: Reason::AccessDenied, message: String::new() };
         }
         other => {
             let Look::At { seen: Some(group), .. } = &mut observed.group else { return };

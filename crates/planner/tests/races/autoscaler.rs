@@ -106,7 +106,7 @@ fn r21_instances_without_a_node_go_before_registered_nodes_and_at_once() {
     assert_eq!(
         words(&plan),
         [format!(
-            "delete Machine {name} [WishAtMost {{ wish: 2 }}]: 1 more than the 2 wished for; its Node never joined"
+            "delete Machine {name} [WishAtMost {{ wish: 2 }}]: 1 over the desired 2; its Node never joined"
         )]
     );
 }

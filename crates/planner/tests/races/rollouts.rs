@@ -2,7 +2,9 @@
 
 use super::words;
 use crate::world::{Launches, World, content, pool};
-use foo_model::{LaunchTemplateId, MachineName, NodeState, Seconds, SpecHash, TemplateVersion, Timestamp};
+use foo_model::{
+    LaunchTemplateId, MachineName, NodeState, Reason, Seconds, SpecHash, TemplateVersion, Timestamp,
+};
 use foo_planner::action::MachineAction;
 use foo_planner::desired::{Blocked, OnFailure, PausedBy, Share, Wanted};
 use foo_planner::observed::Verdict;
@@ -203,12 +205,13 @@ fn what_cannot_be_made_for_a_moment_takes_nothing_back() {
     wants(&mut world, "v2", "d1");
     world.kube.held_up.extend((1..=6).map(name));
     until(&mut world, "all that surge allows is there", |world| world.cloud.existing() == 9);
-    world.desired.template = Wanted::Blocked(Blocked::new("ImageNotFound", "image ami-2 does not exist"));
+    world.desired.template =
+        Wanted::Blocked(Blocked::new(Reason::ImageNotFound, "image ami-2 does not exist"));
     let done = rounds(&mut world, 6);
     assert!(done.iter().all(|action| !action.starts_with("delete Machine")), "{done:?}");
     let plan = world.round();
     let said = condition(&plan, ConditionKind::RollingOut);
-    assert!(said.starts_with("True Waiting") && said.contains("ami-2 does not exist"), "{said}");
+    assert!(said.starts_with("True RolloutWaiting") && said.contains("ami-2 does not exist"), "{said}");
     assert_eq!(world.cloud.existing(), 9);
 }
 
@@ -263,7 +266,9 @@ fn with_nothing_to_go_back_to_it_is_given_up_on_once() {
     assert_eq!(done.iter().filter(|action| action.starts_with("quarantine")).count(), 1, "{done:?}");
     world.kube.broken.clear();
     let plan = world.round();
-    assert!(condition(&plan, ConditionKind::RollingOut).contains("there is no other content"));
+    assert!(
+        condition(&plan, ConditionKind::RollingOut).contains("there is no other launch template version")
+    );
 }
 
 #[test]
@@ -471,8 +476,8 @@ fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
     let told: usize = (0..10).map(|_| told(&world.round())).sum();
     assert_eq!(told, 1, "{}", world.story());
     let said = condition(&world.round(), ConditionKind::RollingOut);
-    assert!(said.starts_with("True Halted") && said.contains("workers-00000005"), "{said}");
-    assert!(said.contains("the roll-back to v1 failed as well: Machine workers-00000006"), "{said}");
+    assert!(said.starts_with("True RolloutHalted") && said.contains("workers-00000005"), "{said}");
+    assert!(said.contains("the rollback to v1 failed as well: Machine workers-00000006"), "{said}");
     world.wait(4_000);
     let done = rounds(&mut world, 20);
     assert!(done.iter().all(|action| !action.starts_with("quarantine")), "said once: {done:?}");

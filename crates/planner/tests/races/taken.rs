@@ -32,14 +32,15 @@ fn sorted(plan: &foo_planner::Plan) -> Vec<String> {
 fn what_aws_ends_waits_for_its_drain_and_the_hook_is_completed_once() {
     let mut world = taken();
     let plan = world.look_and_pass();
-    let all =
-        ["ask EC2 about i-00000001", "delete Machine workers-00000001 [SameUid]: AWS is ending its instance"];
+    let all = [
+        "ask EC2 about i-00000001",
+        "delete Machine workers-00000001 [SameUid]: AWS is terminating its instance",
+    ];
     assert_eq!(sorted(&plan), all);
     assert!(
-        plan.report
-            .events
-            .iter()
-            .any(|event| { event.reason == "InstanceTakenByAWS" && event.severity == Severity::Warning })
+        plan.report.events.iter().any(|event| {
+            event.reason == "InstanceTerminatedByAws" && event.severity == Severity::Warning
+        })
     );
     for _ in 0..5 {
         world.wait(60);
@@ -48,7 +49,7 @@ fn what_aws_ends_waits_for_its_drain_and_the_hook_is_completed_once() {
         assert!(waits(&world));
     }
     world.kube.drain(world.now, &world.cloud);
-    assert_eq!(words(&world.look_and_pass()), ["let i-00000001 go: Cluster API released it"]);
+    assert_eq!(words(&world.look_and_pass()), ["let i-00000001 go: its Machine is drained"]);
     for _ in 0..3 {
         world.wait(5);
         assert!(words(&world.look_and_pass()).iter().all(|word| !word.starts_with("let ")));
@@ -71,7 +72,7 @@ fn what_died_before_its_drain_ended_is_excluded_from_draining_and_let_go() {
     let listed = |plan: &foo_planner::Plan| plan.report.provider_ids.as_ref().map(Vec::len);
     assert_eq!(listed(&plan), Some(3), "core would delete its Node before it knows");
     assert_eq!(listed(&world.look_and_pass()), Some(2), "its id is listed no more");
-    assert!(plan.report.events.iter().any(|event| event.reason == "InstanceVanished"));
+    assert!(plan.report.events.iter().any(|event| event.reason == "InstanceMissing"));
     world.settle();
     assert_eq!(world.kube.alive().len(), 3, "made up for");
 }
@@ -103,9 +104,9 @@ fn r7_a_successor_goes_on_with_heartbeats_and_with_the_deadline() {
     assert!(words(&world.look_and_pass()).iter().all(|word| !word.starts_with("let ")));
     world.wait(60);
     let plan = world.look_and_pass();
-    let given_up = "let i-00000001 go: AWS waits no longer than 48 hours; its drain has not ended";
+    let given_up = "let i-00000001 go: AWS waits for at most 48 hours, and the drain has not finished";
     assert!(words(&plan).contains(&given_up.to_owned()), "{:?}", words(&plan));
-    assert!(plan.report.events.iter().any(|event| event.reason == "DrainCutShort"));
+    assert!(plan.report.events.iter().any(|event| event.reason == "DrainIncomplete"));
 }
 
 #[test]

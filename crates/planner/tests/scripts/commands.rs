@@ -3,9 +3,9 @@
 use super::forms::{Form, Value};
 use super::print;
 use crate::world::{Launches, Pool, World, content, somebody_elses};
-use foo_model::SignalKind;
 use foo_model::names::TAG_INSTALLATION;
-use foo_planner::desired::{Blocked, OnFailure, PausedBy, Rebalance, Strategy, VictimPolicy, Wanted};
+use foo_model::{Reason, SignalKind};
+use foo_planner::desired::{OnFailure, PausedBy, Rebalance, Strategy, VictimPolicy, Wanted};
 use foo_planner::observed::Finalizer;
 use foo_planner::{Goal, Look};
 
@@ -238,16 +238,12 @@ const INPUTS: &[Command] = &[
     ),
     command(
         "block-template",
-        Form::WordAndText(["REASON", "MESSAGE"], |world, reason, message| {
-            world.desired.template = Wanted::Blocked(Blocked::new(reason, message));
-        }),
+        Form::Blocked(|world, blocked| world.desired.template = Wanted::Blocked(blocked)),
         "the content of the template cannot be determined",
     ),
     command(
         "input-missing",
-        Form::WordAndText(["REASON", "MESSAGE"], |world, reason, message| {
-            world.desired.missing = vec![Blocked::new(reason, message)];
-        }),
+        Form::Blocked(|world, blocked| world.desired.missing = vec![blocked]),
         "something that the pool needs is not there yet",
     ),
     command("inputs-present", Form::Plain(|world| world.desired.missing.clear()), "everything is there"),
@@ -382,7 +378,7 @@ const GROUP: &[Command] = &[
         "deny-reads",
         Form::Plain(|world| {
             let message = "the IAM action autoscaling:DescribeAutoScalingGroups is missing".to_owned();
-            world.managers[0].view = Look::Failed { reason: "Denied".to_owned(), message };
+            world.managers[0].view = Look::Failed { reason: Reason::AccessDenied, message };
         }),
         "AWS denies the last read of the group",
     ),

@@ -2,7 +2,8 @@
 
 use super::words::{self, Words, names, one_of};
 use crate::world::{Fault, Pool, World};
-use foo_model::{InstanceId, MachineName};
+use foo_model::{InstanceId, MachineName, Reason};
+use foo_planner::desired::Blocked;
 
 /// Words and what each stands for.
 pub(super) type Choices<T> = &'static [(&'static str, T)];
@@ -19,8 +20,8 @@ pub(super) enum Form {
     OptionalNumber(&'static str, fn(&mut World, u32)),
     Word(&'static str, fn(&mut World, &str)),
     TwoWords([&'static str; 2], fn(&mut World, &str, &str)),
-    /// A word, and everything behind it.
-    WordAndText([&'static str; 2], fn(&mut World, &str, &str)),
+    /// A reason of a condition, and its message.
+    Blocked(fn(&mut World, Blocked)),
     Choice(Choices<fn(&mut World)>),
     /// The number of a Machine, counted from 1 by name.
     Machine(fn(&mut World, &MachineName)),
@@ -50,7 +51,7 @@ impl Form {
             Self::Number(what, _) | Self::Word(what, _) => what.to_owned(),
             Self::OptionalNumber(key, _) => format!("[{key}=NUMBER]"),
             Self::TwoWords(what, _) => what.join(" "),
-            Self::WordAndText([word, text], _) => format!("{word} {text} …"),
+            Self::Blocked(_) => "REASON MESSAGE …".to_owned(),
             Self::Choice(choices) => names(choices),
             Self::Machine(_) => "MACHINE".to_owned(),
             Self::MachineAndText(what, _) => format!("MACHINE {what} …"),
@@ -86,9 +87,12 @@ impl Form {
                 let (first, second) = (words.word(first)?.to_owned(), words.word(second)?.to_owned());
                 quiet(move |world| act(world, &first, &second))
             }
-            Self::WordAndText([word, text], act) => {
-                let (word, text) = (words.word(word)?.to_owned(), words.text(text)?.to_owned());
-                quiet(move |world| act(world, &word, &text))
+            Self::Blocked(act) => {
+                let word = words.word("REASON")?;
+                let reason = Reason::parse(word)
+                    .ok_or_else(|| format!("expected a reason of a condition, found {word:?}"))?;
+                let blocked = Blocked::new(reason, words.text("MESSAGE")?);
+                quiet(move |world| act(world, blocked.clone()))
             }
             Self::Choice(choices) => {
                 let act = one_of(choices, words.word(&names(choices))?)?;

@@ -81,7 +81,7 @@ fn an_argument_that_is_missing_is_named() {
         ("ec2-not-found 1", "SECONDS"),
         ("request-remediation 1", "REASON"),
         ("template v2", "DATA_HASH"),
-        ("block-template AmiNotFound", "MESSAGE"),
+        ("block-template ImageNotFound", "MESSAGE"),
         ("adopt-from", "INSTALLATION"),
         ("capacity", "available|unavailable"),
     ] {
@@ -92,6 +92,10 @@ fn an_argument_that_is_missing_is_named() {
 
 #[test]
 fn an_argument_of_another_kind_is_an_error() {
+    assert_eq!(
+        wrong_command("input-missing Nothing at all"),
+        "scenario.txt:4: input-missing: expected a reason of a condition, found \"Nothing\""
+    );
     assert_eq!(
         wrong_command("wait long"),
         "scenario.txt:4: wait: expected SECONDS as a number, found \"long\""

@@ -1,7 +1,7 @@
 use super::NOTHING;
 use crate::world::pool;
 use foo_model::group::GroupStatus;
-use foo_model::{LifecycleState, Process, Protection, SubnetId};
+use foo_model::{LifecycleState, Process, Protection, Reason, SubnetId};
 use foo_planner::desired::{Blocked, Wanted};
 use std::collections::BTreeSet;
 
@@ -73,13 +73,13 @@ fn an_unprotected_instance_that_cannot_be_protected_yet_holds_the_lowering_up() 
 
 #[test]
 fn subnets_that_cannot_be_resolved_stop_the_making_and_nothing_else() {
-    let blocked = Wanted::Blocked(Blocked::new("SubnetsNotFound", "no subnet has these tags"));
+    let blocked = Wanted::Blocked(Blocked::new(Reason::SubnetNotFound, "no subnet has these tags"));
     let mut world = pool().of(1).with(|desired| desired.group.subnets = blocked.clone()).new_world();
     for _ in 0..10 {
         world.round();
     }
     assert!(world.cloud.group.is_none());
-    assert_eq!(world.plan_of(0).report.conditions[0].reason, "SubnetsNotFound");
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, Reason::SubnetNotFound);
     let mut world = pool().of(1).running();
     world.desired.group.subnets = blocked;
     world.scale_to(2);
@@ -92,7 +92,7 @@ fn a_group_that_aws_is_deleting_is_waited_for() {
     world.cloud.group.as_mut().unwrap().status = GroupStatus::Deleting;
     world.scale_to(5);
     assert_eq!(world.writes(), NOTHING);
-    assert_eq!(world.plan_of(0).report.conditions[0].reason, "GroupDeleting");
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, Reason::GroupDeleting);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn launches_that_aws_suspended_by_itself_are_resumed_when_something_else_is_want
     world.cloud.group.as_mut().unwrap().suspended.insert(Process::Launch, reason.to_owned());
     world.look_and_pass();
     let ready = world.plan_of(0).report.conditions[0].clone();
-    assert_eq!(ready.reason, "LaunchSuspended");
+    assert_eq!(ready.reason, Reason::LaunchSuspended);
     assert!(ready.message.contains(reason), "{}", ready.message);
     assert!(!world.writes().iter().any(|word| word.starts_with("resume")), "nothing has changed");
     world.cloud.launches = crate::world::Launches::Work;

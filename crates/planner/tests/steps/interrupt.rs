@@ -104,7 +104,11 @@ fn nothing_at_risk_is_replaced_while_a_roll_out_goes_on() {
     world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
     for _ in 0..60 {
         let plan = world.round();
-        assert!(plan.report.events.iter().all(|event| event.reason != "InstanceAtRisk"), "{:?}", plan.report);
+        assert!(
+            plan.report.events.iter().all(|event| event.reason != "RebalanceRecommended"),
+            "{:?}",
+            plan.report
+        );
     }
     assert!(!world.instances().contains(&first()), "rolled");
 }
@@ -229,7 +233,7 @@ fn recommendations_are_one_round_and_what_came_for_it_stays() {
         not_yet(&mut world, if minute < 15 { 12..=15 } else { 99..=99 });
         world.look();
         let plan = world.pass();
-        let surplus = |reason: &str| reason == "LaunchesCancelled" || reason == "MachineChosen";
+        let surplus = |reason: &str| reason == "LaunchesCancelled" || reason == "MachineDeleted";
         assert!(plan.report.events.iter().all(|event| !surplus(&event.reason)), "{:?}", plan.report.events);
     }
     world.settle();

@@ -46,7 +46,10 @@ fn an_instance_aws_is_ending_takes_its_machine_along() {
     {
         let mut world = pool().of(2).running();
         world.put(0, state);
-        assert_eq!(world.writes(), ["delete Machine workers-00000001 [SameUid]: AWS is ending its instance"]);
+        assert_eq!(
+            world.writes(),
+            ["delete Machine workers-00000001 [SameUid]: AWS is terminating its instance"]
+        );
         world.look_and_pass();
         assert_eq!(world.writes(), NOTHING);
         world.settle();

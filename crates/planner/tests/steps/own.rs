@@ -1,5 +1,6 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
+use foo_model::Reason;
 use foo_model::names::TAG_INSTALLATION;
 use foo_planner::Goal;
 use foo_planner::desired::{Blocked, PausedBy, Wanted};
@@ -18,7 +19,7 @@ fn the_finalizer_comes_before_anything_in_aws() {
 #[test]
 fn a_pool_is_held_as_soon_as_there_is_something_of_it_and_not_before() {
     let mut world = pool().of(1).new_world();
-    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    world.desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "waiting for the owner")];
     world.settle();
     assert_eq!(world.kube.finalizer, Finalizer::Absent, "nothing is made yet");
     world.desired.missing.clear();
@@ -31,7 +32,7 @@ fn a_pool_is_held_as_soon_as_there_is_something_of_it_and_not_before() {
     world.settle();
     world.kube.finalizer = Finalizer::Absent;
     assert_eq!(world.wants(), ["add finalizer"]);
-    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    world.desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "waiting for the owner")];
     assert_eq!(world.wants(), ["add finalizer"], "whatever is missing");
 }
 
@@ -59,7 +60,7 @@ fn a_paused_pool_is_left_alone_whatever_its_goal() {
 #[test]
 fn what_is_missing_stops_creation_and_nothing_else() {
     let mut world = pool().of(2).running();
-    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    world.desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "waiting for the owner")];
     world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d2"));
     world.set_min_by_hand(1);
     assert_eq!(world.wants(), ["update group min=0"], "repaired, but no new version");
@@ -148,7 +149,7 @@ fn the_removal_of_a_pool_leaves_group_and_template_of_another_installation() {
 fn a_template_gets_no_version_before_its_group_was_seen() {
     let mut world = pool().of(1).running();
     world.desired.template = Wanted::Ready(content("v2", "d2"));
-    for view in [Look::Unknown, Look::Failed { reason: "Throttled".to_owned(), message: String::new() }] {
+    for view in [Look::Unknown, Look::Failed { reason: Reason::Throttled, message: String::new() }] {
         world.managers[0].view = view;
         let writes = world.plan_of(0).actions;
         assert!(writes.iter().all(|action| !action.changes_template()), "{writes:?}");
@@ -160,7 +161,7 @@ fn a_template_gets_no_version_before_its_group_was_seen() {
 #[test]
 fn a_move_is_blocked_from_the_first_thing_made_until_the_arn_is_recorded() {
     let mut world = pool().of(1).new_world();
-    world.desired.missing = vec![Blocked::new("OwnerMissing", "waiting for the owner")];
+    world.desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "waiting for the owner")];
     world.settle();
     assert_eq!(world.kube.moves, Moves::Free, "nothing is made yet");
     world.desired.missing.clear();
@@ -198,7 +199,7 @@ fn a_paused_pool_of_which_nothing_was_made_unblocks_its_move_once_that_is_certai
     world.desired.pause = Some(PausedBy::Cluster);
     world.managers[0].view = Look::Unknown;
     assert_eq!(world.plan_of(0).actions, [], "nobody has looked");
-    world.managers[0].view = Look::Failed { reason: "Denied".to_owned(), message: "no".to_owned() };
+    world.managers[0].view = Look::Failed { reason: Reason::AccessDenied, message: "no".to_owned() };
     assert_eq!(world.plan_of(0).actions, [], "nobody could look");
     world.look_and_pass();
     assert_eq!(world.kube.moves, Moves::Free);
@@ -213,7 +214,7 @@ fn said_of_what_is_another_pools(namespace: &str, cluster: &str) -> [String; 2] 
     world.wait(1);
     world.look();
     let plan = world.plan_of(0);
-    ["GroupNotOwned", "LaunchTemplateNotOwned"].map(|reason| {
+    [Reason::GroupNotOwned, Reason::LaunchTemplateNotOwned].map(|reason| {
         let found = plan.report.conditions.iter().find(|condition| condition.reason == reason);
         found.map(|condition| condition.message.clone()).unwrap()
     })

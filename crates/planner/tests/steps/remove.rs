@@ -14,7 +14,7 @@ fn an_instance_that_kubernetes_never_knew_is_ended_directly() {
     assert_eq!(
         world.writes(),
         [
-            "delete Machine workers-00000001 [SameUid]: the pool is being removed",
+            "delete Machine workers-00000001 [SameUid]: the pool is being deleted",
             "update group max=2 desired=2",
             "end i-00000002 (Shrink)"
         ]

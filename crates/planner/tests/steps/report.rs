@@ -1,5 +1,5 @@
 use crate::world::pool;
-use foo_model::LifecycleState;
+use foo_model::{LifecycleState, Reason};
 use foo_planner::desired::Blocked;
 use foo_planner::report::{ConditionKind, Pace, Status};
 
@@ -72,15 +72,15 @@ fn the_autoscalers_condition_is_there_only_for_its_warnings() {
     let mut world = pool().of(1).running();
     assert_eq!(world.plan_of(0).report.conditions.len(), 11);
     world.desired.warnings = vec![
-        Blocked::new("AutoscalerBoundsInvalid", "max is below min"),
-        Blocked::new("SpotPriceLow", "the spot price is below the market's"),
+        Blocked::new(Reason::AutoscalerAnnotationsInvalid, "max is below min"),
+        Blocked::new(Reason::MultipleMachinePools, "MachinePool b names it, too"),
     ];
     let report = world.plan_of(0).report;
     let last = report.conditions.last().unwrap();
     assert_eq!((last.kind, last.status), (ConditionKind::AutoscalerReady, Status::False));
     assert_eq!(
         (report.conditions[0].status, report.conditions[0].message.as_str()),
-        (Status::True, "1 of 1 instance in service; warning: the spot price is below the market's")
+        (Status::True, "1 of 1 instance in service; warning: MachinePool b names it, too")
     );
 }
 
@@ -103,9 +103,12 @@ fn credentials_that_are_refused_are_the_reason() {
     let mut world = pool().of(1).running();
     let message = "the IAM action autoscaling:DescribeAutoScalingGroups is missing".to_owned();
     world.managers[0].view =
-        foo_planner::Look::Failed { reason: "Denied".to_owned(), message: message.clone() };
+        foo_planner::Look::Failed { reason: Reason::AccessDenied, message: message.clone() };
     let report = world.plan_of(0).report;
-    assert_eq!((report.conditions[0].reason.as_str(), &report.conditions[0].message), ("Denied", &message));
+    assert_eq!(
+        (report.conditions[0].reason.as_str(), &report.conditions[0].message),
+        ("AccessDenied", &message)
+    );
     assert_eq!(
         (report.conditions[2].kind, report.conditions[2].status),
         (ConditionKind::CredentialsReady, Status::False)
@@ -129,7 +132,7 @@ fn a_wish_above_the_ceiling_is_told() {
     let told = |world: &mut crate::world::World| {
         let conditions = world.plan_of(0).report.conditions;
         let up = conditions.iter().find(|one| one.kind == ConditionKind::ScalingUp).unwrap();
-        (up.status, up.reason.clone(), conditions[0].reason.clone(), conditions[0].message.clone())
+        (up.status, up.reason, conditions[0].reason, conditions[0].message.clone())
     };
     assert_eq!((told(&mut world).1.as_str(), told(&mut world).2.as_str()), ("NotScalingUp", "Ready"));
     world.desired.size = foo_planner::desired::Size::Replicas { wanted: 5, ceiling: Some(2) };
@@ -138,17 +141,18 @@ fn a_wish_above_the_ceiling_is_told() {
         (status, reason.as_str(), ready.as_str()),
         (Status::False, "MaxSizeReached", "ReadyAtMaxSize")
     );
-    assert!(message.ends_with("the MachinePool wishes for 5 replicas, spec.maxSize allows 2"), "{message}");
+    assert!(message.ends_with("the MachinePool requests 5 replicas, but spec.maxSize is 2"), "{message}");
 }
 
 #[test]
 fn a_first_look_that_fails_is_the_reason_whatever_it_failed_for() {
     let (no, unknown) = (Status::False, Status::Unknown);
-    for (reason, status) in [("WrongAccount", no), ("IdentityNotAllowed", no), ("Throttled", unknown)] {
+    for (reason, status) in
+        [(Reason::WrongAccount, no), (Reason::IdentityNotAllowed, no), (Reason::Throttled, unknown)]
+    {
         let mut world = pool().of(1).running();
         world.restart(0);
-        world.managers[0].view =
-            foo_planner::Look::Failed { reason: reason.to_owned(), message: "so AWS says".to_owned() };
+        world.managers[0].view = foo_planner::Look::Failed { reason, message: "so AWS says".to_owned() };
         let report = world.plan_of(0).report;
         assert_eq!(report.conditions[0].reason, reason);
         assert_eq!(

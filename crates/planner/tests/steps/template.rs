@@ -1,13 +1,13 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
-use foo_model::{SpecHash, TemplateRecord, TemplateVersion};
+use foo_model::{Reason, SpecHash, TemplateRecord, TemplateVersion};
 use foo_planner::desired::Wanted;
 use foo_planner::report::ConditionKind;
 use foo_planner::{Look, Plan};
 
 fn condition(plan: &Plan) -> &str {
     let found = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::LaunchTemplateReady);
-    &found.unwrap().reason
+    found.unwrap().reason.as_str()
 }
 
 #[test]
@@ -58,13 +58,16 @@ fn a_group_that_launches_from_latest_is_pinned_to_a_version() {
 fn a_failed_look_is_said_and_asked_again_last() {
     let mut world = pool().of(2).running();
     world.managers[0].template = Look::Failed {
-        reason: "Denied".to_owned(),
+        reason: Reason::AccessDenied,
         message: "ec2:DescribeLaunchTemplates is missing".to_owned(),
     };
     world.scale_to(3);
     assert_eq!(world.wants(), ["update group max=3 desired=3", "look at template"], "it holds nothing up");
     let plan = world.plan_of(0);
-    assert_eq!((condition(&plan), plan.report.conditions[0].reason.as_str()), ("Denied", "Denied"));
+    assert_eq!(
+        (condition(&plan), plan.report.conditions[0].reason.as_str()),
+        ("AccessDenied", "AccessDenied")
+    );
 }
 
 fn with_versions(world: &mut World, count: i64) {
@@ -141,9 +144,9 @@ fn a_template_without_our_tags_is_read_again_at_growing_pauses() {
     }
     assert!((5..=9).contains(&reads.len()), "{reads:?}");
     assert!(reads[1] - reads[0] <= 11 && reads[3] - reads[2] > reads[2] - reads[1], "{reads:?}");
-    assert_eq!(world.plan_of(0).report.conditions[0].reason, "LaunchTemplateNotOwned");
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, Reason::LaunchTemplateNotOwned);
     world.cloud.template.as_mut().unwrap().tags = tags;
     world.wait(600);
     world.settle();
-    assert_eq!(world.plan_of(0).report.conditions[0].reason, "Ready");
+    assert_eq!(world.plan_of(0).report.conditions[0].reason, Reason::Ready);
 }

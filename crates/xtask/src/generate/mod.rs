@@ -3,6 +3,7 @@
 //! Each submodule knows one kind of file and returns its text; only this module touches the disk.
 
 mod api_reference;
+mod conditions;
 mod crd;
 mod file;
 mod iam;
@@ -19,6 +20,7 @@ pub fn files() -> Result<Vec<Generated>> {
     files.extend(rbac::files()?);
     files.extend(iam::files()?);
     files.push(api_reference::file()?);
+    files.push(conditions::file()?);
     Ok(files)
 }
 

@@ -118,7 +118,7 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         };
         let one = ["workers", "-n", "explained"];
         let text = explained(&one).await?;
-        assert!(text.contains("2 wished for, 2 exist, 2 ready, 2 up to date\nReady for "), "{text}");
+        assert!(text.contains("2 desired, 2 current, 2 ready, 2 up to date\nReady for "), "{text}");
         assert!(text.contains("all 2 are in service, Ready and up to date"), "{text}");
         for all in [&["--namespace", "explained"][..], &["-A"]] {
             let text = explained(all).await?;

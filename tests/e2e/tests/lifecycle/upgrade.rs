@@ -137,7 +137,7 @@ async fn goes_back(world: &mut World) -> Result<()> {
 fn is_useful(tree: &str) -> Result<()> {
     let conditions = [
         ("FooCluster upgraded/upgraded", "Ready", "NetworkFound"),
-        ("FooControlPlane upgraded/upgraded", "Available", "ApiServerAnswers"),
+        ("FooControlPlane upgraded/upgraded", "Available", "ApiServerReachable"),
         ("Machine upgraded/workers-", "InfrastructureReady", "InService"),
     ];
     for (object, condition, reason) in conditions {

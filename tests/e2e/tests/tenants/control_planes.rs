@@ -58,7 +58,7 @@ fn a_control_plane_writes_no_kubeconfig_but_that_of_the_cluster_that_names_it() 
         // A Secret of that name that somebody else wrote is left as it is.
         writes(world, &secret_of_others("taken-kubeconfig")).await?;
         with_kubeconfig(world, "taken", world.api().kubeconfig()).await?;
-        let said = ("Available", "KubeconfigSecretNotOurs");
+        let said = ("Available", "KubeconfigSecretNotOwned");
         is_refused(world, Kind::FooControlPlane, NAMESPACE, "taken", said).await?;
         let left = as_tenant(
             world,
@@ -100,7 +100,7 @@ fn a_kubeconfig_cannot_make_the_manager_run_read_or_trust_anything() {
                 "runs",
                 user(exec)?,
                 "ExecCredentialsNotSupported",
-                "Cluster API refuses kubeconfigs with exec plugins",
+                "Cluster API does not support kubeconfigs with exec plugins",
             ),
             ("reads", user(token)?, "KubeconfigInvalid", "the kubeconfig names files"),
             (

@@ -42,10 +42,10 @@ fn secrets_of_others() -> Vec<Attempt> {
         attempt(
             "copied",
             "copied",
-            "BootstrapDataForeign",
+            "BootstrapDataNotAllowed",
             "holds a kubeconfig, which is never given to instances",
         ),
-        attempt("foreign", "foreign", "BootstrapDataForeign", "belongs to Cluster victim by its label"),
+        attempt("foreign", "foreign", "BootstrapDataNotAllowed", "belongs to Cluster victim by its label"),
     ]
 }
 

@@ -85,7 +85,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
         }
         Err(error) => {
             tracing::debug!(%error, node, "not cordoned");
-            Err(format!("cluster {cluster}: its API server did not do it"))
+            Err(format!("cluster {cluster}: its API server did not accept the change"))
         }
     }
 }
@@ -102,11 +102,9 @@ pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
         let (reason, message) = match why {
             None => (
                 "NodeCordoned",
-                format!(
-                    "cordoned, since AWS recommends to replace their spot instances: the Nodes of {machines}"
-                ),
+                format!("Cordoned the Nodes of {machines}: AWS recommends replacing their spot instances"),
             ),
-            Some(why) => ("CordonFailed", format!("cannot cordon the Nodes of {machines}: {why}")),
+            Some(why) => ("CordonFailed", format!("Cannot cordon the Nodes of {machines}: {why}")),
         };
         Event { severity: Severity::Warning, reason: reason.to_owned(), message, about: About::Nothing }
     };
@@ -133,8 +131,8 @@ mod tests {
         let told: Vec<String> =
             told(&outcomes).into_iter().map(|event| format!("{} {}", event.reason, event.message)).collect();
         let expected = [
-            "NodeCordoned cordoned, since AWS recommends to replace their spot instances: the Nodes of m-1, m-2, m-3 and 2 more",
-            "CordonFailed cannot cordon the Nodes of m-6, m-7: no",
+            "NodeCordoned Cordoned the Nodes of m-1, m-2, m-3 and 2 more: AWS recommends replacing their spot instances",
+            "CordonFailed Cannot cordon the Nodes of m-6, m-7: no",
         ];
         assert_eq!(told, expected);
     }

@@ -92,7 +92,7 @@ impl Done {
         Some(Event {
             severity: Severity::Warning,
             reason: "LaunchTemplateWarning".to_owned(),
-            message: format!("EC2 makes the launch template, and warns of it: {warning}"),
+            message: format!("EC2 created the launch template and warns: {warning}"),
             about: About::Nothing,
         })
     }
@@ -420,7 +420,7 @@ impl Hands<'_> {
             OnlyIf::SameUid => None,
             OnlyIf::StillMarked { wish } => {
                 if !live.annotations().contains_key(names::DELETE_MACHINE_ANNOTATION) {
-                    return Ok(Done::Overtaken("its removal mark was taken back"));
+                    return Ok(Done::Overtaken("its mark for deletion was removed"));
                 }
                 if let Some(why) = self.wish_exceeds(wish).await? {
                     return Ok(Done::Overtaken(why));
@@ -445,8 +445,8 @@ impl Hands<'_> {
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
         Ok(match live.spec.replicas.map(content::unsigned) {
-            None => Some("the MachinePool does not say how many replicas it wishes for"),
-            Some(live) if live > wish => Some("the wish was raised meanwhile"),
+            None => Some("the MachinePool has no spec.replicas"),
+            Some(live) if live > wish => Some("replicas were raised meanwhile"),
             Some(_) => None,
         })
     }

@@ -6,11 +6,9 @@ use crate::pool::names;
 use crate::pool::output::failure_report;
 use foo_cloud::observer::Seen;
 use foo_model::GroupName;
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
-
-/// The pool lives in another account than the one that is looked at; looking closely changes nothing about that.
-pub(in crate::pool) const WRONG_ACCOUNT: &str = "WrongAccount";
 
 /// Why the account we look at is not the one the pool was made in, or cannot be told.
 ///
@@ -33,13 +31,16 @@ pub(super) async fn mismatch(
     match account {
         Ok(account) if account == made_in => None,
         Ok(account) => Some(Blocked::new(
-            WRONG_ACCOUNT,
-            format!("the credentials belong to account {account}, the pool was made in {made_in}"),
+            Reason::WrongAccount,
+            format!("the credentials belong to account {account}, but the pool was created in {made_in}"),
         )),
         Err(error) => {
-            let reason: &'static str = error.kind.into();
+            let reason = error.kind.into();
             let error = failure_report::in_words(&error, &region.key.region);
-            Some(Blocked::new(reason, format!("the account cannot be told: {error}")))
+            Some(Blocked::new(
+                reason,
+                format!("the account of the credentials cannot be determined: {error}"),
+            ))
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::kubeconfig::{self, KUBECONFIG_SUFFIX};
 use crate::pool::reads::{ReadSecret, Reads};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::patterns::is_object_name;
-use foo_model::Timestamp;
+use foo_model::{Reason, Timestamp};
 use foo_planner::desired::Blocked;
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
@@ -36,7 +36,7 @@ pub(in crate::pool) async fn bootstrap_data(
         .filter(|name| !name.is_empty());
     let Some(name) = name else {
         return BootstrapData::Missing(Blocked::new(
-            "WaitingForBootstrapData",
+            Reason::WaitingForBootstrapData,
             "the MachinePool has no bootstrap data Secret yet",
         ));
     };
@@ -85,7 +85,7 @@ async fn read(client: &Client, namespace: &str, name: &str, cluster: &str, now: 
         Ok(None) => (
             None,
             Err(Blocked::new(
-                "BootstrapDataSecretNotFound",
+                Reason::BootstrapDataSecretNotFound,
                 format!("Secret {name} with the bootstrap data does not exist"),
             )),
         ),
@@ -94,7 +94,7 @@ async fn read(client: &Client, namespace: &str, name: &str, cluster: &str, now: 
             (
                 None,
                 Err(Blocked::new(
-                    "BootstrapDataSecretUnreadable",
+                    Reason::BootstrapDataSecretUnreadable,
                     format!("Secret {name} with the bootstrap data cannot be read"),
                 )),
             )
@@ -108,7 +108,7 @@ async fn read(client: &Client, namespace: &str, name: &str, cluster: &str, now: 
 fn may_be_bootstrap_data(name: &str) -> Result<(), Blocked> {
     let invalid = |what: &str| {
         let message = format!("MachinePool.spec.template.spec.bootstrap.dataSecretName {name:?} {what}");
-        Err(Blocked::new("BootstrapDataSecretNameInvalid", message))
+        Err(Blocked::new(Reason::BootstrapDataSecretNameInvalid, message))
     };
     if !is_object_name(name) {
         return invalid("cannot be the name of a Secret");
@@ -120,8 +120,9 @@ fn may_be_bootstrap_data(name: &str) -> Result<(), Blocked> {
 }
 
 fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> {
-    let foreign =
-        |message: String| Err(Blocked::new("BootstrapDataForeign", format!("Secret {name} {message}")));
+    let foreign = |message: String| {
+        Err(Blocked::new(Reason::BootstrapDataNotAllowed, format!("Secret {name} {message}")))
+    };
     if let Some(other) = secret.labels().get(CLUSTER_NAME_LABEL).filter(|label| *label != cluster) {
         return foreign(format!(
             "belongs to Cluster {other} by its label {CLUSTER_NAME_LABEL}; it is not given to instances"
@@ -130,7 +131,7 @@ fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> 
     let bytes = secret.data.and_then(|mut data| data.remove(SECRET_VALUE_KEY)).map(|bytes| bytes.0);
     match bytes.filter(|bytes| !bytes.is_empty()) {
         None => Err(Blocked::new(
-            "BootstrapDataInvalid",
+            Reason::BootstrapDataInvalid,
             format!("Secret {name:?} has no bootstrap data under the key {SECRET_VALUE_KEY:?}"),
         )),
         Some(bytes) if kubeconfig::looks_like_one(&bytes) => {

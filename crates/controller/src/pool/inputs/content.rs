@@ -6,7 +6,7 @@
 use crate::pool::names::hex;
 use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
 use foo_model::{
-    ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, SecurityGroupId, SpecHash,
+    ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, Reason, SecurityGroupId, SpecHash,
     SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
 };
 use foo_planner::desired::{Blocked, Template};
@@ -42,7 +42,7 @@ pub(in crate::pool) struct Facts {
 pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Template, Blocked> {
     if facts.user_data.len() > USER_DATA_LIMIT {
         return Err(Blocked::new(
-            "UserDataTooLarge",
+            Reason::UserDataTooLarge,
             format!(
                 "the bootstrap data in Secret {} has {} bytes, EC2 takes at most {USER_DATA_LIMIT}",
                 facts.data_secret_name,
@@ -273,7 +273,7 @@ mod tests {
     fn user_data_over_the_limit_is_refused_in_words() {
         let blocked =
             template(&spec(), Facts { user_data: vec![0; USER_DATA_LIMIT + 1], ..facts() }).unwrap_err();
-        assert_eq!(blocked.reason, "UserDataTooLarge");
+        assert_eq!(blocked.reason, Reason::UserDataTooLarge);
         assert!(blocked.message.contains("16385 bytes"), "{}", blocked.message);
     }
 }

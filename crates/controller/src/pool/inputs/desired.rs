@@ -13,7 +13,7 @@ use crate::lookup;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_model::{DeletionTimeouts, Seconds, SecurityGroupId, SubnetId};
+use foo_model::{DeletionTimeouts, Reason, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
     Blocked, Desired, Goal, GroupWish, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
@@ -54,7 +54,7 @@ pub(in crate::pool) async fn desired(
     let tags = tags(spec, identity);
     let template = match (gathered.goal, data) {
         (Goal::Remove | Goal::LetGo, _) => {
-            Wanted::Blocked(Blocked::new("Deleting", "the pool is being removed"))
+            Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
         (Goal::Run, BootstrapData::Bytes(bytes)) => {
@@ -69,7 +69,9 @@ pub(in crate::pool) async fn desired(
             limits.subnets(subnets.iter().map(SubnetId::as_str))?;
             Ok(subnets)
         })),
-        Goal::Remove | Goal::LetGo => Wanted::Blocked(Blocked::new("Deleting", "the pool is being removed")),
+        Goal::Remove | Goal::LetGo => {
+            Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
+        }
     };
     let mut missing = missing(gathered);
     let size = match size(gathered) {
@@ -89,8 +91,12 @@ pub(in crate::pool) async fn desired(
 
 /// What is wanted of a pool whose AWS is not known, or of no use for this reason: that it stays as it is.
 pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
-    let unknown =
-        || Blocked::new("WaitingForClusterInfrastructure", "the FooCluster and its region are not known yet");
+    let unknown = || {
+        Blocked::new(
+            Reason::WaitingForClusterInfrastructure,
+            "the FooCluster and its region are not known yet",
+        )
+    };
     let mut missing = missing(gathered);
     // What is missing first is the cause of all else.
     let waiting = because.or_else(|| missing.first()).cloned().unwrap_or_else(unknown);
@@ -155,20 +161,21 @@ pub(in crate::pool) fn missing(gathered: &Gathered) -> Vec<Blocked> {
     let mut missing = Vec::new();
     if gathered.machine_pool.is_none() {
         missing.push(Blocked::new(
-            "WaitingForMachinePool",
-            "no MachinePool owns this FooMachinePool yet: one must name it in spec.template.spec.infrastructureRef",
+            Reason::WaitingForMachinePool,
+            "no MachinePool owns this FooMachinePool yet: one must reference it in \
+             spec.template.spec.infrastructureRef",
         ));
     }
     missing.extend(turned_away(gathered));
     match &gathered.cluster {
-        None => missing.push(Blocked::new("WaitingForCluster", "the Cluster does not exist yet")),
+        None => missing.push(Blocked::new(Reason::WaitingForCluster, "the Cluster does not exist yet")),
         Some(cluster) if !cluster.infrastructure_provisioned() => missing.push(Blocked::new(
-            "WaitingForClusterInfrastructure",
+            Reason::WaitingForClusterInfrastructure,
             format!("the Cluster's infrastructure is not provisioned yet{}", what_it_says(gathered)),
         )),
         Some(_) if gathered.foo_cluster.is_none() => missing.push(Blocked::new(
-            "WaitingForClusterInfrastructure",
-            "the Cluster's infrastructureRef names no FooCluster that exists",
+            Reason::WaitingForClusterInfrastructure,
+            "the Cluster's infrastructureRef references no existing FooCluster",
         )),
         Some(_) => {}
     }
@@ -183,10 +190,10 @@ fn turned_away(gathered: &Gathered) -> Option<Blocked> {
     let is_named = named.kind == "FooMachinePool" && named.name == name;
     (!is_named).then(|| {
         Blocked::new(
-            "NotReferenced",
+            Reason::NotReferenced,
             format!(
-                "MachinePool {} names {} {} now: delete FooMachinePool {name}, whose instances are then drained and \
-                 terminated, or name it again in spec.template.spec.infrastructureRef",
+                "MachinePool {} references {} {} now: delete FooMachinePool {name}, whose instances are then drained \
+                 and terminated, or reference it again in spec.template.spec.infrastructureRef",
                 machine_pool.name_any(),
                 named.kind,
                 named.name
@@ -216,9 +223,9 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     // Core's webhook always sets replicas. An object that lost the field must not drain its pool down to a default.
     let Some(wanted) = machine_pool.spec.replicas.map(content::unsigned) else {
         return Err(Blocked::new(
-            "ReplicasUnknown",
+            Reason::ReplicasUnknown,
             format!(
-                "MachinePool {} does not say how many replicas it wishes for: set spec.replicas",
+                "MachinePool {} does not say how many replicas it requests: set spec.replicas",
                 machine_pool.name_any()
             ),
         ));
@@ -228,10 +235,10 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     }
     let Some(bounds) = &spec.autoscaling else {
         return Err(Blocked::new(
-            "AutoscalingBoundsMissing",
+            Reason::AutoscalingBoundsMissing,
             format!(
-                "the MachinePool carries {}: set spec.autoscaling.minSize and maxSize of this FooMachinePool, or take \
-                 the annotation off the MachinePool",
+                "the MachinePool has the annotation {}: set spec.autoscaling.minSize and maxSize of this \
+                 FooMachinePool, or remove the annotation from the MachinePool",
                 names::REPLICAS_MANAGED_BY_ANNOTATION
             ),
         ));
@@ -275,7 +282,7 @@ fn autoscaler_warning(gathered: &Gathered) -> Option<Blocked> {
     };
     complaint.map(|what| {
         Blocked::new(
-            "AutoscalerAnnotationsInvalid",
+            Reason::AutoscalerAnnotationsInvalid,
             format!(
                 "cluster-autoscaler ignores all its node groups because of this MachinePool's annotations: {what}"
             ),
@@ -331,9 +338,9 @@ fn foreign_tag(spec: &api::FooMachinePoolSpec, identity: &Identity) -> Result<()
     match spec.tags.keys().find(|key| claims_another_cluster(key, identity)) {
         None => Ok(()),
         Some(key) => Err(Blocked::new(
-            "TagNotAllowed",
+            Reason::TagNotAllowed,
             format!(
-                "spec.tags: {key:?} is for instances of another Cluster; it is left out: take it out of the spec"
+                "spec.tags: {key:?} is for instances of another Cluster and is not set: remove it from the spec"
             ),
         )),
     }
@@ -350,18 +357,18 @@ async fn template(
 ) -> Result<Template, Blocked> {
     let spec = &gathered.pool.spec;
     let image = lookups.image(&spec.ami.id.as_str().into(), asking).await.map_err(|error| {
-        lookup::failed("ImageNotFound", &format!("image {}", lookup::shown(&spec.ami.id)), &error)
+        lookup::failed(Reason::ImageNotFound, &format!("image {}", lookup::shown(&spec.ami.id)), &error)
     })?;
     if !image.available {
         return Err(Blocked::new(
-            "ImageNotAvailable",
+            Reason::ImageNotAvailable,
             format!("image {} is not available", lookup::shown(&spec.ami.id)),
         ));
     }
     let types = types.as_ref().map_err(Clone::clone)?;
     if let Some(other) = types.iter().find(|kind| kind.architecture != image.architecture) {
         return Err(Blocked::new(
-            "ArchitectureMismatch",
+            Reason::ArchitectureMismatch,
             format!(
                 "image {} is built for {}, instance type {} runs {}",
                 lookup::shown(&spec.ami.id),
@@ -400,7 +407,7 @@ pub(in crate::pool) async fn instance_types(
     for name in content::instance_types(spec) {
         let kind = lookups.instance_type(&name, asking).await.map_err(|error| {
             lookup::failed(
-                "InstanceTypeNotFound",
+                Reason::InstanceTypeNotFound,
                 &format!("instance type {}", lookup::shown(name.as_str())),
                 &error,
             )
@@ -428,16 +435,16 @@ async fn security_groups(
                 asking,
             )
             .await
-            .map_err(|error| lookup::failed("SecurityGroupNotFound", &what, &error))?;
+            .map_err(|error| lookup::failed(Reason::SecurityGroupNotFound, &what, &error))?;
         if found.is_empty() {
-            return Err(Blocked::new("SecurityGroupNotFound", format!("{what} does not exist")));
+            return Err(Blocked::new(Reason::SecurityGroupNotFound, format!("{what} does not exist")));
         }
         if let Some(other) =
             found.iter().find(|group| network.is_some_and(|network| group.vpc != network.vpc_id))
         {
             return Err(Blocked::new(
-                "SecurityGroupOutsideCluster",
-                format!("security group {} belongs to VPC {}, not to the FooCluster's", other.id, other.vpc),
+                Reason::SecurityGroupOutsideCluster,
+                format!("security group {} is in VPC {}, not in the FooCluster's", other.id, other.vpc),
             ));
         }
         ids.extend(found.into_iter().map(|group| group.id));
@@ -454,7 +461,7 @@ async fn subnets(
         gathered.foo_cluster.as_ref().and_then(|cluster| cluster.status.as_ref()?.network.clone())
     else {
         return Err(Blocked::new(
-            "WaitingForClusterInfrastructure",
+            Reason::WaitingForClusterInfrastructure,
             "the FooCluster has not found its network yet",
         ));
     };
@@ -467,14 +474,14 @@ async fn subnets(
         let found = lookups
             .subnets(&lookup::query(reference, Some(&network.vpc_id)), asking)
             .await
-            .map_err(|error| lookup::failed("SubnetNotFound", &what, &error))?;
+            .map_err(|error| lookup::failed(Reason::SubnetNotFound, &what, &error))?;
         if found.is_empty() {
-            return Err(Blocked::new("SubnetNotFound", format!("{what} does not exist")));
+            return Err(Blocked::new(Reason::SubnetNotFound, format!("{what} does not exist")));
         }
         for subnet in found {
             if !network.subnets.iter().any(|known| known.id == subnet.id.as_str()) {
                 return Err(Blocked::new(
-                    "SubnetOutsideCluster",
+                    Reason::SubnetOutsideCluster,
                     format!("subnet {} is not one of the FooCluster's subnets", subnet.id),
                 ));
             }
@@ -498,7 +505,7 @@ fn default_subnets(
         .collect();
     if let Some(zone) = domains.iter().find(|zone| !eligible.iter().any(|subnet| &subnet.zone == *zone)) {
         return Err(Blocked::new(
-            "NoSubnetInFailureDomain",
+            Reason::NoSubnetInFailureDomain,
             format!("the FooCluster has no subnet in failure domain {zone}"),
         ));
     }

@@ -8,8 +8,8 @@ use crate::owners;
 use crate::watch::{ByName, Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
-use foo_model::InstanceId;
 use foo_model::names::machine_name;
+use foo_model::{InstanceId, Reason};
 use foo_planner::desired::{Blocked, Goal, Identity, PausedBy};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -113,9 +113,10 @@ impl Caches {
         self.unreadable.iter().find_map(|(kind, unreadable)| {
             let (name, error) = unreadable.all_in(namespace).pop_first()?;
             let message = format!(
-                "{kind} {name} cannot be read, and nothing is done in this namespace until it can be or is gone: {error}"
+                "{kind} {name} cannot be read, and nothing is done in this namespace until it is repaired or deleted: \
+                 {error}"
             );
-            Some(Blocked::new("UnreadableObject", message))
+            Some(Blocked::new(Reason::UnreadableObject, message))
         })
     }
 

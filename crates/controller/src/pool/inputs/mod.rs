@@ -29,6 +29,7 @@ use desired::BootstrapData;
 use foo_api::FooMachinePool;
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::Asking;
+use foo_model::Reason;
 use foo_model::hook::HookConfig;
 use foo_model::{FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::Observed;
@@ -145,7 +146,7 @@ impl Pools {
         state: &PoolState,
     ) -> Result<Vec<InstanceTypeInfo>, Blocked> {
         let Some(region) = region else {
-            return Err(Blocked::new("WaitingForClusterInfrastructure", "the region is not known yet"));
+            return Err(Blocked::new(Reason::WaitingForClusterInfrastructure, "the region is not known yet"));
         };
         desired::instance_types(&gathered.pool.spec, &region.lookups, asking(state, gathered)).await
     }
@@ -167,7 +168,7 @@ impl Pools {
                 bootstrap_secret::bootstrap_data(client, secrets, gathered, &mut state.reads, now, period)
                     .await
             }
-            Goal::Remove | Goal::LetGo => BootstrapData::Missing(Blocked::new("Deleting", "")),
+            Goal::Remove | Goal::LetGo => BootstrapData::Missing(Blocked::new(Reason::Deleting, "")),
         };
         let limits = self.context.identities.limits(gathered.identity_ref());
         let asking = asking(state, gathered);
@@ -282,7 +283,10 @@ fn seen(
     let is_made = gathered.pool.spec.provider_id.is_some();
     let template =
         if matches!(group, Look::Unknown) && matches!(state.watching, Watching::Here(..)) && is_made {
-            observe::untrusted(&Blocked::new("Awaited", "the Auto Scaling group has not been looked at yet"))
+            observe::untrusted(&Blocked::new(
+                Reason::NotYetObserved,
+                "the Auto Scaling group has not been read yet",
+            ))
         } else {
             observe::template(&region.observer, identity, state.reads.template.as_ref())
         };

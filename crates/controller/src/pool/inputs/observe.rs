@@ -12,7 +12,8 @@ use foo_cloud::{CloudError, ErrorKind};
 use foo_model::names::QUARANTINE_ANNOTATION;
 use foo_model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
-    LifecycleState, Machine, MachineName, NodeState, RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
+    LifecycleState, Machine, MachineName, NodeState, Reason, RemovalMark, Seconds, SpecHash, Timestamp, Uid,
+    Zone,
 };
 use foo_planner::desired::{Blocked, Identity};
 use foo_planner::observed::{Finalizer, Look, Moves, Quarantine, Stray, Verdict};
@@ -29,15 +30,14 @@ pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName
     match (observer.trouble(name), unseen) {
         (Some((_, error)), Some(since)) if view.is_some() => return failed_since(&error, since),
         (Some((_, error)), _) if view.is_none() && error.kind == ErrorKind::Unreachable => {
-            let reason: &'static str = error.kind.into();
             let message = crate::cluster::unreachable(region, &error.to_string());
-            return Look::Failed { reason: reason.to_owned(), message };
+            return Look::Failed { reason: error.kind.into(), message };
         }
         (Some((_, error)), _) if view.is_none() || needs_a_human(&error) => return failed(&error),
         (None, Some(since)) => {
             let message =
-                format!("Auto Scaling group {name} has not been looked at since {}", to_the_second(since));
-            return Look::Failed { reason: "NotObserved".to_owned(), message };
+                format!("Auto Scaling group {name} has not been read since {}", to_the_second(since));
+            return Look::Failed { reason: Reason::ObservationStale, message };
         }
         (Some(_), _) | (None, None) => {}
     }
@@ -55,20 +55,18 @@ pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName
 
 /// A look that is not to be believed.
 pub(in crate::pool) fn untrusted<T>(doubt: &Blocked) -> Look<T> {
-    Look::Failed { reason: doubt.reason.clone(), message: doubt.message.clone() }
+    Look::Failed { reason: doubt.reason, message: doubt.message.clone() }
 }
 
 /// A failed look, in the planner's words.
 pub(in crate::pool) fn failed<T>(error: &CloudError) -> Look<T> {
-    let reason: &'static str = error.kind.into();
-    Look::Failed { reason: reason.to_owned(), message: error.to_string() }
+    Look::Failed { reason: error.kind.into(), message: error.to_string() }
 }
 
 /// A failed look after others that did not fail, in the planner's words.
 fn failed_since<T>(error: &CloudError, since: Timestamp) -> Look<T> {
-    let reason: &'static str = error.kind.into();
-    let message = format!("{error}; the last look was taken at {}", to_the_second(since));
-    Look::Failed { reason: reason.to_owned(), message }
+    let message = format!("{error}; last read at {}", to_the_second(since));
+    Look::Failed { reason: error.kind.into(), message }
 }
 
 fn to_the_second(moment: Timestamp) -> String {

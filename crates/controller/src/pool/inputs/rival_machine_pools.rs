@@ -4,6 +4,7 @@
 
 use super::gather::Gathered;
 use foo_api::conditions;
+use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use kube::ResourceExt;
@@ -14,11 +15,11 @@ pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
     (!gathered.rivals.is_empty()).then(|| {
         let others = some_names(gathered.rivals.iter().map(String::as_str));
         Blocked::new(
-            "NamedTwice",
+            Reason::MultipleMachinePools,
             format!(
-                "this FooMachinePool is also named by MachinePool {others}, which gets nothing, since MachinePool {owner} owns \
-                 it: name another one in spec.template.spec.infrastructureRef there, and only then delete what is not \
-                 wanted, since Cluster API deletes what a MachinePool names along with it"
+                "MachinePool {others} also references this FooMachinePool, and gets no instances, since MachinePool \
+                 {owner} owns it: reference another one in spec.template.spec.infrastructureRef there, and only then \
+                 delete what you do not need, since Cluster API deletes a MachinePool's infrastructure with it"
             ),
         )
     })

@@ -8,7 +8,7 @@ use super::gather::Gathered;
 use crate::pool::reads::Read;
 use foo_api::FooControlPlane;
 use foo_api::names::CONTROL_PLANE_GROUP;
-use foo_model::LaunchTemplate;
+use foo_model::{LaunchTemplate, Reason};
 use foo_planner::desired::{Blocked, Desired, Wanted};
 use kube::core::{ApiResource, DynamicObject};
 use kube::{Api, Client, Resource};
@@ -72,16 +72,16 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
         }
         Err(error) => {
             tracing::warn!(%error, "could not read the version of the control plane");
-            let message = "the version of the control plane could not be read; it is tried again";
-            return Some(Blocked::new("WaitingForControlPlane", message));
+            let message = "the version of the control plane could not be read; the manager tries again";
+            return Some(Blocked::new(Reason::WaitingForControlPlane, message));
         }
     };
     Version::parse(&runs)?.is_older_than(Version::parse(&wanted)?).then(|| {
         Blocked::new(
-            "WaitingForControlPlane",
+            Reason::WaitingForControlPlane,
             format!(
-                "the control plane runs {runs}; nodes of {wanted} are launched when it runs {wanted} too: upgrade it, or \
-                 lower MachinePool.spec.template.spec.version"
+                "the control plane is at {runs}; waiting for it to reach {wanted} before launching {wanted} nodes: \
+                 upgrade it, or lower MachinePool.spec.template.spec.version"
             ),
         )
     })

@@ -6,15 +6,14 @@
 use crate::metrics::{Invariant, Metrics};
 use crate::pool::act::execute::Failure;
 use crate::pool::pass::Pass;
+
 use foo_cloud::{CloudError, ErrorKind};
+use foo_model::Reason;
 use foo_planner::action::ReadAction;
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
 use foo_planner::report::{About, Condition, ConditionKind, Event, Severity, Status};
 use foo_planner::{Action, Plan, Report};
-
-/// Reason of `Ready` when the API server refuses, or does not answer, what the pool needs.
-const KUBERNETES_REFUSED: &str = "KubernetesRefused";
 
 /// What a pass does not see, besides what failed in it.
 pub(in crate::pool) struct Unseen {
@@ -45,7 +44,7 @@ fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str)
         Failure::Kubernetes(_) => {
             let what = action.kind();
             let message = format!("{what} failed: {failure}");
-            put(report, ConditionKind::Ready, KUBERNETES_REFUSED, message);
+            put(report, ConditionKind::Ready, Reason::KubernetesRequestFailed, message);
         }
     }
 }
@@ -54,7 +53,7 @@ fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str)
 fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
     let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
     let credentials = credentials.then_some(ConditionKind::CredentialsReady);
-    let reason: &'static str = error.kind.into();
+    let reason = error.kind.into();
     let message = in_words(error, region);
     for kind in concerned(action).into_iter().chain(credentials).chain([ConditionKind::Ready]) {
         put(report, kind, reason, message.clone());
@@ -75,7 +74,7 @@ pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
 pub(in crate::pool) fn place(desired: &mut Desired, region: &str) {
     let template = blocked(&mut desired.template);
     for blocked in template.into_iter().chain(blocked(&mut desired.group.subnets)) {
-        if blocked.reason == <&'static str>::from(ErrorKind::Unreachable) {
+        if blocked.reason == Reason::AwsUnreachable {
             blocked.message = crate::cluster::unreachable(region, &blocked.message);
         }
     }
@@ -90,7 +89,7 @@ fn blocked<T>(wanted: &mut Wanted<T>) -> Option<&mut Blocked> {
 
 /// AWS does not let us look at instances: their FooMachines can never become ready.
 fn blind(report: &mut Report, error: &CloudError) {
-    let reason: &'static str = error.kind.into();
+    let reason = error.kind.into();
     for kind in [ConditionKind::CredentialsReady, ConditionKind::Ready] {
         put(report, kind, reason, error.to_string());
     }
@@ -99,7 +98,10 @@ fn blind(report: &mut Report, error: &CloudError) {
 /// The plan would break an invariant: nothing of it is done, and everybody is told.
 pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
     let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let message = format!("refused its own plan, please report: {}", text.join("; "));
+    let message = format!(
+        "Internal error: the plan violates an invariant and was not carried out, please report: {}",
+        text.join("; ")
+    );
     tracing::error!(actions = ?plan.actions, "{message}");
     for violation in violations {
         metrics.invariant_violated(invariant(violation));
@@ -107,11 +109,11 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
     plan.actions.clear();
     plan.report.events = vec![Event {
         severity: Severity::Warning,
-        reason: "PlanRefused".to_owned(),
+        reason: Reason::InvalidPlan.into(),
         message: message.clone(),
         about: About::Nothing,
     }];
-    put(&mut plan.report, ConditionKind::Ready, "PlanRefused", message);
+    put(&mut plan.report, ConditionKind::Ready, Reason::InvalidPlan, message);
 }
 
 fn concerned(action: &Action) -> Option<ConditionKind> {
@@ -130,8 +132,8 @@ fn concerned(action: &Action) -> Option<ConditionKind> {
     }
 }
 
-fn put(report: &mut Report, kind: ConditionKind, reason: &str, message: String) {
-    let failed = Condition { kind, status: Status::False, reason: reason.to_owned(), message };
+fn put(report: &mut Report, kind: ConditionKind, reason: Reason, message: String) {
+    let failed = Condition { kind, status: Status::False, reason, message };
     match report.conditions.iter_mut().find(|condition| condition.kind == kind) {
         Some(condition) => *condition = failed,
         None => report.conditions.push(failed),

@@ -201,7 +201,7 @@ impl Pools {
             && !rival_machine_pools::is_told(gathered, warning)
         {
             let (reason, message) = (&warning.reason, &warning.message);
-            self.context.events.publish(&object, Severity::Warning, reason, message).await;
+            self.context.events.publish(&object, Severity::Warning, reason.as_str(), message).await;
         }
         state.reported.rivals = warning;
         let news = state.reported.is_news(pass.failure.as_ref().map(|(_, failure)| failure.to_string()));

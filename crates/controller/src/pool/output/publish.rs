@@ -7,7 +7,7 @@ use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, Nod
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
-use foo_model::{LifecycleState, Timestamp};
+use foo_model::{LifecycleState, Reason, Timestamp};
 use foo_planner::Report;
 use foo_planner::observed::Stray;
 use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport};
@@ -142,7 +142,7 @@ fn wanted(conditions: &[Condition]) -> Vec<conditions::Wanted> {
         .map(|condition| conditions::Wanted {
             kind: <&str>::from(condition.kind).to_owned(),
             status: condition.status.into(),
-            reason: condition.reason.clone(),
+            reason: condition.reason.into(),
             message: condition.message.clone(),
         })
         .collect()
@@ -205,10 +205,10 @@ pub(in crate::pool) fn machine_status(
         return None;
     }
     let (status, reason) = match &report.lifecycle {
-        state if state.is_leaving() => ("False", "Terminating"),
-        _ if !provisioned => ("False", "Launching"),
-        LifecycleState::InService => ("True", "InService"),
-        _ => ("False", "NotInService"),
+        state if state.is_leaving() => ("False", Reason::Terminating),
+        _ if !provisioned => ("False", Reason::Launching),
+        LifecycleState::InService => ("True", Reason::InService),
+        _ => ("False", Reason::NotInService),
     };
     let wanted = [
         ready_condition(status, reason, String::new()),
@@ -245,21 +245,21 @@ pub(in crate::pool) fn status_outside(
     let instance = &report.instance;
     let (status, reason, message, state) = match report.word {
         Stray::Gone => {
-            let message = format!("EC2 says that instance {instance} is gone");
-            ("False", "InstanceGone", message, Some(LifecycleState::Terminated.name().to_owned()))
+            let message = format!("EC2 says that instance {instance} is terminated");
+            ("False", Reason::InstanceGone, message, Some(LifecycleState::Terminated.name().to_owned()))
         }
         Stray::Alive => {
             let message = format!(
-                "instance {instance} runs, but is not in Auto Scaling group {group}: it was detached, or does not show up \
-                 there yet"
+                "instance {instance} runs, but is not in Auto Scaling group {group}: it was detached, or the group \
+                 does not list it yet"
             );
-            ("False", "NotInGroup", message, None)
+            ("False", Reason::NotInGroup, message, None)
         }
         Stray::NotFound { .. } => {
             let message = format!(
-                "EC2 does not know instance {instance}; if it goes on saying so, the instance counts as gone"
+                "EC2 does not know instance {instance}; if it keeps saying so, the instance counts as terminated"
             );
-            ("Unknown", "NotFound", message, old.lifecycle_state.clone())
+            ("Unknown", Reason::InstanceNotFound, message, old.lifecycle_state.clone())
         }
     };
     let wanted = [
@@ -275,8 +275,8 @@ pub(in crate::pool) fn status_outside(
     })
 }
 
-fn ready_condition(status: &'static str, reason: &str, message: String) -> conditions::Wanted {
-    conditions::Wanted { kind: "Ready".to_owned(), status, reason: reason.to_owned(), message }
+fn ready_condition(status: &'static str, reason: Reason, message: String) -> conditions::Wanted {
+    conditions::Wanted { kind: "Ready".to_owned(), status, reason: reason.into(), message }
 }
 
 /// Whole seconds, as Kubernetes writes times: what is written equals what is read.
@@ -291,26 +291,16 @@ fn up_to_date_condition(up_to_date: Option<bool>, old: &[MetaCondition]) -> cond
     let before = || old.iter().find(|it| it.type_ == "UpToDate" && it.status != "Unknown");
     let known = up_to_date.or_else(|| before().map(|it| it.status == "True"));
     let (status, reason) = match known {
-        Some(true) => ("True", "UpToDate"),
-        Some(false) => ("False", "Outdated"),
-        None => ("Unknown", "NotYetKnown"),
+        Some(true) => ("True", Reason::UpToDate),
+        Some(false) => ("False", Reason::Outdated),
+        None => ("Unknown", Reason::TemplateVersionUnknown),
     };
-    conditions::Wanted {
-        kind: "UpToDate".to_owned(),
-        status,
-        reason: reason.to_owned(),
-        message: String::new(),
-    }
+    conditions::Wanted { kind: "UpToDate".to_owned(), status, reason: reason.into(), message: String::new() }
 }
 
 fn paused_condition(paused: bool) -> conditions::Wanted {
-    let (status, reason) = if paused { ("True", "Paused") } else { ("False", "NotPaused") };
-    conditions::Wanted {
-        kind: "Paused".to_owned(),
-        status,
-        reason: reason.to_owned(),
-        message: String::new(),
-    }
+    let (status, reason) = if paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
+    conditions::Wanted { kind: "Paused".to_owned(), status, reason: reason.into(), message: String::new() }
 }
 
 fn addresses(details: &InstanceDetails) -> Vec<MachineAddress> {

@@ -69,7 +69,7 @@ async fn a_circle_of_sources_is_named() {
     world.has(&objects::identity("prod", role("jump")));
     world.has(&objects::identity("jump", role("prod")));
     let pool = world.pool("p").begins_with(1);
-    let words = "sources go in a circle: prod > jump > prod";
+    let words = "its source identities form a circle: prod > jump > prod";
     world.is_without_credentials(&pool, "IdentityInvalid", words).await;
     let said = &world.identity("jump").status.unwrap().conditions[0];
     assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "IdentityInvalid"));
@@ -84,7 +84,7 @@ async fn a_namespace_that_is_not_allowed_gets_nothing_until_its_labels_say_other
     let gold = json!({"selector": {"matchLabels": {"tier": "gold"}}});
     world.has(&objects::identity("prod", json!({"allowedNamespaces": gold, "controller": {}})));
     let pool = world.pool("p").begins_with(1);
-    let words = "FooClusterIdentity prod does not allow namespace default";
+    let words = "FooClusterIdentity prod does not allow use from namespace default";
     world.is_without_credentials(&pool, "IdentityNotAllowed", words).await;
     let label = |namespace: &mut Namespace| {
         namespace.labels_mut().insert("tier".to_owned(), "gold".to_owned());
@@ -100,7 +100,9 @@ async fn without_allowed_namespaces_an_identity_is_for_nobody() {
     let world = World::with_identity();
     world.has(&objects::identity("prod", json!({"controller": {}})));
     let pool = world.pool("p").begins_with(1);
-    world.is_without_credentials(&pool, "IdentityNotAllowed", "does not allow namespace default").await;
+    world
+        .is_without_credentials(&pool, "IdentityNotAllowed", "does not allow use from namespace default")
+        .await;
     let said = &world.identity("prod").status.unwrap().conditions[0];
     assert!(said.message.contains("no namespace may use it"), "{said:?}");
 }
@@ -112,7 +114,8 @@ async fn the_default_identity_is_for_clusters_that_name_none() {
     assert_eq!(world.callers(), only(MANAGER), "without it they use the manager's own credentials");
     let elsewhere = json!({"list": ["elsewhere"]});
     world.has(&objects::identity("default", json!({"allowedNamespaces": elsewhere, "controller": {}})));
-    let words = "FooClusterIdentity default, which holds for FooClusters that name none, does not allow";
+    let words =
+        "FooClusterIdentity default, which is the default of FooClusters without identityRef, does not allow";
     world.is_without_credentials(&pool, "IdentityNotAllowed", words).await;
     assert_eq!(pool.instances().len(), 1, "what runs keeps running");
     world.edits_identity("default", |identity| {
@@ -151,7 +154,9 @@ async fn without_credentials_nothing_is_asked_and_what_runs_keeps_running() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
-    world.is_without_credentials(&pool, "IdentityNotAllowed", "does not allow namespace default").await;
+    world
+        .is_without_credentials(&pool, "IdentityNotAllowed", "does not allow use from namespace default")
+        .await;
     assert_eq!(world.clouds(), Vec::<String>::new(), "no observer is left");
     assert_eq!((pool.instances().len(), pool.machines().len()), (2, 2));
     assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 2);

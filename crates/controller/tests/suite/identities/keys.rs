@@ -17,7 +17,7 @@ async fn what_a_secret_lacks_is_named_and_noticed_when_it_comes() {
     let mut half = objects::keys("prod", KEY);
     half.data.as_mut().unwrap().remove(secret_keys::SECRET_ACCESS_KEY);
     world.has(&half);
-    let words = "Secret default/prod has no key SecretAccessKey with text in it";
+    let words = "Secret default/prod has no text under the key SecretAccessKey";
     world.is_without_credentials(&pool, "IdentitySecretInvalid", words).await;
     world.rotates("prod", KEY);
     world.soon("AWS is asked", || !world.callers().is_empty()).await;
@@ -56,7 +56,7 @@ async fn a_key_that_aws_refuses_is_named_and_a_good_one_helps_at_once() {
     world.settles().await;
     let said = [world.says_of_cluster("CredentialsReady"), pool.condition("CredentialsReady")];
     for condition in said {
-        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Credentials"));
+        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "CredentialsInvalid"));
         assert!(condition.message.contains("InvalidClientTokenId"), "{}", condition.message);
     }
     assert_eq!(pool.machines().len(), 2, "nothing is thought to be gone");
@@ -79,7 +79,7 @@ async fn a_key_that_becomes_good_later_is_tried_again_by_itself() {
     world.has(&with_keys("prod"));
     let pool = world.pool("p").begins_with(1);
     world.waits(Duration::from_mins(30)).await;
-    assert_eq!(world.says_of_cluster("CredentialsReady").reason, "Credentials");
+    assert_eq!(world.says_of_cluster("CredentialsReady").reason, "CredentialsInvalid");
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
     world.settles().await;
@@ -94,7 +94,7 @@ async fn a_key_that_is_revoked_is_told_of_by_everybody_until_it_is_good_again() 
     let rule = world.aws.add_fault(FaultRule::on_everything(refusal).for_caller(KEY));
     world.waits(Duration::from_mins(15)).await;
     for condition in [world.says_of_cluster("CredentialsReady"), pool.condition("CredentialsReady")] {
-        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "Credentials"));
+        assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "CredentialsInvalid"));
     }
     assert_eq!(world.says_of_cluster("NetworkReady").status, "True", "the network is known all the same");
     world.aws.remove_fault(rule);

@@ -18,7 +18,8 @@ async fn an_identity_stays_until_no_cluster_uses_it() {
     let said = world.identity("prod").status.unwrap().conditions;
     let deleting = said.iter().find(|condition| condition.type_ == "Deleting").expect("not said");
     assert_eq!((deleting.status.as_str(), deleting.reason.as_str()), ("True", "InUse"));
-    let users = format!("waits until no FooCluster uses it: {NS}/{CLUSTER}");
+    let users =
+        format!("in use by FooClusters, delete them or set another identityRef there: {NS}/{CLUSTER}");
     assert_eq!(deleting.message, users);
     pool.scales_to(2);
     world.settles().await;

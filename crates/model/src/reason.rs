@@ -1,0 +1,160 @@
+//! The reasons of all conditions, with what each means and what its reader can do.
+//!
+//! `docs/operations/conditions.md` is generated from them, so no reason is undocumented. Whoever has to tell kinds of reasons
+//! apart asks a method here, never the text.
+
+mod list;
+
+pub use list::{Reason, Shown};
+
+/// Who has to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Nobody: all is as requested.
+    Good,
+    /// Nobody yet: it passes by itself.
+    Waiting,
+    /// A person.
+    NeedsUser,
+    /// The project: a fault of the provider.
+    Fault,
+}
+
+/// What the documentation says of a reason.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Who has to do something.
+    pub class: Class,
+    /// The conditions it is a reason of.
+    pub shown: &'static [Shown],
+    /// What is the case, as Markdown.
+    pub meaning: &'static str,
+    /// What the reader can do, as Markdown relative to `docs/operations`; empty only for [`Class::Good`].
+    pub action: &'static str,
+}
+
+/// A condition, or a group of conditions that share reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// Any condition: a call to AWS failed.
+    AnyAfterAwsCall,
+    /// `Ready` of a FooMachinePool.
+    PoolReady,
+    /// A warning in the message of `Ready` of a FooMachinePool, and an event.
+    PoolWarning,
+    /// `Paused` of every kind.
+    Paused,
+    /// `CredentialsReady` of FooMachinePools and FooClusters, `Ready` of FooClusterIdentities.
+    CredentialsReady,
+    /// `LaunchTemplateReady` of a FooMachinePool.
+    LaunchTemplateReady,
+    /// `AutoScalingGroupReady` of a FooMachinePool.
+    AutoScalingGroupReady,
+    /// `CapacityAvailable` of a FooMachinePool.
+    CapacityAvailable,
+    /// `ScalingUp` of a FooMachinePool.
+    ScalingUp,
+    /// `ScalingDown` of a FooMachinePool.
+    ScalingDown,
+    /// `RollingOut` of a FooMachinePool.
+    RollingOut,
+    /// `Remediating` of a FooMachinePool.
+    Remediating,
+    /// `Deleting` of a FooMachinePool.
+    PoolDeleting,
+    /// `AutoscalerReady` of a FooMachinePool.
+    AutoscalerReady,
+    /// `Ready` of a FooMachine.
+    MachineReady,
+    /// `UpToDate` of a FooMachine.
+    MachineUpToDate,
+    /// `NetworkReady` and `Ready` of a FooCluster.
+    NetworkReady,
+    /// `Deleting` of a FooCluster.
+    ClusterDeleting,
+    /// `Ready` of a FooClusterIdentity.
+    IdentityReady,
+    /// `Deleting` of a FooClusterIdentity.
+    IdentityDeleting,
+    /// `Available` and `Ready` of a FooControlPlane.
+    ControlPlaneAvailable,
+    /// `KubeconfigReady` of a FooControlPlane.
+    KubeconfigReady,
+    /// `Deleting` of a FooControlPlane.
+    ControlPlaneDeleting,
+}
+
+impl Reason {
+    /// The reason of that text; `None` for one that no version of the provider at hand writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.as_str() == text)
+    }
+
+    /// Whether it says that the credentials are missing or not accepted, or lack a right.
+    pub fn is_about_credentials(self) -> bool {
+        matches!(
+            self,
+            Self::AccessDenied
+                | Self::CredentialsInvalid
+                | Self::WrongAccount
+                | Self::IdentityNotYetKnown
+                | Self::IdentityRequired
+                | Self::IdentityNotFound
+                | Self::IdentityNotAllowed
+                | Self::IdentityInvalid
+                | Self::IdentitySecretNotFound
+                | Self::IdentitySecretInvalid
+                | Self::IdentitySecretUnreadable
+        )
+    }
+
+    /// Whether AWS gave no answer to speak of: it says nothing about what was asked, nor about who asked.
+    pub fn is_transient(self) -> bool {
+        matches!(self, Self::Throttled | Self::AwsUnreachable | Self::AwsInternalError)
+    }
+
+    /// Whether it belongs to the condition `AutoscalerReady`.
+    pub fn is_about_autoscaler(self) -> bool {
+        self == Self::AutoscalerAnnotationsInvalid
+    }
+
+    /// Whether nothing is wrong and nothing is waited for.
+    pub fn is_good(self) -> bool {
+        self.entry().class == Class::Good
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl From<Reason> for String {
+    fn from(reason: Reason) -> Self {
+        reason.as_str().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_says_where_it_is_seen_what_it_means_and_what_to_do() {
+        for reason in Reason::ALL {
+            let entry = reason.entry();
+            assert!(!entry.shown.is_empty(), "{reason}: of which condition?");
+            assert!(!entry.meaning.is_empty(), "{reason}: what does it mean?");
+            assert!(entry.class == Class::Good || !entry.action.is_empty(), "{reason}: what to do?");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_read_as_it_is_written() {
+        for reason in Reason::ALL {
+            assert_eq!(Reason::parse(reason.as_str()), Some(*reason));
+        }
+        assert_eq!(Reason::parse("OfAnotherVersion"), None);
+    }
+}

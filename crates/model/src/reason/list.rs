@@ -1,0 +1,611 @@
+//! The list of reasons. Each line: reason, class, where it is shown; then what it means; then what to do.
+
+use super::{Class, Entry, Place};
+use serde::{Deserialize, Serialize};
+
+/// A condition and its status.
+pub type Shown = (Place, &'static str);
+
+macro_rules! reasons {
+    ($($name:ident $class:ident [$($place:ident $status:ident),+] $meaning:literal $action:literal)+) => {
+        /// Why a condition has its status: CamelCase, what is the case.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Reason {
+            $(#[doc = $meaning] $name,)+
+        }
+
+        impl Reason {
+            /// Its text.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)+
+                }
+            }
+
+            /// All of them, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// What the documentation says of it.
+            pub const fn entry(self) -> Entry {
+                match self {
+                    $(Self::$name => Entry {
+                        class: Class::$class,
+                        shown: &[$((Place::$place, stringify!($status))),+],
+                        meaning: $meaning,
+                        action: $action,
+                    },)+
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    // A call to AWS failed.
+    AccessDenied NeedsUser [AnyAfterAwsCall False, CredentialsReady False]
+    "the credentials lack a right; the message names the IAM action. For a launch template Auto Scaling does not say which; the message names those it may be"
+    "add it: [IAM policy](../reference/iam-policy.md); also check permission boundaries and organisation policies"
+
+    CredentialsInvalid NeedsUser [AnyAfterAwsCall False, CredentialsReady False]
+    "there are no usable credentials, or they expired"
+    "[credentials](install.md#with-clusterctl) of the manager, or the cluster's [identity](identities.md)"
+
+    Throttled Waiting [AnyAfterAwsCall False]
+    "AWS rejects calls because there are too many of them"
+    "nothing: the manager slows down by itself. If it lasts, find out who else calls AWS in this account and region"
+
+    NotFound NeedsUser [AnyAfterAwsCall False]
+    "something that the request names does not exist in AWS"
+    "the message names it"
+
+    AlreadyExists NeedsUser [AnyAfterAwsCall False]
+    "something else has the name already"
+    "delete what has the name, or delete the pool and create it again with another `spec.groupName` (it is immutable)"
+
+    RequestInvalid NeedsUser [AnyAfterAwsCall False]
+    "AWS rejects the request as it is"
+    "the message says what is wrong with it; usually a value in the spec"
+
+    LimitExceeded NeedsUser [AnyAfterAwsCall False]
+    "a quota of the account is used up"
+    "raise the quota, or free some of it"
+
+    ResourceInUse Waiting [AnyAfterAwsCall False]
+    "something else uses or changes the resource in AWS"
+    "nothing; the manager tries again"
+
+    ResponseLost Waiting [AnyAfterAwsCall False]
+    "the response to a change never arrived; AWS may have made the change"
+    "nothing; the manager reads the state in AWS before it does anything else"
+
+    AwsUnreachable NeedsUser [AnyAfterAwsCall False]
+    "AWS could not be reached; the message names the region"
+    "is `spec.region` of the FooCluster right? Check network, endpoint and DNS"
+
+    AwsInternalError Waiting [AnyAfterAwsCall False]
+    "AWS failed on its side"
+    "nothing; the manager tries again. If it lasts: the AWS Health Dashboard"
+
+    // FooMachinePool, Ready.
+    Ready Good [PoolReady True]
+    "as many instances as requested are in service, with Ready Nodes, and nothing is in progress"
+    ""
+
+    ReadyAtMaxSize NeedsUser [PoolReady True]
+    "the same, but the MachinePool requests more replicas than `spec.maxSize`; the message says how many"
+    "raise `spec.maxSize`, or lower `replicas`"
+
+    WaitingForMachinePool NeedsUser [PoolReady False]
+    "no MachinePool owns this FooMachinePool"
+    "reference it in a MachinePool's `spec.template.spec.infrastructureRef`; Cluster API sets the owner"
+
+    NotReferenced NeedsUser [PoolReady False]
+    "the MachinePool that owns it references another FooMachinePool now; nothing is launched or terminated"
+    "delete this FooMachinePool, whose instances are then drained and terminated, or reference it again"
+
+    ReplicasUnknown NeedsUser [PoolReady False]
+    "the MachinePool has no `spec.replicas`; nothing is launched or terminated"
+    "set it"
+
+    WaitingForCluster NeedsUser [PoolReady False, NetworkReady False, ControlPlaneAvailable False]
+    "there is no Cluster, or it does not reference this object; an ownerReference alone is not enough"
+    "create the Cluster; reference a FooCluster in its `spec.infrastructureRef`, a FooControlPlane in its `spec.controlPlaneRef`"
+
+    WaitingForClusterInfrastructure Waiting [PoolReady False, AutoScalingGroupReady False]
+    "the Cluster's infrastructure is not provisioned, or is no FooCluster, or the FooCluster has not found its network; the message repeats what the FooCluster says"
+    "if it lasts: the conditions of the FooCluster"
+
+    AutoscalingBoundsMissing NeedsUser [PoolReady False]
+    "the MachinePool has the annotation `cluster.x-k8s.io/replicas-managed-by`, and `spec.autoscaling` is not set"
+    "set `spec.autoscaling.minSize` and `maxSize`, or remove the annotation from the MachinePool"
+
+    InstancesNotInService Waiting [PoolReady False]
+    "fewer instances are in service than requested"
+    "wait; if it lasts: `CapacityAvailable`"
+
+    FooMachinesMissing Waiting [PoolReady False]
+    "instances have no FooMachine yet; the manager is about to create it"
+    "wait"
+
+    Draining Waiting [PoolReady False, ScalingDown True, PoolDeleting True]
+    "Cluster API drains Machines; the message names up to three"
+    "wait; if it lasts: the Machine's conditions name the pod or PodDisruptionBudget that prevents it"
+
+    TerminatingInstances Waiting [PoolReady False, ScalingDown True, PoolDeleting True]
+    "instances are drained and about to be terminated"
+    "wait"
+
+    InstancesShuttingDown Waiting [PoolReady False, ScalingDown True, PoolDeleting True]
+    "AWS is terminating instances"
+    "wait. If the message says that the process Terminate is suspended: resume it"
+
+    TooManyMachines Waiting [PoolReady False, ScalingDown True]
+    "there are more Machines than desired; they are deleted within the limits of `spec.scaleIn`"
+    "wait"
+
+    ScaleInDelayed Waiting [PoolReady False, ScalingDown True]
+    "replicas were lowered without marking Machines; the message says how many serving nodes are kept and until when ([why](autoscaler.md#when-aws-has-no-capacity))"
+    "wait; to delete them sooner mark their Machines with `cluster.x-k8s.io/delete-machine`, or set `spec.scaleIn.stabilizationSeconds`"
+
+    KubernetesRequestFailed NeedsUser [PoolReady False]
+    "the API server rejects what the pool needs, or does not answer; the message says which action failed and why"
+    "the message: missing rights, an admission policy or a quota"
+
+    UnreadableObject NeedsUser [PoolReady False]
+    "a FooMachine or Machine of the namespace cannot be decoded; the message names it. Without it an instance would count as one that never had a Machine, so nothing is done in this namespace"
+    "repair or delete the object; other namespaces are not affected"
+
+    InvalidPlan Fault [PoolReady False]
+    "the manager's check found that its plan would violate an invariant; nothing was done"
+    "please report it with the message and `/debug/pools`"
+
+    MultipleMachinePools NeedsUser [PoolWarning True]
+    "another MachinePool references this FooMachinePool as well, and gets no instances"
+    "reference another FooMachinePool there before you delete anything: when a MachinePool is deleted, Cluster API deletes the FooMachinePool it references, whoever owns that"
+
+    // Every kind.
+    Paused NeedsUser [Paused True, NetworkReady False, ClusterDeleting True]
+    "the Cluster has `spec.paused`, or the object the annotation `cluster.x-k8s.io/paused`; nothing is created, changed or deleted"
+    "unpause it when you are done"
+
+    NotPaused Good [Paused False]
+    "not paused"
+    ""
+
+    // CredentialsReady.
+    Accepted Good [CredentialsReady True]
+    "AWS accepted the credentials"
+    ""
+
+    WrongAccount NeedsUser [CredentialsReady False, AutoScalingGroupReady Unknown, PoolDeleting True]
+    "the credentials belong to another account than the one in which the pool was created (its group's ARN; before there is one the annotation `infrastructure.foo.com/account`, which you may remove if nothing of the pool is in that account); nothing is done in AWS"
+    "the FooCluster's [identity](identities.md); for the manager's own credentials also a restart"
+
+    IdentityNotYetKnown Waiting [CredentialsReady False]
+    "the manager has not read the FooClusterIdentities yet; nothing is done in AWS"
+    "wait; if it lasts: the manager's log"
+
+    IdentityRequired NeedsUser [CredentialsReady False]
+    "the FooCluster references no FooClusterIdentity, there is no `default`, and the manager requires one"
+    "[identities](identities.md#when-something-is-wrong)"
+
+    IdentityNotFound NeedsUser [CredentialsReady False, IdentityReady False]
+    "the FooClusterIdentity, or one that it assumes its role from, does not exist"
+    "create it, or reference another one"
+
+    IdentityNotAllowed NeedsUser [CredentialsReady False]
+    "the FooClusterIdentity must not be used from this namespace or in this region"
+    "`allowedNamespaces`, `allowedRegions` of the [identity](identities.md#when-something-is-wrong)"
+
+    IdentityInvalid NeedsUser [CredentialsReady False, IdentityReady False]
+    "the FooClusterIdentity cannot be decoded, or its chain of source identities is circular or too long"
+    "repair it; the message says what is wrong"
+
+    IdentitySecretNotFound NeedsUser [CredentialsReady False, IdentityReady False]
+    "the Secret with the FooClusterIdentity's access key does not exist"
+    "create it"
+
+    IdentitySecretInvalid NeedsUser [CredentialsReady False, IdentityReady False]
+    "the Secret with the FooClusterIdentity's access key lacks a key"
+    "add what the message names"
+
+    IdentitySecretUnreadable NeedsUser [CredentialsReady False, IdentityReady False]
+    "the API server did not return the Secret with the FooClusterIdentity's access key"
+    "the manager's log and its rights"
+
+    NotYetVerified Waiting [CredentialsReady Unknown]
+    "no call was made to AWS yet"
+    "wait"
+
+    // LaunchTemplateReady.
+    VersionReady Good [LaunchTemplateReady True]
+    "the launch template has a version with the desired content"
+    ""
+
+    WaitingForBootstrapData Waiting [LaunchTemplateReady False]
+    "the MachinePool has no `dataSecretName`"
+    "wait until the bootstrap provider sets it, or set it"
+
+    BootstrapDataSecretNotFound NeedsUser [LaunchTemplateReady False]
+    "the Secret that `dataSecretName` names does not exist"
+    "create it"
+
+    BootstrapDataSecretUnreadable NeedsUser [LaunchTemplateReady False]
+    "the API server does not let the manager read the Secret, or failed"
+    "the manager's log and its rights"
+
+    BootstrapDataInvalid NeedsUser [LaunchTemplateReady False]
+    "the Secret has no data under the key `value`"
+    "put the bootstrap data there"
+
+    BootstrapDataSecretNameInvalid NeedsUser [LaunchTemplateReady False]
+    "`dataSecretName` cannot be the name of a Secret, or ends in `-kubeconfig`"
+    "name the Secret with the bootstrap data"
+
+    BootstrapDataNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the Secret has the label of another Cluster, or contains a kubeconfig: user data can be read on the instance, and by everybody who may describe launch templates"
+    "a Secret of this Cluster's own"
+
+    InstanceProfileNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow `spec.iamInstanceProfile`"
+    "another profile, or `allowedInstanceProfiles` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    TagNotAllowed NeedsUser [LaunchTemplateReady False]
+    "`spec.tags` has `kubernetes.io/cluster/<name>` of another Cluster, whose cloud controllers would treat the instances as theirs. The tag is not set"
+    "remove it from `spec.tags`"
+
+    UserDataTooLarge NeedsUser [LaunchTemplateReady False]
+    "the user data is larger than 16,384 bytes, EC2's limit"
+    "shorter user data"
+
+    WaitingForControlPlane NeedsUser [LaunchTemplateReady False]
+    "the control plane runs an older Kubernetes version than the pool requests; no instance of that version is launched before"
+    "upgrade the control plane; its version is read again every 30 s"
+
+    ImageNotFound NeedsUser [LaunchTemplateReady False]
+    "the account cannot see an image of this id in this region"
+    "`spec.ami.id`; share the image with the account"
+
+    ImageNotAvailable NeedsUser [LaunchTemplateReady False]
+    "the image is not in state `available`"
+    "wait until it is, or another `spec.ami.id`"
+
+    InstanceTypeNotFound NeedsUser [LaunchTemplateReady False]
+    "the region does not have this instance type"
+    "`spec.instanceType` or `spec.mixedInstances`"
+
+    ArchitectureMismatch NeedsUser [LaunchTemplateReady False]
+    "image and instance type have different architectures"
+    "change one of the two"
+
+    SecurityGroupNotFound NeedsUser [LaunchTemplateReady False, NetworkReady False]
+    "no security group has this id or these tags"
+    "`spec.securityGroups` of the pool, `spec.network.securityGroups` of the FooCluster"
+
+    SecurityGroupOutsideCluster NeedsUser [LaunchTemplateReady False]
+    "the security group is in another VPC than the FooCluster"
+    "`spec.securityGroups`"
+
+    LaunchTemplateMissing Waiting [LaunchTemplateReady False]
+    "the launch template does not exist yet; the manager is about to create it"
+    "wait; if it lasts: the pool's events"
+
+    VersionMissing Waiting [LaunchTemplateReady False]
+    "no version of the launch template has the desired content yet; the manager is about to create it"
+    "wait; if it lasts: the pool's events"
+
+    LaunchTemplateNotOwned NeedsUser [LaunchTemplateReady False]
+    "a launch template of this name does not have this pool's ownership tags; it is not touched. The message says whose it is by its tags, as with `GroupNotOwned`"
+    "delete the pool and create it again with another `spec.groupName` (it is immutable), or delete that launch template"
+
+    NotYetObserved Waiting [LaunchTemplateReady Unknown, AutoScalingGroupReady Unknown, PoolDeleting True]
+    "it has not been read from AWS yet"
+    "wait; after two periods another reason says why"
+
+    Moved Good [PoolReady False, LaunchTemplateReady Unknown, AutoScalingGroupReady Unknown, CapacityAvailable Unknown]
+    "the pool was moved to another management cluster, which manages it now"
+    ""
+
+    // AutoScalingGroupReady.
+    GroupReady Good [AutoScalingGroupReady True]
+    "the group exists, is this pool's, and has the desired settings"
+    ""
+
+    GroupRecreated Good [AutoScalingGroupReady True]
+    "the group was deleted outside this provider and recreated; `spec.providerID` has the old ARN"
+    "nothing; the field is immutable"
+
+    GroupMissing Waiting [AutoScalingGroupReady False]
+    "the group does not exist yet; the manager is about to create it"
+    "wait"
+
+    GroupLost Waiting [AutoScalingGroupReady False]
+    "the group was deleted outside this provider; the manager is about to recreate it"
+    "find out who deleted it (CloudTrail: DeleteAutoScalingGroup)"
+
+    GroupNotOwned NeedsUser [AutoScalingGroupReady False]
+    "a group of this name does not have this pool's ownership tags; it is not touched. The message says whose it is by its tags, if that is a pool of the same namespace; otherwise the manager's log does"
+    "`spec.groupName` is immutable: delete the pool and create it again with another. If the tags of this pool's own group were removed: restore them ([which](aws.md#ownership))"
+
+    GroupOfAnotherInstallation NeedsUser [AutoScalingGroupReady False, LaunchTemplateReady Unknown]
+    "the group has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is changed, drained or terminated"
+    "after a move, or when the other management cluster is gone for good: [adopt it](aws.md#ownership). In a copy of a management cluster: nothing"
+
+    GroupNameTaken NeedsUser [AutoScalingGroupReady False]
+    "another pool of this manager, which the message names if it is in the same namespace, and the manager's log in any case, has the group of this name in the same account and region. The one that the group's tags name has it, else the one with its ARN in `spec.providerID`, else the older one. Nothing is done for this pool"
+    "delete the pool and create it again with a `spec.groupName` of its own. If you delete the other pool, this one continues within half a minute"
+
+    GroupDeleting Waiting [AutoScalingGroupReady False]
+    "AWS is deleting a group of this name"
+    "wait"
+
+    SettingsDiffer Waiting [AutoScalingGroupReady False]
+    "another user or a new spec changed the settings that the message lists; the manager is about to update the group"
+    "wait"
+
+    SubnetNotFound NeedsUser [AutoScalingGroupReady False, NetworkReady False]
+    "no subnet has this id or these tags, or none is configured"
+    "`spec.subnets` of the pool, `spec.network.subnets` of the FooCluster"
+
+    SubnetOutsideCluster NeedsUser [AutoScalingGroupReady False]
+    "the subnet is not one of the FooCluster's"
+    "`spec.subnets`"
+
+    SubnetNotAllowed NeedsUser [AutoScalingGroupReady False, NetworkReady False]
+    "the FooCluster's identity does not allow one of the subnets"
+    "other subnets, or `allowedSubnets` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    NoSubnetInFailureDomain NeedsUser [AutoScalingGroupReady False]
+    "the FooCluster has no subnet in a zone of `MachinePool.spec.failureDomains`"
+    "add a subnet of that zone to the FooCluster, or remove the zone"
+
+    ObservationStale Fault [AutoScalingGroupReady Unknown]
+    "the group has not been read for two periods, although no read failed; the message says since when"
+    "`/readyz` fails as well: restart the manager, and report it with its log"
+
+    // CapacityAvailable.
+    Available Good [CapacityAvailable True]
+    "no instance is missing, or not for long"
+    ""
+
+    InstancesNotLaunched NeedsUser [CapacityAvailable False]
+    "for two minutes the group has had fewer instances than its desired capacity; the message has AWS's text on the last launch that failed"
+    "what AWS says (capacity, quota, a KMS key, an image); more zones or instance types help"
+
+    LaunchSuspended NeedsUser [CapacityAvailable False]
+    "process Launch of the group is suspended and instances are missing; the message has AWS's reason"
+    "resume it. If AWS suspended it after launches had failed for a day: remove the cause; the manager resumes it when replicas, template or network change"
+
+    NoGroup Waiting [CapacityAvailable Unknown]
+    "this pool has no group yet"
+    "`AutoScalingGroupReady`"
+
+    // ScalingUp, ScalingDown.
+    InstancesLaunching Waiting [ScalingUp True]
+    "instances are being launched, or more are desired"
+    "wait"
+
+    NotScalingUp Good [ScalingUp False]
+    "no instance is missing"
+    ""
+
+    MaxSizeReached NeedsUser [ScalingUp False]
+    "the MachinePool requests more replicas than `spec.maxSize`. The message of `Ready` warns of it"
+    "raise `spec.maxSize`, or lower `replicas`"
+
+    NotScalingDown Good [ScalingDown False]
+    "no instance is too many"
+    ""
+
+    // RollingOut.
+    NotRollingOut Good [RollingOut False]
+    "every instance is up to date, or nothing else is known"
+    ""
+
+    AwaitingDeletion NeedsUser [RollingOut False]
+    "instances are outdated, and `spec.rollout.strategy` is OnDelete"
+    "delete their Machines"
+
+    RolledBack NeedsUser [RollingOut False]
+    "the new launch template failed, and all instances have the previous one again; the message says what failed"
+    "fix the spec; or fix the image and remove the annotation `infrastructure.foo.com/quarantine`"
+
+    RolloutWaiting NeedsUser [RollingOut True, PoolReady False]
+    "a roll-out has started, and the new launch template cannot be created; the message says why"
+    "see `LaunchTemplateReady`"
+
+    RolloutPreparing Waiting [RollingOut True, PoolReady False]
+    "the group does not launch from the new launch template version yet"
+    "wait; if it lasts: `LaunchTemplateReady`, `AutoScalingGroupReady`"
+
+    RollingOut Waiting [RollingOut True, PoolReady False]
+    "the message says how many instances are updated, and what is waited for: AWS, Nodes by name, drains by name, or room"
+    "wait; if it lasts: look at what the message names"
+
+    RolloutPaused NeedsUser [RollingOut True, PoolReady False]
+    "the roll-out is paused by the annotation `infrastructure.foo.com/rollout-paused`"
+    "remove the annotation to continue"
+
+    RolloutHalted NeedsUser [RollingOut True, PoolReady False]
+    "the new launch template failed, and so did its roll-back or there is none; no instance is replaced. The message says what failed"
+    "as for `RolledBack`"
+
+    RollingBack NeedsUser [RollingOut True, PoolReady False]
+    "the new launch template failed; instances are replaced by ones with the previous one"
+    "as for `RolledBack`"
+
+    // Remediating.
+    NotRemediating Good [Remediating False]
+    "no Machine is unhealthy"
+    ""
+
+    RemediationDisabled NeedsUser [Remediating False]
+    "Machines are unhealthy, and `spec.remediation.enabled` is false"
+    "delete the Machines that the message names, or enable remediation"
+
+    Remediating Waiting [Remediating True, PoolReady False]
+    "unhealthy Machines are being replaced"
+    "wait"
+
+    TooManyUnhealthy NeedsUser [Remediating True, PoolReady False]
+    "more Machines are unhealthy than `spec.remediation.unhealthyLimit`: none is replaced"
+    "look for a common cause; raise the limit, or delete Machines yourself"
+
+    // Deleting.
+    Deleting Waiting [PoolReady False, LaunchTemplateReady False, AutoScalingGroupReady False, CapacityAvailable False, NetworkReady False, ControlPlaneAvailable False]
+    "the object is being deleted; the message says what that waits for"
+    "see its condition `Deleting`"
+
+    NotDeleting Good [PoolDeleting False, ClusterDeleting False, ControlPlaneDeleting False]
+    "not being deleted"
+    ""
+
+    DeletionProtected NeedsUser [PoolDeleting True]
+    "another user set the group's deletion protection to `prevent-all-deletion`. The provider never removes it. The instances are drained and terminated before"
+    "set it to `none` (`aws autoscaling update-auto-scaling-group --deletion-protection none`); the manager then deletes the group"
+
+    DeletingGroup Waiting [PoolDeleting True]
+    "AWS is deleting the group, or the manager makes sure that there is none"
+    "wait"
+
+    WaitingForFooMachines Waiting [PoolDeleting True]
+    "FooMachines still exist"
+    "wait; one that stays has another controller's finalizer, or its Machine has"
+
+    DeletingLaunchTemplate Waiting [PoolDeleting True]
+    "the launch template is being deleted"
+    "wait"
+
+    Finished Good [PoolDeleting True]
+    "nothing of this pool is left in AWS"
+    ""
+
+    // AutoscalerReady.
+    AutoscalerAnnotationsInvalid NeedsUser [AutoscalerReady False]
+    "cluster-autoscaler ignores all its node groups because of this MachinePool's annotations"
+    "correct them ([annotations](autoscaler.md#annotations-on-the-machinepool))"
+
+    // FooMachine.
+    InService Good [MachineReady True]
+    "the instance is in service"
+    ""
+
+    Launching Waiting [MachineReady False]
+    "the instance is not in service yet"
+    "wait"
+
+    NotInService NeedsUser [MachineReady False]
+    "the instance is in standby, is being detached and the like; see `status.lifecycleState`"
+    "return it to service, or delete its Machine"
+
+    Terminating Waiting [MachineReady False]
+    "AWS is terminating the instance, if need be after its drain"
+    "wait"
+
+    NotInGroup NeedsUser [MachineReady False]
+    "the instance runs, but is not in the group: it was detached, or the group does not list it yet"
+    "attach it again, or delete its Machine"
+
+    InstanceGone Waiting [MachineReady False]
+    "EC2 says that the instance is terminated"
+    "wait; its Machine is being deleted"
+
+    InstanceNotFound Waiting [MachineReady Unknown]
+    "EC2 does not know the instance; if it keeps saying so, the instance counts as terminated"
+    "wait"
+
+    Unmanaged NeedsUser [MachineReady False]
+    "no FooMachinePool has an instance of this name: the FooMachine was created by hand, and no controller manages it"
+    "delete it (with the annotation that the [policy](install.md#protection-from-deletion) names); for one more instance raise `MachinePool.spec.replicas`"
+
+    UpToDate Good [MachineUpToDate True]
+    "the instance was launched from the launch template version that all instances should have"
+    ""
+
+    Outdated Waiting [MachineUpToDate False]
+    "the instance was launched from another version of the launch template"
+    "`RollingOut` of the pool says when it is replaced"
+
+    TemplateVersionUnknown Waiting [MachineUpToDate Unknown]
+    "it is not known yet from what the instance was launched"
+    "wait"
+
+    // FooCluster.
+    NetworkFound Good [NetworkReady True]
+    "all subnets and security groups of the spec exist, in one VPC"
+    ""
+
+    SubnetsInMultipleVpcs NeedsUser [NetworkReady False]
+    "the subnets are in different VPCs, or in another than `spec.network.vpcID`"
+    "`spec.network`"
+
+    SecurityGroupOutsideVpc NeedsUser [NetworkReady False]
+    "the security group is in another VPC than the subnets"
+    "`spec.network.securityGroups`"
+
+    WaitingForPools Waiting [ClusterDeleting True]
+    "FooMachinePools of the Cluster still exist; the message names them"
+    "wait; if it lasts: their conditions `Deleting`"
+
+    // FooClusterIdentity.
+    Complete Good [IdentityReady True]
+    "the manager has all parts of its credentials. Whether AWS accepts them is said by the FooClusters and pools that use them"
+    ""
+
+    InUse NeedsUser [IdentityDeleting True]
+    "FooClusters use it; the message names them"
+    "delete them first, or reference another identity there"
+
+    // FooControlPlane.
+    ApiServerReachable Good [ControlPlaneAvailable True]
+    "the API server answered with its version"
+    ""
+
+    KubeconfigSecretNameInvalid NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
+    "`kubeconfigSecretRef.name` cannot be the name of a Secret"
+    "name the Secret"
+
+    KubeconfigSecretNotFound NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
+    "the Secret does not exist"
+    "create it"
+
+    KubeconfigInvalid NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
+    "there is no kubeconfig under the key `value`, or one without a usable current context, or with a server that is no https URL, or one that names files instead of embedding token, certificates and keys, or that sets `insecure-skip-tls-verify`; the message says which"
+    "correct it"
+
+    ExecCredentialsNotSupported NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
+    "the kubeconfig uses an exec plugin or auth provider, which Cluster API does not run"
+    "a client certificate or a token"
+
+    KubeconfigSecretNotOwned NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
+    "`<cluster>-kubeconfig` holds another kubeconfig and is not owned by this FooControlPlane; it is not touched"
+    "delete it if nobody needs it, or name it in `spec.external.kubeconfigSecretRef`"
+
+    ApiServerUnreachable NeedsUser [ControlPlaneAvailable False]
+    "no version within five seconds; the message names the cause (connection refused, a certificate, 401 …)"
+    "network; certificate; rights of the user"
+
+    NotChecked Good [ControlPlaneAvailable False, KubeconfigReady Unknown]
+    "paused, or being deleted, before it was checked for the first time"
+    ""
+
+    KubeconfigValid Good [KubeconfigReady True]
+    "the kubeconfig can be used"
+    ""
+
+    KubeconfigExpiresSoon NeedsUser [KubeconfigReady True]
+    "the client certificate or token expires within 30 days"
+    "put a kubeconfig with newer ones into the Secret"
+
+    KubeconfigExpired NeedsUser [KubeconfigReady False]
+    "the client certificate or token has expired"
+    "put a kubeconfig with newer ones into the Secret"
+
+    KubeconfigSecretWrongType NeedsUser [KubeconfigReady False]
+    "`<cluster>-kubeconfig` has another type than `cluster.x-k8s.io/secret`; the type of a Secret cannot be changed"
+    "delete it, and create it again with that type"
+
+    WaitingForFinalizers Waiting [ControlPlaneDeleting True]
+    "finalizers of other controllers; the message names them"
+    "wait; if it lasts: the controllers that set them"
+}
