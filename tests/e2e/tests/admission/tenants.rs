@@ -221,7 +221,7 @@ fn texts_that_are_something_else_are_refused() {
             server.accepts(Kind::Cluster, &with(cluster(), json!({"region": region}))).await?;
         }
         let everything = json!({"network": {"subnets": [{"tags": {}}]}});
-        let message = "no tags would select everything there is";
+        let message = "tags must not be empty";
         server.refuses(Kind::Cluster, with(cluster(), everything), message).await
     });
 }
@@ -307,6 +307,6 @@ fn templates_obey_the_same_rules() {
             "odd",
             json!({"template": {"spec": with(pool(), json!({"subnets": [{"tags": {}}]}))}}),
         );
-        is_refusal(made.await.map(drop), "no tags would select everything there is")
+        is_refusal(made.await.map(drop), "tags must not be empty")
     });
 }
