@@ -1,4 +1,4 @@
-//! What a pool waits for, and why, in words. Everything said stands in an object; nothing is guessed.
+//! What a pool waits for, and why, in words. Everything printed comes from an object; nothing is guessed.
 
 use crate::gather::Facts;
 use crate::terminal::harmless;
@@ -14,18 +14,19 @@ use kube::ResourceExt as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Warnings that are older are history.
+/// Older warnings are not shown.
 const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
-/// A pool that is not ready says something new more often than this, or its manager looks at it and nothing changes; which of
-/// the two is for people to find out.
+/// If a pool is not ready and its status is older than this, the output says so: either nothing has changed,
+/// or no manager is at work. The user has to find out which.
 const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
-/// So many warnings at most.
+/// Maximum number of warnings shown.
 const WARNINGS: usize = 5;
-/// Conditions that are well when they are True. Of all others a False whose reason begins with `Not` is nothing to tell.
+/// Conditions that are True in a healthy pool. All others are not shown when False with a reason that begins
+/// with `Not`.
 const WELL_WHEN_TRUE: [&str; 4] =
     ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
 
-/// All there is to say about a pool at that moment. Ends with a new line.
+/// The explanation of one pool at that moment. Ends with a new line.
 pub fn explain(facts: &Facts, now: Timestamp) -> String {
     let mut text = heading(&facts.pool);
     line(&mut text, &sizes(&facts.pool));
@@ -46,16 +47,16 @@ fn heading(pool: &FooMachinePool) -> String {
 
 fn sizes(pool: &FooMachinePool) -> String {
     let Some(status) = &pool.status else {
-        return "the manager has not said anything about it yet".to_owned();
+        return "the manager has not reported a status yet".to_owned();
     };
     let counts =
         [status.desired_replicas, status.replicas, status.ready_replicas, status.up_to_date_replicas];
     if counts.iter().all(Option::is_none) {
-        return "nothing is known of its instances yet".to_owned();
+        return "number of instances: not known yet".to_owned();
     }
     let count = |count: Option<i32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     format!(
-        "{} wished for, {} exist, {} ready, {} up to date",
+        "{} desired, {} current, {} ready, {} up to date",
         count(status.desired_replicas),
         count(status.replicas),
         count(status.ready_replicas),
@@ -66,7 +67,7 @@ fn sizes(pool: &FooMachinePool) -> String {
 fn verdict(pool: &FooMachinePool, now: Timestamp) -> String {
     let Some(ready) = find(pool_conditions(pool), "Ready") else { return String::new() };
     let behind = behind(pool);
-    // At rest nothing is written, and an old status is a good sign.
+    // The status of a healthy pool is not written again: there an old one is no reason to worry.
     let written = written(pool).filter(|at| now.duration_since(*at) >= STALE);
     let stale = written.filter(|_| behind.is_some() || ready.status != "True");
     let stale = stale.map(|at| format!("the manager last wrote this status {} ago", duration(at, now)));
@@ -87,14 +88,13 @@ fn asides(ready: &Condition, all: &[Condition]) -> String {
     warnings.fold(String::new(), |asides, warning| format!("{asides}; warning: {warning}"))
 }
 
-/// What is said is not about the spec as it stands.
+/// Whether the status is about an older generation of the spec.
 fn behind(pool: &FooMachinePool) -> Option<String> {
     let stands = pool.metadata.generation?;
     let seen = pool.status.as_ref().and_then(|status| status.observed_generation);
     let seen = seen.map_or_else(|| "none".to_owned(), |seen| seen.to_string());
-    (seen != stands.to_string()).then(|| {
-        format!("that is about generation {seen}; the spec has been changed since, to generation {stands}")
-    })
+    (seen != stands.to_string())
+        .then(|| format!("status is for generation {seen} of the spec; the current generation is {stands}"))
 }
 
 /// When the status was last written, as the API server remembers it.
@@ -104,7 +104,7 @@ fn written(pool: &FooMachinePool) -> Option<Timestamp> {
     of_status.filter_map(|write| write.time.as_ref()).map(|time| time.0).max()
 }
 
-/// What else is not as it is at rest.
+/// Every other condition that differs from a healthy pool's.
 fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
     let all = pool_conditions(pool);
     let ready = find(all, "Ready").map(said);
@@ -118,7 +118,7 @@ fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
     };
     let told = |condition: &Condition| {
         format!(
-            "{} is {} for {}: {}",
+            "{} has been {} for {}: {}",
             condition.type_,
             condition.status,
             age(condition, now),
@@ -159,26 +159,29 @@ fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
     };
     match (at_rest, lines.is_empty()) {
         (0, _) => {}
-        (all, true) => lines.push(format!("all {all} are in service, Ready and up to date")),
-        (1, false) => lines.push("1 more is in service, Ready and up to date".to_owned()),
-        (others, false) => lines.push(format!("{others} more are in service, Ready and up to date")),
+        (all, true) => lines.push(format!("all {all} are InService, Ready and up to date")),
+        (1, false) => lines.push("1 more is InService, Ready and up to date".to_owned()),
+        (others, false) => lines.push(format!("{others} more are InService, Ready and up to date")),
     }
     lines
 }
 
-/// What keeps a Machine from being at rest; nothing, if nothing does.
+/// What is unusual about a Machine; empty if nothing is.
 fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> Vec<String> {
     let mut why = Vec::new();
     let status = foo_machine.status.clone().unwrap_or_default();
     if let Some(hook) = &status.drain_hook {
-        why.push(format!("AWS ends it; it waits for its drain, until {} at the latest", hook.deadline.0));
+        why.push(format!(
+            "AWS is terminating the instance; delayed until its Node is drained, at most until {}",
+            hook.deadline.0
+        ));
     }
     let is_going = foo_machine.metadata.deletion_timestamp.is_some();
     let Some(machine) = machine else {
         let word = if is_going {
-            "it has no Machine and is being deleted; its instance is ended"
+            "its Machine is deleted; its instance is terminating"
         } else {
-            "Cluster API has made no Machine for it yet"
+            "waiting for Cluster API to create its Machine"
         };
         why.push(word.to_owned());
         return why;
@@ -190,25 +193,25 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
         return why;
     }
     if is_going {
-        why.push("its FooMachine was deleted; its Machine goes first".to_owned());
+        why.push("its FooMachine was deleted; the manager deletes its Machine first".to_owned());
     }
     match status.lifecycle_state.as_deref() {
         Some("InService") => {}
-        Some(state) => why.push(format!("its instance is {state}")),
-        // The manager says nothing of an instance before it is in service.
-        None => why.push("its instance is being launched".to_owned()),
+        Some(state) => why.push(format!("instance is {state}")),
+        // The manager writes no status of an instance before it is in service.
+        None => why.push("instance is being launched".to_owned()),
     }
     why.extend(node(machine, now));
     if find(&of_machine.conditions, "OwnerRemediated").is_some_and(|it| it.status == "False") {
-        // What it saw stands in another condition.
+        // Another condition says what the health check found.
         let seen = find(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
         let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
-        why.push(format!("given up on by its MachineHealthCheck{seen}"));
+        why.push(format!("marked for remediation by its MachineHealthCheck{seen}"));
     }
     match find(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
         Some("True") => {}
         Some("False") => why.push("outdated".to_owned()),
-        _ if status.lifecycle_state.is_some() => why.push("not known whether it is up to date".to_owned()),
+        _ if status.lifecycle_state.is_some() => why.push("unknown whether it is up to date".to_owned()),
         _ => {}
     }
     why
@@ -223,17 +226,17 @@ fn node(machine: &Machine, now: Timestamp) -> Option<String> {
         return Some(format!("no Node has joined{since}"));
     };
     let Some(ready) = find(&status.conditions, "NodeReady") else {
-        return Some(format!("Cluster API has not looked at Node {} yet", node.name));
+        return Some(format!("Cluster API has not reported on Node {} yet", node.name));
     };
     let (since, said) = (age(ready, now), said(ready));
     match ready.status.as_str() {
         "True" => None,
-        "False" => Some(format!("Node {} is not Ready for {since}: {said}", node.name)),
-        _ => Some(format!("it is not known for {since} whether Node {} is Ready: {said}", node.name)),
+        "False" => Some(format!("Node {} has not been Ready for {since}: {said}", node.name)),
+        _ => Some(format!("readiness of Node {} has been unknown for {since}: {said}", node.name)),
     }
 }
 
-/// The latest first; what is said twice is said once.
+/// The latest first, without duplicates.
 fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut recent: Vec<(Timestamp, String)> = events
         .iter()

@@ -154,8 +154,7 @@ pub struct Remediation {
     #[x_kube(validation = share())]
     pub unhealthy_limit: IntOrString,
     /// How many seconds a Node may take to join before its Machine counts as unhealthy. 0 means without
-    /// limit. Range: 0 to
-    /// 86400. Default: 1800.
+    /// limit. Range: 0 to 86400. Default: 1800.
     #[serde(default = "half_an_hour")]
     #[schemars(range(min = 0, max = 86400))]
     pub join_timeout_seconds: i32,
