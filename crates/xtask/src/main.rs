@@ -23,17 +23,17 @@ enum Command {
     },
     /// Check licences, banned and duplicate crates, their sources and advisories against deny.toml, without network
     Deny {
-        /// Fail too if the advisories are old or do not cover every crate
+        /// Also fail if the advisories are old or do not cover every crate
         #[arg(long)]
         up_to_date: bool,
     },
-    /// Write down what the RustSec advisory database knows of the crates in Cargo.lock
+    /// Write what the RustSec advisory database says about the crates in Cargo.lock to hack/advisories.toml
     Advisories {
-        /// A clone of the database
+        /// Path of a clone of the database
         #[arg(long)]
         from: PathBuf,
     },
-    /// Check what no compiler checks: stray paths, broken links, unfinished code
+    /// Check what no compiler checks: stray paths, broken links, unfinished code, words not to use
     Tidy,
     /// Write a release: the folders that clusterctl installs from, SBOMs, the statement of provenance, checksums
     Release {

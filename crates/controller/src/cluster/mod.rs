@@ -107,7 +107,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
                 turns.clone().turn(ObjectRef::from_obj(cluster.as_ref()), reconciler.reconcile(cluster))
             },
             |_cluster, error: &apply::Error, _reconciler| {
-                tracing::error!(%error, "a pass ended with an error");
+                tracing::error!(%error, "the reconcile returned an error");
                 KubeAction::requeue(Duration::from_secs(30))
             },
             reconciler,
@@ -166,7 +166,7 @@ impl Clusters {
                 return Ok(action);
             }
             Some(Err(error)) => {
-                tracing::warn!(cluster = %key, %error, "the pass failed");
+                tracing::warn!(cluster = %key, %error, "the reconcile failed");
                 PassResult::Failed
             }
             None => PassResult::GivenUp,
@@ -211,7 +211,7 @@ impl Clusters {
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
         }
-        tracing::trace!(cluster = owner.name_any(), "looking for the network");
+        tracing::trace!(cluster = owner.name_any(), "reading the network");
         let region = self.region(cluster).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => as_published(cluster),

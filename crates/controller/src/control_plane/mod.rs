@@ -104,7 +104,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
                 turns.clone().turn(object, reconciler.reconcile(control_plane))
             },
             |_control_plane, error: &apply::Error, _reconciler| {
-                tracing::error!(%error, "a pass ended with an error");
+                tracing::error!(%error, "the reconcile returned an error");
                 KubeAction::requeue(Duration::from_secs(30))
             },
             reconciler,
@@ -151,7 +151,7 @@ impl ControlPlanes {
                 return Ok(action);
             }
             Some(Err(error)) => {
-                tracing::warn!(control_plane = %key, %error, "the pass failed");
+                tracing::warn!(control_plane = %key, %error, "the reconcile failed");
                 PassResult::Failed
             }
             None => PassResult::GivenUp,

@@ -68,18 +68,18 @@ impl Pools {
                 continue;
             }
             if Instant::now() >= until {
-                tracing::warn!(pool = %desired.identity, "the pass takes long; the rest is planned anew");
+                tracing::warn!(pool = %desired.identity, "the reconcile takes long; the remaining actions are planned again");
                 pass.raced = true;
                 break;
             }
             // One action in each pass: a pool that always gave way would never get anything done.
             if pass.acted && region.backlog() > LONGEST_BACKLOG {
-                tracing::debug!(pool = %desired.identity, "the account's calls are used up; the rest is planned anew");
+                tracing::debug!(pool = %desired.identity, "the rate limit of the AWS account is used up; the remaining actions are planned again");
                 pass.raced = true;
                 break;
             }
             if desired.pause.is_none() && self.caches.is_paused(gathered) {
-                tracing::info!(pool = %desired.identity, "paused in the middle of a pass");
+                tracing::info!(pool = %desired.identity, "paused during a reconcile; the remaining actions are skipped");
                 pass.raced = true;
                 break;
             }
@@ -121,7 +121,7 @@ impl Pools {
                         carried.push(action);
                     }
                     Ok(Done::NotYet) => {
-                        tracing::debug!(pool = %desired.identity, ?action, "AWS cannot do it yet");
+                        tracing::debug!(pool = %desired.identity, ?action, "AWS cannot carry out the action yet");
                         pass.again = Some(NOT_YET);
                         holds.raced(action);
                     }
@@ -137,7 +137,7 @@ impl Pools {
                     Ok(Done::Carried) => {
                         Self::carried_out(action, state, now);
                         carried.push(action);
-                        tracing::debug!(pool = %desired.identity, ?action, "done");
+                        tracing::debug!(pool = %desired.identity, ?action, "action done");
                     }
                     Ok(Done::Overtaken(_)) => {
                         pass.raced = true;
@@ -150,17 +150,17 @@ impl Pools {
                         pass.plan.report.events.extend(cordon::told(&outcomes));
                     }
                     Err(failure) if failure.is_race() => {
-                        tracing::debug!(pool = %desired.identity, %failure, "somebody else was first");
+                        tracing::debug!(pool = %desired.identity, %failure, "another writer changed the object first");
                         pass.raced = true;
                         holds.raced(action);
                     }
                     Err(failure) if excused.is_some() => {
-                        tracing::info!(pool = %desired.identity, ?action, %failure, "refused; what it is about was made a moment ago");
+                        tracing::info!(pool = %desired.identity, ?action, %failure, "AWS does not know yet what was created a moment ago");
                         pass.again = excused;
                         holds.failed(action, &failure);
                     }
                     Err(failure) => {
-                        tracing::warn!(pool = %desired.identity, ?action, %failure, "failed");
+                        tracing::warn!(pool = %desired.identity, ?action, %failure, "action failed");
                         holds.failed(action, &failure);
                         if pass.failure.is_none() {
                             overlay::failed(&mut pass.plan.report, action, &failure, &region.key.region);
@@ -289,7 +289,7 @@ fn judged(action: &Action, done: &Result<Done, Failure>) -> (Outcome, ActionOutc
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
         Ok(Done::NotTogether) => (Outcome::Refused, ActionOutcome::Refused),
         Ok(Done::Overtaken(why)) => {
-            tracing::info!(?action, why, "not done");
+            tracing::info!(?action, why, "action skipped");
             (Outcome::Refused, ActionOutcome::Refused)
         }
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),

@@ -537,7 +537,7 @@ fn group_change(change: &foo_planner::GroupSettings) -> GroupChange {
 fn still_waited(result: Result<(), CloudError>) -> Result<(), CloudError> {
     match result {
         Err(error) if error.kind == ErrorKind::Invalid => {
-            tracing::debug!(%error, "the instance does not wait for our hook");
+            tracing::debug!(%error, "the instance is not waiting for the lifecycle hook");
             Ok(())
         }
         other => other,

@@ -201,7 +201,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             },
             |_pool, error: &reconcile::Error, _controller| {
                 // `reconcile` turns its errors into back-off; this is for what cannot happen there.
-                tracing::error!(%error, "a pass ended with an error");
+                tracing::error!(%error, "the reconcile returned an error");
                 Action::requeue(Duration::from_secs(30))
             },
             controller,
@@ -212,7 +212,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             }
             if let Err(error) = result {
                 // An object that is gone from the cache before its turn came is no news.
-                tracing::debug!(%error, "not reconciled");
+                tracing::debug!(%error, "the controller could not start a reconcile");
             }
             std::future::ready(())
         });

@@ -160,7 +160,7 @@ impl Pools {
                 return Ok(requeue);
             }
             Some(Err(error)) => {
-                tracing::warn!(pool = %key, error = %error, "the pass failed");
+                tracing::warn!(pool = %key, error = %error, "the reconcile failed");
                 PassResult::Failed
             }
             None => PassResult::GivenUp,
@@ -375,7 +375,7 @@ impl Pools {
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         let did = pass.failure.is_none() && !pass.raced && pass.again.is_none() && worked;
         if state.rest.ends(did, self.context.clock.now()) {
-            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "does not rest though nothing changes");
+            tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "the pool does not settle: it keeps writing although nothing changes; please report this");
             self.context.metrics.invariant_violated(Invariant::I10);
         }
     }

@@ -36,7 +36,7 @@ pub(super) async fn words(
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
         Ok(activities) => last_failure(&activities, since),
         Err(error) => {
-            tracing::debug!(%group, %error, "could not ask why capacity does not come");
+            tracing::debug!(%group, %error, "could not read the scaling activities for failed launches");
             None
         }
     };
