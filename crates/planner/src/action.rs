@@ -9,7 +9,7 @@ use crate::observed::Quarantine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One thing to do. Actions of a plan are carried out in order; the first failure ends the pass.
+/// One thing to do. Actions of a plan are carried out in order; after a failure those that depend on it are skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// Put our finalizer on the FooMachinePool. Always before the first AWS write.

@@ -42,6 +42,7 @@ pub fn check(root: &Path) -> Result<()> {
         findings.extend(links(file, &|path| root.join(path).exists()));
         findings.extend(lints(file));
         findings.extend(steps(file));
+        findings.extend(crate::words::findings(&file.path, &file.text)?);
         if let Some(warning) = long(file) {
             println!("warning: {warning}");
         }

@@ -64,7 +64,7 @@ impl Collector for PoolConditions {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut descriptor = encoder.encode_descriptor(
             "foo_pool_conditions",
-            "Number of FooMachinePools by condition, status and reason",
+            "Number of FooMachinePools by condition and status",
             None,
             MetricType::Gauge,
         )?;

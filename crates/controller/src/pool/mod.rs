@@ -2,7 +2,8 @@
 //!
 //! A pass goes through the files in this order:
 //!
-//! * [`gather`]: what Kubernetes knows, from the informer caches ([`secret`]: the one live read);
+//! * [`gather`]: what Kubernetes knows, from the informer caches. Read live are the bootstrap Secret ([`secret`]), the
+//!   control plane's version ([`skew`]), what [`execute`] verifies just before a deletion, and the kubeconfig for [`cordon`];
 //! * [`wish`] (with [`content`], [`names`]): user input, read once and judged;
 //! * [`look`] (with [`shortage`] and [`causes`]): the newest shared look at AWS, and our objects, as the planner's nouns;
 //! * `foo_planner::plan`: every decision;
