@@ -223,7 +223,7 @@ fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
 
 #[test]
 fn a_warning_of_a_pool_that_is_ready_is_said_once() {
-    let bounded = "the MachinePool wishes for 5 replicas, spec.maxSize allows 3";
+    let bounded = "MachinePool requests 5 replicas but spec.maxSize is 3";
     let twin = "this FooMachinePool is also named by MachinePool twin";
     let ready = format!("3 of 3 instances in service; warning: {twin}; warning: {bounded}");
     let conditions = [

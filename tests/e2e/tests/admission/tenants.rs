@@ -76,7 +76,8 @@ fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
             is_refused(server, manager, &patch("users-own", content), &Value::Null, no).await?;
             is_refused(server, manager, &patch("users-own", label), &Value::Null, no).await?;
             let delete = ["delete", "secret", "users-own", "--namespace=default"];
-            is_refused(server, manager, &delete, &Value::Null, "this manager must not delete Secrets").await?;
+            is_refused(server, manager, &delete, &Value::Null, "this manager must not delete Secrets")
+                .await?;
             passes(server, manager, CREATE, &secret("d-kubeconfig", "cluster.x-k8s.io/secret")).await?;
             passes(server, manager, &patch("c-kubeconfig", content), &Value::Null).await?;
             passes(server, manager, &patch("users-own", owner), &Value::Null).await?;
