@@ -32,9 +32,8 @@ const WORDS: [(&str, &str); 21] = [
 ];
 
 /// Folders and files whose whole text is for users.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 6] = [
     "README.md",
-    "ARCHITECTURE.md",
     "SECURITY.md",
     "docs/",
     "deploy/",
