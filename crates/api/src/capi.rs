@@ -1,7 +1,7 @@
 //! The fields of Cluster API's own objects that we read (group `cluster.x-k8s.io`, version `v1beta2`).
 //!
-//! Views, not copies: unknown fields are ignored, everything is optional that upstream may leave out. A test in
-//! `tests/contract` checks each field against the upstream CRDs.
+//! Views, not copies: unknown fields are ignored, everything is optional that upstream may leave out. A test
+//! in `tests/contract` checks each field against the upstream CRDs.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
@@ -65,7 +65,7 @@ pub struct ContractReference {
     pub name: String,
 }
 
-/// MachinePool: the wish.
+/// MachinePool: how many machines are requested, and what they are like.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "cluster.x-k8s.io",
@@ -81,7 +81,7 @@ pub struct MachinePoolSpec {
     /// Cluster it belongs to.
     #[serde(default)]
     pub cluster_name: String,
-    /// Wished number of machines. Core always sets it; absent, nothing is known of the wish.
+    /// Requested number of machines. Cluster API always sets it; without it the request is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
     /// What the machines are like.

@@ -1,4 +1,4 @@
-//! FooCluster: region and network of a cluster. The network is the user's own, named by ids or tags.
+//! FooCluster: region and network of a cluster. The network exists already; the user names it by ids or tags.
 
 use crate::identity::IdentityReference;
 use crate::patterns;
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a cluster lives in AWS.
+/// AWS region, existing network and credentials of a Cluster.
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "infrastructure.foo.com",
@@ -22,7 +22,8 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     status = "FooClusterStatus",
     label("cluster.x-k8s.io/v1beta2", "v1alpha1"),
-    // Of the object, not of its spec: a template has the same spec, and Cluster API tries changes of it in dry runs.
+    // Of the object, not of its spec: a template has the same spec, and Cluster API tries changes of it in
+    // dry runs.
     validation = Rule::new("self.spec.region == oldSelf.spec.region").message("region is immutable"),
     printcolumn(
         name = "Cluster",
@@ -44,53 +45,57 @@ use std::collections::BTreeMap;
 )]
 #[serde(rename_all = "camelCase")]
 pub struct FooClusterSpec {
-    /// AWS region (`eu-central-1`); immutable.
+    /// AWS region, for example `eu-central-1`. Immutable.
     #[schemars(length(min = 1, max = 32), regex(pattern = patterns::REGION))]
     pub region: String,
-    /// As whom AWS is called for this cluster; default the FooClusterIdentity `default`, or without one the manager's own
-    /// credentials. May change; a pool whose group is in another account than the new credentials waits.
+    /// FooClusterIdentity with the AWS credentials that the manager uses for this cluster. Default: the
+    /// FooClusterIdentity named `default`; if there is none, the manager's own credentials, unless the
+    /// manager runs with `--require-identity`. Credentials of another AWS account do not move pools: a pool
+    /// whose group is in the former account changes nothing until the credentials are for that account again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity_ref: Option<IdentityReference>,
-    /// The network that pools launch into.
+    /// Existing network that pools launch instances into. The provider creates and deletes nothing in it.
     pub network: Network,
-    /// The API server's endpoint, only if this object provides it; usually the control plane does.
+    /// Endpoint of the workload cluster's API server. Set it only if no control plane object provides the
+    /// endpoint; a FooControlPlane does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane_endpoint: Option<ApiEndpoint>,
 }
 
-/// An existing network.
+/// An existing network, named by ids or tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Network {
-    /// VPC in which tags are searched.
+    /// Id of the VPC. Restricts the search for subnets and security groups by tags to this VPC. Default: the
+    /// search covers all VPCs of the region.
     #[serde(default, rename = "vpcID", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
     pub vpc_id: Option<String>,
-    /// Subnets that pools may use, all in one VPC.
+    /// Subnets that pools may launch instances into, 1 to 64 entries. All must be in one VPC.
     #[schemars(length(min = 1, max = 64))]
     pub subnets: Vec<NetworkReference>,
-    /// Security groups of every instance, beside those of its pool.
+    /// Security groups of every instance of the cluster, in addition to those of its pool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub security_groups: Vec<NetworkReference>,
 }
 
-/// What was found in AWS.
+/// What the provider found in AWS.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooClusterStatus {
-    /// Cluster API's signal that the infrastructure is there.
+    /// `provisioned` tells Cluster API that the network was found. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Initialization>,
-    /// The same, for readers of the older contract.
+    /// Same as `initialization.provisioned`, for clients of Cluster API's v1beta1 contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
-    /// Zones in which the cluster has subnets.
+    /// Availability Zones in which the cluster has subnets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     #[schemars(length(max = 100))]
     pub failure_domains: Vec<FailureDomain>,
-    /// The network as found.
+    /// The network as the provider found it in AWS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkStatus>,
     /// `Ready`, `Paused`, `CredentialsReady`, `NetworkReady` and `Deleting`.
@@ -99,41 +104,42 @@ pub struct FooClusterStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// One zone.
+/// One Availability Zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureDomain {
-    /// Availability Zone name.
+    /// Name of the zone, for example `eu-central-1a`.
     pub name: String,
-    /// Whether control plane machines may run there: never, the control plane is managed elsewhere.
+    /// Whether Cluster API may place control plane Machines in the zone. Always false: the control plane
+    /// exists already.
     pub control_plane: bool,
-    /// Free-form facts.
+    /// Further information about the zone. Not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes: Option<BTreeMap<String, String>>,
 }
 
-/// The network as found.
+/// The network as the provider found it in AWS.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NetworkStatus {
-    /// VPC of the subnets.
+    /// Id of the VPC that the subnets are in.
     #[serde(rename = "vpcID")]
     pub vpc_id: String,
     /// Subnets, sorted by id.
     pub subnets: Vec<SubnetStatus>,
-    /// Security groups, sorted.
+    /// Ids of the security groups, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security_groups: Vec<String>,
 }
 
-/// One subnet as found.
+/// One subnet as the provider found it in AWS.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubnetStatus {
-    /// Subnet id.
+    /// Id of the subnet.
     pub id: String,
-    /// Its zone.
+    /// Availability Zone of the subnet.
     pub zone: String,
-    /// Whether instances get public addresses there.
+    /// Whether instances launched into the subnet get public IP addresses.
     pub public: bool,
 }

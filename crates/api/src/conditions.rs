@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-/// A condition as it shall be, before it gets a time.
+/// A condition to write; the time of its last transition is added by [`merge`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Type.

@@ -1,4 +1,4 @@
-//! FooControlPlane in its external mode: an existing Kubernetes API server, made known to Cluster API.
+//! FooControlPlane: makes an existing Kubernetes API server known to Cluster API.
 
 use crate::patterns;
 use crate::shared::ApiEndpoint;
@@ -8,7 +8,7 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A control plane that exists already.
+/// A control plane that exists already and is operated outside of Cluster API.
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "controlplane.foo.com",
@@ -47,35 +47,35 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct FooControlPlaneSpec {
-    /// Kubernetes version the control plane is meant to have (`v1.36.3`): a semantic version with a `v` before it, as
-    /// Cluster API writes versions. An external control plane is upgraded by its owner; this object reports what it really
-    /// runs.
+    /// Kubernetes version that the control plane is expected to have: a semantic version with a leading `v`,
+    /// for example `v1.36.3`. The provider does not upgrade the control plane; its owner does.
+    /// `status.version` has the version that runs.
     #[schemars(length(min = 1, max = 256))]
     #[x_kube(validation = version_rule())]
     pub version: String,
-    /// Endpoint of the API server; written by the provider from the kubeconfig when absent.
+    /// Endpoint of the API server. Default: the provider copies it from the kubeconfig.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane_endpoint: Option<ApiEndpoint>,
-    /// The existing API server.
+    /// How to reach the existing API server.
     pub external: External,
 }
 
-/// A semantic version behind a `v`: Cluster API fails over anything else in each pass over the Cluster. Its own kinds get the
-/// `v` from a webhook; there is none here, so it has to be written.
+/// A semantic version with a leading `v`: with anything else every reconcile of the Cluster fails in Cluster
+/// API. Its own kinds get the `v` from a webhook; this provider has no webhook, so the user has to write it.
 pub(crate) fn version_rule() -> Rule {
     let number = "(0|[1-9][0-9]*)";
     let pre_release = "(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)";
     let core = format!("v{number}[.]{number}[.]{number}");
     let suffix = format!("(-{pre_release}([.]{pre_release})*)?([+][0-9a-zA-Z-]+([.][0-9a-zA-Z-]+)*)?");
     Rule::new(format!("self.matches('^{core}{suffix}$')"))
-        .message("version must be a semantic version behind a v, as in v1.36.3")
+        .message("version must be a semantic version with a leading v, as in v1.36.3")
 }
 
-/// An API server that somebody else runs.
+/// An API server that is operated outside of Cluster API.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct External {
-    /// Secret with a kubeconfig for it.
+    /// Secret with a kubeconfig for the API server.
     pub kubeconfig_secret_ref: SecretReference,
 }
 
@@ -83,32 +83,32 @@ pub struct External {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SecretReference {
-    /// Its name. The kubeconfig stands under the key `value`; it must hold a client certificate or a token, since
-    /// Cluster API refuses exec plugins.
+    /// Name of the Secret. Its key `value` has the kubeconfig, in which the certificates, keys or token must
+    /// be embedded: exec plugins and paths of files are refused.
     #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
     pub name: String,
 }
 
-/// What is known of the control plane.
+/// What the provider knows about the control plane.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooControlPlaneStatus {
-    /// Cluster API's signal that the control plane answers.
+    /// `controlPlaneInitialized` tells Cluster API that the API server has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<ControlPlaneInitialization>,
-    /// The same, for readers of the older contract.
+    /// Whether the API server answers, for clients of Cluster API's v1beta1 contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
-    /// The same, for readers of the older contract.
+    /// Same as `initialization.controlPlaneInitialized`, for clients of Cluster API's v1beta1 contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialized: Option<bool>,
-    /// Always true: without it Cluster API would not drain the Nodes of pools.
+    /// Always true. Without it Cluster API does not drain the Nodes of pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_managed_control_plane: Option<bool>,
-    /// Version the API server reports.
+    /// Kubernetes version that the API server reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The same as a list, oldest first.
+    /// Kubernetes versions that API servers of the control plane report, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["version".into()]))]
     pub versions: Vec<ControlPlaneVersion>,
@@ -118,18 +118,18 @@ pub struct FooControlPlaneStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// `status.initialization` of the contract for control planes.
+/// `status.initialization` of Cluster API's contract for control plane providers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ControlPlaneInitialization {
-    /// Whether the API server answers. Once true it stays true.
+    /// Whether the API server has answered. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane_initialized: Option<bool>,
 }
 
-/// One version that runs.
+/// One Kubernetes version that the control plane runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlPlaneVersion {
-    /// Kubernetes version.
+    /// Kubernetes version, for example `v1.36.3`.
     pub version: String,
 }

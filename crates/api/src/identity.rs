@@ -1,7 +1,7 @@
-//! FooClusterIdentity: as whom AWS is called for the clusters of some namespaces.
+//! FooClusterIdentity: AWS credentials, and which namespaces may use them.
 //!
-//! Cluster-scoped, because who may use which credentials is not for the owner of a namespace to say. Nothing secret stands
-//! in it: keys are in a Secret in the manager's own namespace, where no tenant can write.
+//! Cluster-scoped: the owner of a namespace must not decide who may use which credentials. It contains no
+//! secrets: keys are in a Secret in the manager's own namespace, where no tenant can write.
 
 use crate::patterns;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector};
@@ -9,23 +9,24 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Name of the identity of FooClusters that name none. Without an object of that name they use the manager's own
-/// credentials.
+/// Name of the identity that a FooCluster without `identityRef` uses. Without an object of that name it uses
+/// the manager's own credentials.
 pub const DEFAULT_IDENTITY: &str = "default";
 
-/// Keys of a Secret with static credentials; the same as Cluster API's provider for AWS reads.
+/// Keys of a Secret with static credentials, as in cluster-api-provider-aws.
 pub mod secret_keys {
     /// Access key id.
     pub const ACCESS_KEY_ID: &str = "AccessKeyID";
     /// Secret access key.
     pub const SECRET_ACCESS_KEY: &str = "SecretAccessKey";
-    /// Session token, only of temporary keys.
+    /// Session token; temporary credentials only.
     pub const SESSION_TOKEN: &str = "SessionToken";
 }
 
-// The label move-hierarchy makes clusterctl move all identities, and the Secrets they own, with any cluster (clusterctl
-// provider contract, "Move"). What is there already on the other side stays as it is, and nothing is deleted on this side.
-/// As whom AWS is called.
+// The label move-hierarchy makes clusterctl move all identities, and the Secrets they own, with any cluster
+// (clusterctl provider contract, "Move"). What is there already on the other side stays as it is, and nothing
+// is deleted on this side.
+/// AWS credentials that the manager uses for FooClusters, and which namespaces may use them.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "infrastructure.foo.com",
@@ -56,106 +57,112 @@ pub mod secret_keys {
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new("[has(self.controller), has(self.secret), has(self.role)].exists_one(given, given)")
-        .message("give exactly one of controller, secret and role")
+        .message("set exactly one of controller, secret and role")
 )]
 pub struct FooClusterIdentitySpec {
-    /// Namespaces whose FooClusters may use this identity. Absent: none. `{}`: all.
+    /// Namespaces whose FooClusters may use this identity. Default: no namespace. `{}`: all namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_namespaces: Option<AllowedNamespaces>,
-    /// IAM instance profiles that pools with this identity may give their instances; a `*` at the end stands for any text.
-    /// Absent: any. A pool that names none is always allowed.
+    /// Names of the IAM instance profiles that pools with this identity may give to their instances; a `*` at
+    /// the end matches any text. Default: any profile. A pool without an instance profile is always allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(max = 1000),
         inner(length(min = 1, max = 128), regex(pattern = patterns::INSTANCE_PROFILE_OR_PREFIX))
     )]
     pub allowed_instance_profiles: Option<Vec<String>>,
-    /// Regions of the FooClusters that may use this identity. Absent: any.
+    /// AWS regions in which FooClusters may use this identity. Default: any region.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 32), regex(pattern = patterns::REGION)))]
     pub allowed_regions: Option<Vec<String>>,
-    /// Subnets that FooClusters with this identity may name or find by tags. Absent: any.
+    /// Ids of the subnets that FooClusters with this identity may use, whether they name them by id or by
+    /// tags. Default: any subnet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(min = 1, max = 1000),
         inner(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))
     )]
     pub allowed_subnets: Option<Vec<String>>,
-    /// The manager's own credentials: IAM role of its ServiceAccount, instance profile, environment.
+    /// Use the manager's own credentials: the IAM role of its ServiceAccount, its instance profile, or its
+    /// environment. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerCredentials>,
-    /// Static keys in a Secret.
+    /// Use static access keys from a Secret. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretName>,
-    /// A role to assume.
+    /// Assume an IAM role. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
 }
 
-/// Whether the credentials are complete. Whether AWS accepts them is said by those who use them.
+/// Whether the credentials are complete. Whether AWS accepts them is reported by the FooClusters and
+/// FooMachinePools that use them (condition `CredentialsReady`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 pub struct FooClusterIdentityStatus {
-    /// `Ready`; `Deleting` while its deletion waits for the FooClusters that use it.
+    /// `Ready`, and `Deleting` while the deletion waits for FooClusters that use the identity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
 }
 
-/// Namespaces in the list, and those that the selector selects. With neither, all.
+/// Namespaces that are in `list` or match `selector`. With neither, all namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllowedNamespaces {
-    /// Names.
+    /// Names of namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub list: Option<Vec<String>>,
-    /// Labels of namespaces. Whoever may label namespaces decides then who may use the identity.
+    /// Selects namespaces by their labels. Users who may label namespaces then decide which of them may use
+    /// the identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(
         validation = Rule::new("has(self.matchLabels) && size(self.matchLabels) > 0 || has(self.matchExpressions) && \
                                 size(self.matchExpressions) > 0")
-            .message("an empty selector could mean all namespaces or none: leave it out, with the list, for all")
+            .message("selector must not be empty: to allow all namespaces, set neither list nor selector")
     )]
     pub selector: Option<LabelSelector>,
 }
 
-/// Nothing is to be said about the manager's own credentials.
+/// The manager's own credentials; there is nothing to configure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControllerCredentials {}
 
 /// A Secret in the manager's namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretName {
-    /// Its name. It has the keys `AccessKeyID` and `SecretAccessKey`, and `SessionToken` if they are temporary.
+    /// Name of the Secret. It must have the keys `AccessKeyID` and `SecretAccessKey`, and for temporary
+    /// credentials `SessionToken`.
     #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
     pub name: String,
 }
 
-/// A role to assume.
+/// An IAM role that the manager assumes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Role {
-    /// ARN of the role.
+    /// ARN of the role, `arn:aws:iam::<account>:role/<name>`.
     #[schemars(length(max = 2048), regex(pattern = r"^arn:[a-z-]+:iam::[0-9]{12}:role/.+$"))]
     pub arn: String,
-    /// The external id that the role's trust policy asks for.
+    /// External id, if the role's trust policy requires one (`sts:ExternalId`). Default: none.
     #[serde(default, rename = "externalID", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 1224), regex(pattern = r"^[A-Za-z0-9_+=,.@:/-]+$"))]
     pub external_id: Option<String>,
-    /// Name of the sessions, as CloudTrail shows it; default `foo-manager`.
+    /// Role session name, which CloudTrail shows. Default: `foo-manager`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 64), regex(pattern = r"^[A-Za-z0-9_+=,.@-]+$"))]
     pub session_name: Option<String>,
-    /// The identity that assumes the role; default the manager's own credentials. Whether a namespace may use that one is
-    /// not asked.
+    /// FooClusterIdentity whose credentials assume the role. Default: the manager's own credentials. The
+    /// `allowedNamespaces` of the source are not checked, only those of the identity that the FooCluster
+    /// names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<IdentityReference>,
 }
 
-/// Names a FooClusterIdentity.
+/// Reference to a FooClusterIdentity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdentityReference {
-    /// Its name.
+    /// Name of the FooClusterIdentity.
     #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
     pub name: String,
 }

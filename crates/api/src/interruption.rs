@@ -1,27 +1,29 @@
-//! What follows from what AWS announces about the instances of a FooMachinePool.
+//! What the provider does when AWS announces that instances of a FooMachinePool are at risk.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What follows from what AWS announces about instances.
+/// What the provider does when AWS announces that an instance is at risk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Interruption {
-    /// What follows from a recommendation to rebalance, which EC2 gives when a spot instance is at an elevated risk.
+    /// What the provider does on a rebalance recommendation, which EC2 sends when a spot instance is at
+    /// elevated risk of interruption. Default: `Ignore`.
     #[serde(default)]
     pub rebalance: RebalancePolicy,
 }
 
-/// What follows from a recommendation to rebalance.
+/// What the provider does on a rebalance recommendation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RebalancePolicy {
-    /// Nothing.
+    /// Does nothing; the instance runs until EC2 interrupts it.
     #[default]
     Ignore,
-    /// The Node is cordoned: it gets no new pods, and those it has stay. Nobody uncordons it. The manager uses the kubeconfig that
-    /// Cluster API has of the cluster.
+    /// Cordons the Node, so that it gets no new pods, and leaves running pods alone. The provider does not
+    /// uncordon it later. It uses the kubeconfig of the cluster in the Secret `<cluster>-kubeconfig`.
     Cordon,
-    /// The Machine is replaced within the budgets of `rollout`; at most one round of replacements in ten minutes.
+    /// Replaces the Machine within the limits of `rollout`. A new set of replacements begins at most every
+    /// ten minutes.
     Replace,
 }

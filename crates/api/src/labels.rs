@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// `format.MustFormatValue` of Cluster API (`util/labels/format`): the text itself if it is a valid label value, else
-/// `hash_<base64url(fnv32a(text)) without padding>_z`.
+/// `format.MustFormatValue` of Cluster API (`util/labels/format`): the text itself if it is a valid label
+/// value, else `hash_<base64url(fnv32a(text)) without padding>_z`.
 pub fn must_format_value(text: &str) -> String {
     if is_label_value(text) {
         return text.to_owned();
@@ -12,7 +12,8 @@ pub fn must_format_value(text: &str) -> String {
     format!("hash_{}_z", URL_SAFE_NO_PAD.encode(fnv32a(text.as_bytes()).to_be_bytes()))
 }
 
-/// Kubernetes' rule: at most 63 characters, alphanumeric at both ends, `-`, `_`, `.` and alphanumerics between; empty is fine.
+/// Kubernetes' rule: at most 63 characters, alphanumeric at both ends, `-`, `_`, `.` and alphanumerics
+/// between; empty is fine.
 fn is_label_value(text: &str) -> bool {
     let ends = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
     text.len() <= 63

@@ -1,4 +1,4 @@
-//! FooMachine: one instance of a pool. The provider makes and removes it; nobody else needs to.
+//! FooMachine: one instance of a pool. The provider creates and deletes it; users do not need to.
 
 use crate::patterns;
 use crate::shared::Initialization;
@@ -7,7 +7,8 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which instance this is. Made by the provider for every instance of a group.
+/// One EC2 instance of a FooMachinePool. The provider creates a FooMachine for every instance of the Auto
+/// Scaling group; do not create or delete FooMachines yourself: to remove an instance, delete its Machine.
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "infrastructure.foo.com",
@@ -43,50 +44,54 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("self == oldSelf").message("a FooMachine stands for one instance for ever"))]
+#[x_kube(validation = Rule::new("self == oldSelf").message("spec of a FooMachine is immutable"))]
 pub struct FooMachineSpec {
-    /// `aws:///<zone>/<instance id>`: equal, character by character, to the Node's spec.providerID.
+    /// Provider id, `aws:///<zone>/<instance id>`. The Node's `spec.providerID` must be exactly the same.
+    /// Immutable.
     #[serde(rename = "providerID")]
     #[schemars(length(min = 1, max = 512), regex(pattern = patterns::PROVIDER_ID))]
     pub provider_id: String,
-    /// EC2 instance id.
+    /// EC2 instance id. Immutable.
     #[serde(rename = "instanceID")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_ID))]
     pub instance_id: String,
 }
 
-/// What is known of the instance.
+/// What the provider knows about the instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooMachineStatus {
-    /// Cluster API's signal that the instance runs.
+    /// `provisioned` tells Cluster API that the instance is in service. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Initialization>,
-    /// The same, for readers of the older contract.
+    /// Same as `initialization.provisioned`, for clients of Cluster API's v1beta1 contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
-    /// Addresses of the instance.
+    /// IP addresses and DNS names of the instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<MachineAddress>,
-    /// Availability Zone.
+    /// Availability Zone of the instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_domain: Option<String>,
-    /// Whether it was bought on the spot market: Cluster API labels the Node accordingly.
+    /// Whether it is a spot instance. If so, Cluster API labels the Node `cluster.x-k8s.io/interruptible`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
-    /// Auto Scaling's lifecycle state (`InService`, `Terminating:Wait`, …).
+    /// Lifecycle state in the Auto Scaling group, in AWS's words: `Pending`, `InService`, `Terminating:Wait`,
+    /// …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifecycle_state: Option<String>,
-    /// Instance type.
+    /// EC2 instance type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_type: Option<String>,
-    /// Launch template version it was launched from.
+    /// Launch template version that the instance was launched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_template_version: Option<i64>,
-    /// Hash of the wanted content that version was made for.
+    /// Hash of the settings that the instance was launched with, as far as they replace instances when they
+    /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_hash: Option<String>,
-    /// The instance is being ended and waits for our lifecycle hook, so that its Node is drained first.
+    /// Set while AWS is terminating the instance and the lifecycle hook `foo-drain` delays that until the
+    /// Node is drained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_hook: Option<DrainHookStatus>,
     /// `Ready` and `Paused`.
@@ -95,21 +100,21 @@ pub struct FooMachineStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// An instance that waits for our lifecycle hook.
+/// How long the lifecycle hook `foo-drain` delays the termination of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DrainHookStatus {
-    /// When it was first seen waiting.
+    /// When the provider first saw the instance wait for the hook.
     pub since: Time,
-    /// When AWS ends it whether or not it is drained: 48 hours later.
+    /// When AWS terminates the instance, drained or not: 48 hours after `since`.
     pub deadline: Time,
 }
 
-/// One address of a machine.
+/// One address of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineAddress {
     /// `InternalIP`, `InternalDNS`, `ExternalIP` or `ExternalDNS`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The address.
+    /// The IP address or DNS name.
     pub address: String,
 }

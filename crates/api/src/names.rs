@@ -1,4 +1,5 @@
-//! Every name that is agreed with somebody else: labels, annotations, finalizers, field managers, Secret types.
+//! Every name that other programs or people rely on: labels, annotations, finalizers, field managers, Secret
+//! types.
 //!
 //! Names of Cluster API's own are as in its API reference ("Labels and Annotations").
 
@@ -6,19 +7,19 @@
 pub const CLUSTER_NAME_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 /// Label on FooMachines and Machines of a pool; its value comes from [`crate::labels::must_format_value`].
 pub const POOL_NAME_LABEL: &str = "cluster.x-k8s.io/pool-name";
-/// Label that says which manager instance looks after an object (`--watch-filter`).
+/// Label that says which manager reconciles an object (`--watch-filter`).
 pub const WATCH_LABEL: &str = "cluster.x-k8s.io/watch-filter";
 /// Annotation that pauses an object, whatever its value.
 pub const PAUSED_ANNOTATION: &str = "cluster.x-k8s.io/paused";
-/// Annotation on a MachinePool: somebody else decides on the size, unless the value is `false`.
+/// Annotation on a MachinePool: its replicas are set outside of Cluster API, unless the value is `false`.
 pub const REPLICAS_MANAGED_BY_ANNOTATION: &str = "cluster.x-k8s.io/replicas-managed-by";
-/// Annotation on a Machine: first to go once there is an excess.
+/// Annotation on a Machine: deleted first when there are more Machines than desired.
 pub const DELETE_MACHINE_ANNOTATION: &str = "cluster.x-k8s.io/delete-machine";
 /// Annotation on a Machine: there is nothing to drain.
 pub const EXCLUDE_DRAINING_ANNOTATION: &str = "machine.cluster.x-k8s.io/exclude-node-draining";
-/// Annotation on a Machine: nobody replaces it for being sick.
+/// Annotation on a Machine: it is not replaced for being unhealthy.
 pub const SKIP_REMEDIATION_ANNOTATION: &str = "cluster.x-k8s.io/skip-remediation";
-/// Annotation on an infrastructure cluster that somebody else looks after.
+/// Annotation on an infrastructure cluster that another controller or user manages.
 pub const MANAGED_BY_ANNOTATION: &str = "cluster.x-k8s.io/managed-by";
 /// Annotation clusterctl leaves as the only one on an object that was moved away.
 pub const DELETE_FOR_MOVE_ANNOTATION: &str = "clusterctl.cluster.x-k8s.io/delete-for-move";
@@ -29,18 +30,19 @@ pub const AUTOSCALER_MIN_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autosc
 /// See [`AUTOSCALER_MIN_ANNOTATION`].
 pub const AUTOSCALER_MAX_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size";
 
-/// Annotation on a Cluster, MachinePool, FooCluster or FooMachinePool that must not be deleted, whatever its value.
-/// The policy `foo-protection` looks at it; the manager does not.
+/// Annotation on a Cluster, MachinePool, FooCluster or FooMachinePool that must not be deleted, whatever its
+/// value. The policy `foo-protection` looks at it; the manager does not.
 pub const PROTECTED_ANNOTATION: &str = "infrastructure.foo.com/protected";
 
-/// Annotation on a FooMachine, on a Machine of a pool or on one of our CRDs, whatever its value: it may be deleted by somebody who is
-/// refused otherwise. The policies `foo-machines` and `foo-crds` look at it; the manager does not.
+/// Annotation on a FooMachine, on a Machine of a pool or on one of our CRDs, whatever its value: users
+/// other than the manager and Cluster API may delete it. The policies `foo-machines` and `foo-crds` look at it; the
+/// manager does not.
 pub const DELETION_ALLOWED_ANNOTATION: &str = "infrastructure.foo.com/deletion-allowed";
-/// Label on a FooClusterIdentity, whatever its value: it does not become an owner of its Secret, so `clusterctl move` leaves the keys where
-/// they are.
+/// Label on a FooClusterIdentity, whatever its value: it does not become an owner of its Secret, so
+/// `clusterctl move` leaves the keys where they are.
 pub const KEEP_KEYS_LABEL: &str = "infrastructure.foo.com/keep-keys";
 
-/// Finalizer on FooMachinePools: AWS still holds something of the pool.
+/// Finalizer on FooMachinePools: a group or launch template of the pool may still exist in AWS.
 pub const POOL_FINALIZER: &str = "foomachinepool.infrastructure.foo.com";
 /// Finalizer on FooMachines: the instance still exists.
 pub const MACHINE_FINALIZER: &str = "foomachine.infrastructure.foo.com";
@@ -59,21 +61,24 @@ pub const CLUSTER_SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
 /// Key of a Secret that holds bootstrap data or a kubeconfig.
 pub const SECRET_VALUE_KEY: &str = "value";
 
-/// On a FooMachinePool: the AWS account (12 digits) in which its group was begun. Written with our finalizer, before anything is
-/// made in AWS: from then on credentials of another account find nothing and make nothing.
+/// On a FooMachinePool: the AWS account (12 digits) in which its group was begun. Written with our finalizer,
+/// before anything is made in AWS: from then on credentials of another account find nothing and make nothing.
 pub const ACCOUNT_ANNOTATION: &str = "infrastructure.foo.com/account";
 
-/// On a FooMachinePool: the default name of its group and launch template, as chosen when it was begun. Written with our
-/// finalizer. A pool that an earlier version began has none: its name may be one of another scheme.
+/// On a FooMachinePool: the default name of its group and launch template, as chosen when it was begun.
+/// Written with our finalizer. A pool that an earlier version began has none: its name may be one of another
+/// scheme.
 pub const GROUP_NAME_ANNOTATION: &str = "infrastructure.foo.com/group-name";
 
-/// On a FooMachine: hash of the content that its instance was launched from. Its status says so, too, and can be lost.
+/// On a FooMachine: hash of the content that its instance was launched from. Its status says so, too, and can
+/// be lost.
 pub const SPEC_HASH_ANNOTATION: &str = "infrastructure.foo.com/spec-hash";
-/// On a FooMachine: since when its instance waits for our terminating hook (RFC 3339). Its status says so, too, and can be
-/// lost; AWS counts 48 hours from then.
+/// On a FooMachine: since when its instance waits for our terminating hook (RFC 3339). Its status says so,
+/// too, and can be lost; AWS counts 48 hours from then.
 pub const DRAIN_HOOK_SINCE_ANNOTATION: &str = "infrastructure.foo.com/drain-hook-since";
 
-/// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each other.
+/// Field managers of our server-side apply: one for each kind of write, so that two writers never undo each
+/// other.
 pub mod managers {
     /// `spec.unschedulable` of Nodes.
     pub const CORDON: &str = "foo/cordon";

@@ -1,4 +1,5 @@
-//! FooMachinePool: one Auto Scaling group. Here its spec as a whole; the parts of it by what they are about.
+//! FooMachinePool: one Auto Scaling group. This file has the spec as a whole; each part of it has a file by
+//! subject.
 
 mod launch;
 mod replace;
@@ -18,9 +19,9 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One Auto Scaling group, used by a MachinePool through `spec.template.spec.infrastructureRef`.
+/// One Auto Scaling group. A MachinePool uses it through `spec.template.spec.infrastructureRef`.
 ///
-/// Everything may be changed at any time unless a field says otherwise.
+/// Every field can be changed at any time unless its description says otherwise.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "infrastructure.foo.com",
@@ -61,104 +62,121 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new("has(self.instanceType) != has(self.mixedInstances)")
-        .message("give either instanceType or mixedInstances"),
+        .message("set either instanceType or mixedInstances"),
     validation = Rule::new("!has(self.mixedInstances) || !has(self.spot)")
-        .message("with mixedInstances, spot is bought through its onDemandPercentage and spotMaxPrice"),
+        .message("spot cannot be combined with mixedInstances: set mixedInstances.onDemandPercentage and mixedInstances.spotMaxPrice"),
     validation = Rule::new("!has(oldSelf.providerID) || !has(self.providerID) || self.providerID == oldSelf.providerID")
         .message("providerID is written by the provider and cannot be changed"),
     validation = Rule::new("has(self.groupName) == has(oldSelf.groupName) && (!has(self.groupName) || self.groupName == oldSelf.groupName)")
-        .message("groupName cannot be changed, set or taken away later: make another FooMachinePool with a MachinePool of its own"),
+        .message("groupName cannot be added, changed or removed later: create another FooMachinePool with a MachinePool of its own"),
     validation = Rule::new("!has(self.autoscaling) || !has(self.maxSize) || self.autoscaling.maxSize <= self.maxSize")
-        .message("autoscaling.maxSize is above maxSize"),
+        .message("autoscaling.maxSize must not exceed maxSize"),
     validation = Rule::new("!has(self.rootVolume) || !(self.rootVolume.type in ['st1', 'sc1'])")
         .message("st1 and sc1 cannot be root volumes")
 )]
 pub struct FooMachinePoolSpec {
-    /// ARN of the group. Written by the provider once, and again when a replaced object comes without it.
+    /// ARN of the Auto Scaling group. Leave it empty: the provider writes it when it has created the group,
+    /// and it cannot be changed after that. If the object is replaced by one without it, the provider writes
+    /// it again.
     #[serde(default, rename = "providerID", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 512))]
     pub provider_id: Option<String>,
-    /// `aws:///<zone>/<instance id>` of every instance that exists, sorted. Written by the provider; an id stays until
-    /// its instance is gone.
+    /// Provider ids, `aws:///<zone>/<instance id>`, of every instance that exists, sorted. Leave it empty:
+    /// the provider writes it. An id stays in the list until EC2 reports its instance as terminated.
     #[serde(default, rename = "providerIDList", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 10000), inner(length(min = 1, max = 512)))]
     #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub provider_id_list: Option<Vec<String>>,
-    /// Name of the group and of its launch template; if absent made from namespace, Cluster and name. Immutable.
+    /// Name of the Auto Scaling group and of its launch template, 3 to 128 characters. Default:
+    /// `<namespace>-<cluster>-<pool>`, with `_` between the parts if namespace or cluster contain a `-`.
+    /// Immutable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_./()-]{2,127}$"))]
     pub group_name: Option<String>,
-    /// Number of instances that is never passed, whatever the MachinePool wishes.
+    /// Upper limit for the number of instances, instances that a roll-out adds for a while included. If the
+    /// MachinePool requests more replicas, the provider launches only this many. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10000))]
     pub max_size: Option<i32>,
-    /// Bounds of the group while somebody else decides on its size (`cluster.x-k8s.io/replicas-managed-by` on the
-    /// MachinePool); required then.
+    /// MinSize and MaxSize of the Auto Scaling group for pools whose desired capacity is set outside of
+    /// Cluster API, for example by an AWS scaling policy. Required if the MachinePool has the annotation
+    /// `cluster.x-k8s.io/replicas-managed-by`; ignored otherwise. cluster-autoscaler does not need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autoscaling: Option<Autoscaling>,
 
-    /// Type of all instances (`m7i.large`).
+    /// EC2 instance type of all instances, for example `m7i.large`. Set either this or `mixedInstances`. A
+    /// change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
     pub instance_type: Option<String>,
-    /// Several types and a share of spot instances, instead of `instanceType`. There are no weights: a replica is an
-    /// instance.
+    /// Several instance types, and the share of spot instances among them. Set either this or `instanceType`.
+    /// There are no weights: each replica is one instance, whatever its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mixed_instances: Option<MixedInstances>,
-    /// Image the instances boot from.
+    /// Image that the instances boot from. A change replaces the instances (`rollout`).
     pub ami: Ami,
-    /// Name of the IAM instance profile.
+    /// Name (not the ARN) of the IAM instance profile of the instances. The identity of the FooCluster may
+    /// restrict which ones are allowed (`allowedInstanceProfiles`). Default: none. A change replaces the
+    /// instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 128), regex(pattern = patterns::INSTANCE_PROFILE))]
     pub iam_instance_profile: Option<String>,
-    /// EC2 key pair for SSH.
+    /// Name of the EC2 key pair for SSH access. Default: none. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 255))]
     pub ssh_key_name: Option<String>,
-    /// Security groups beside those of the FooCluster.
+    /// Security groups of the instances, in addition to those of the FooCluster. A change replaces the
+    /// instances (`rollout`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub security_groups: Vec<NetworkReference>,
-    /// Root volume; the image's own if absent.
+    /// Root volume. Default: as the image defines it. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_volume: Option<Volume>,
-    /// Further volumes.
+    /// EBS volumes in addition to the root volume. A change replaces the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 24))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["deviceName".into()]))]
     pub volumes: Vec<DataVolume>,
-    /// Instance metadata service: IMDSv2 is required unless said otherwise.
+    /// Settings of the instance metadata service. Default: IMDSv2 is required, with a hop limit of 1. A
+    /// change replaces the instances (`rollout`).
     #[serde(default)]
     pub metadata_options: MetadataOptions,
-    /// Buy all instances on the spot market.
+    /// Launches all instances as spot instances. `spot: {}` sets no price limit. Default: on-demand
+    /// instances. Not allowed with `mixedInstances`, which has its own settings for spot. A change replaces
+    /// the instances (`rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spot: Option<Spot>,
-    /// Subnets to launch into; each must belong to the FooCluster. If absent: the FooCluster's subnets in the
-    /// MachinePool's failureDomains, or else all its private subnets (all its subnets if none is private).
+    /// Subnets that instances are launched into. Each must be one of the FooCluster's subnets. Default: the
+    /// FooCluster's subnets in the MachinePool's `failureDomains`; without `failureDomains`, its private
+    /// subnets, or all of its subnets if none is private.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub subnets: Vec<NetworkReference>,
-    /// How Machines are chosen when there are too many.
+    /// Which Machines the provider deletes when there are more than requested, and how fast.
     #[serde(default)]
     pub scale_in: ScaleIn,
-    /// How instances that were launched from outdated content are replaced.
+    /// How the provider replaces instances that were launched from an outdated launch template version.
     #[serde(default)]
     pub rollout: Rollout,
-    /// How sick Machines are replaced.
+    /// How the provider replaces unhealthy Machines.
     #[serde(default)]
     pub remediation: Remediation,
-    /// What follows from what AWS announces about instances. It reaches the manager only through a queue
-    /// (`--events-queue-url`). An interruption notice always deletes the Machine at once and asks for its replacement; an
-    /// instance that will be retired is replaced within the budgets of `rollout`.
+    /// What the provider does when AWS announces that an instance is at risk. Announcements reach the manager
+    /// only through an SQS queue (flag `--events-queue-url`). On a spot interruption notice the provider
+    /// always deletes the Machine at once and launches a replacement; an instance that AWS schedules for
+    /// retirement it replaces within the limits of `rollout`.
     #[serde(default)]
     pub interruption: Interruption,
-    /// Tags of the group, its instances and their volumes. A change rolls no nodes: running instances keep theirs.
+    /// Tags of the Auto Scaling group, and of instances and volumes that are launched from now on, up to 40.
+    /// A change replaces no instances: running instances keep the tags they were launched with. Keys that
+    /// begin with `aws:` or `infrastructure.foo.com/` are reserved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(
         validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
             .message("tags must not begin with aws: or infrastructure.foo.com/"),
         validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
-            .message("keys of tags have 1 to 128 characters"),
+            .message("keys of tags must have 1 to 128 characters"),
         validation = Rule::new("self.all(key, !key.matches('[\\\\x00-\\\\x1f\\\\x7f]') && !self[key].matches('[\\\\x00-\\\\x1f\\\\x7f]'))")
             .message("tags must not contain control characters")
     )]
@@ -166,15 +184,16 @@ pub struct FooMachinePoolSpec {
     pub tags: BTreeMap<String, String>,
 }
 
-/// Bounds of a group whose size somebody else decides on, in instances.
+/// Limits of an Auto Scaling group whose desired capacity is set outside of Cluster API, in instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("self.minSize <= self.maxSize").message("minSize is above maxSize"))]
+#[x_kube(validation = Rule::new("self.minSize <= self.maxSize").message("minSize must not exceed maxSize"))]
 pub struct Autoscaling {
-    /// MinSize of the group.
+    /// MinSize of the Auto Scaling group, 0 to 10000.
     #[schemars(range(min = 0, max = 10000))]
     pub min_size: i32,
-    /// MaxSize of the group.
+    /// MaxSize of the Auto Scaling group, 0 to 10000; at least `minSize`, and at most `spec.maxSize` if that
+    /// is set.
     #[schemars(range(min = 0, max = 10000))]
     pub max_size: i32,
 }

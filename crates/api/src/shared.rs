@@ -1,4 +1,4 @@
-//! Pieces that several kinds share.
+//! Types that several kinds share.
 
 use crate::patterns;
 use kube::KubeSchema;
@@ -6,37 +6,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where an API server listens.
+/// Address of a Kubernetes API server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiEndpoint {
     /// Host name or IP address.
     #[schemars(length(max = 512))]
     pub host: String,
-    /// Port, 1–65535.
+    /// Port, 1 to 65535.
     #[schemars(range(min = 0, max = 65535))]
     pub port: i32,
 }
 
-/// Names one or more parts of the network: by id, or by tags that must all match.
+/// Selects subnets or security groups, by id or by tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new("has(self.id) != has(self.tags)").message("give either id or tags"),
+    validation = Rule::new("has(self.id) != has(self.tags)").message("set either id or tags"),
     validation = Rule::new("!has(self.tags) || size(self.tags) > 0")
-        .message("no tags would select everything there is: give at least one")
+        .message("tags must not be empty: they would select every resource")
 )]
 pub struct NetworkReference {
-    /// The id itself (`subnet-…`, `sg-…`).
+    /// Id (`subnet-…`, `sg-…`). Set either this or `tags`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
     pub id: Option<String>,
-    /// Tags that must all be there; an empty value stands for any value.
+    /// Tags that a resource must have, all of them; an empty value matches any value. Set either this or
+    /// `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, String>>,
 }
 
-/// `status.initialization` of the Cluster API contract for infrastructure.
+/// `status.initialization` of Cluster API's contract for infrastructure providers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Initialization {
@@ -45,7 +46,7 @@ pub struct Initialization {
     pub provisioned: Option<bool>,
 }
 
-/// Labels and annotations of what is made from a template.
+/// Labels and annotations of the objects that Cluster API creates from a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateMetadata {

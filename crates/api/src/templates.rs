@@ -1,5 +1,5 @@
-//! Templates for ClusterClass. Pools made from a FooMachinePoolTemplate are patched in place when it changes, so it may change;
-//! the specs of the others are immutable (deploy/policy).
+//! Templates for ClusterClass. Cluster API patches FooMachinePools in place when their template changes, so a
+//! FooMachinePoolTemplate may change; the specs of the other templates are immutable (deploy/policy).
 
 use crate::cluster::FooClusterSpec;
 use crate::control_plane::{External, version_rule};
@@ -9,7 +9,7 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Template of FooClusters.
+/// Template that Cluster API creates FooClusters from, for ClusterClass. Its spec is immutable.
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "infrastructure.foo.com",
@@ -23,21 +23,22 @@ use serde::{Deserialize, Serialize};
     label("cluster.x-k8s.io/v1beta2", "v1alpha1")
 )]
 pub struct FooClusterTemplateSpec {
-    /// What is made.
+    /// The object that Cluster API creates.
     pub template: FooClusterTemplateResource,
 }
 
-/// A FooCluster to be made.
+/// A FooCluster that Cluster API creates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FooClusterTemplateResource {
-    /// Labels and annotations.
+    /// Labels and annotations of the created object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<TemplateMetadata>,
-    /// Its spec.
+    /// Spec of the created object.
     pub spec: FooClusterSpec,
 }
 
-/// Template of FooMachinePools.
+/// Template that Cluster API creates FooMachinePools from, for ClusterClass. When it changes, Cluster API
+/// applies the change to the existing FooMachinePools.
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "infrastructure.foo.com",
@@ -51,17 +52,18 @@ pub struct FooClusterTemplateResource {
     label("cluster.x-k8s.io/v1beta2", "v1alpha1")
 )]
 pub struct FooMachinePoolTemplateSpec {
-    /// What is made.
+    /// The object that Cluster API creates.
     pub template: FooMachinePoolTemplateResource,
 }
 
-/// A FooMachinePool to be made.
+/// A FooMachinePool that Cluster API creates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 pub struct FooMachinePoolTemplateResource {
-    /// Labels and annotations.
+    /// Labels and annotations of the created object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<TemplateMetadata>,
-    /// Its spec, without what the provider writes itself.
+    /// Spec of the created object, without the fields that belong to a single pool: `providerID`,
+    /// `providerIDList` and `groupName`.
     #[x_kube(
         validation = Rule::new("!has(self.providerID) && !has(self.providerIDList) && !has(self.groupName)")
             .message("providerID, providerIDList and groupName belong to one pool, not to a template")
@@ -69,7 +71,7 @@ pub struct FooMachinePoolTemplateResource {
     pub spec: FooMachinePoolSpec,
 }
 
-/// Template of FooControlPlanes.
+/// Template that Cluster API creates FooControlPlanes from, for ClusterClass. Its spec is immutable.
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "controlplane.foo.com",
@@ -83,29 +85,30 @@ pub struct FooMachinePoolTemplateResource {
     label("cluster.x-k8s.io/v1beta2", "v1alpha1")
 )]
 pub struct FooControlPlaneTemplateSpec {
-    /// What is made.
+    /// The object that Cluster API creates.
     pub template: FooControlPlaneTemplateResource,
 }
 
-/// A FooControlPlane to be made.
+/// A FooControlPlane that Cluster API creates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FooControlPlaneTemplateResource {
-    /// Labels and annotations.
+    /// Labels and annotations of the created object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<TemplateMetadata>,
-    /// Its spec. The version is written by the topology controller.
+    /// Spec of the created object. Cluster API's topology controller writes the version.
     pub spec: FooControlPlaneTemplateResourceSpec,
 }
 
-/// Spec of a FooControlPlane to be made: as in a FooControlPlane, the version optional.
+/// Spec of a FooControlPlane that Cluster API creates: as in a FooControlPlane, with an optional version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooControlPlaneTemplateResourceSpec {
-    /// Version; usually left to the topology.
+    /// Kubernetes version, for example `v1.36.3`. Leave it empty: Cluster API's topology controller writes
+    /// the version of the Cluster's topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     #[x_kube(validation = version_rule())]
     pub version: Option<String>,
-    /// The existing API server.
+    /// How to reach the existing API server.
     pub external: External,
 }

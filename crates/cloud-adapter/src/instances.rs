@@ -100,7 +100,7 @@ fn readable(instance: &aws::Instance) -> Option<InstanceDetails> {
     let read = details(instance);
     if let Err(Gap(field)) = &read {
         let id = instance.instance_id().unwrap_or_default();
-        tracing::warn!(instance = id, field, "EC2's answer about an instance lacks a field");
+        tracing::warn!(instance = id, field, "EC2 returned an instance without a required field");
     }
     read.ok()
 }

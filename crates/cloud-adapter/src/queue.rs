@@ -61,7 +61,7 @@ impl Queue for AwsQueue {
         let answer =
             call.set_entries(Some(entries)).send().await.map_err(|failed| error::of(OPERATION, &failed))?;
         for failed in answer.failed() {
-            tracing::debug!(code = failed.code(), message = failed.message(), "a message was not deleted");
+            tracing::debug!(code = failed.code(), message = failed.message(), "could not delete a message");
         }
         Ok(())
     }

@@ -40,22 +40,22 @@ impl Metrics {
         registry.register("foo_aws_requests", "Finished AWS calls", metrics.requests.clone());
         registry.register(
             "foo_aws_request_seconds",
-            "Duration of AWS calls, without the wait for a token",
+            "Duration of AWS calls, without the wait for the client-side rate limit",
             metrics.seconds.clone(),
         );
         registry.register(
             "foo_aws_token_wait_seconds",
-            "How long AWS calls waited for a token of the client-side limit",
+            "How long AWS calls waited for the client-side rate limit",
             metrics.waits.clone(),
         );
         registry.register(
             "foo_aws_tokens_left",
-            "Tokens left in the client-side limit after the last call",
+            "Tokens left in the client-side rate limit after the last call",
             metrics.tokens.clone(),
         );
         registry.register(
             "foo_aws_rate_percent",
-            "Present rate of the client-side limit, in percent of the configured rate; below 100 after throttling",
+            "Current rate of the client-side rate limit, in percent of the configured rate; below 100 after AWS throttled calls",
             metrics.rates.clone(),
         );
         registry.register(
@@ -65,7 +65,7 @@ impl Metrics {
         );
         registry.register(
             "foo_observation_age_seconds",
-            "Age of a group's observation when the next look at it ends",
+            "Age of what is known of a group when it is described again",
             metrics.ages.clone(),
         );
         metrics

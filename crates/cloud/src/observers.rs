@@ -54,13 +54,13 @@ impl Collector for Observers {
         let unseen: usize = all.iter().map(|observer| observer.unseen().groups).sum();
         ConstGauge::new(oldest.as_secs_f64()).encode(encoder.encode_descriptor(
             "foo_observations_oldest_seconds",
-            "Age of the oldest of the newest looks at all groups",
+            "Age of the oldest observation among all groups; each group's newest one counts",
             None,
             MetricType::Gauge,
         )?)?;
         ConstGauge::new(i64::try_from(unseen).unwrap_or(i64::MAX)).encode(encoder.encode_descriptor(
             "foo_groups_unseen",
-            "Groups that nobody has seen for longer than two periods",
+            "Groups that the manager could not describe for longer than two periods",
             None,
             MetricType::Gauge,
         )?)

@@ -33,7 +33,7 @@ async fn alive(State(liveness): State<Liveness>) -> Response {
     if wrong.is_empty() {
         return "ok".into_response();
     }
-    tracing::error!(?wrong, "not alive any more; Kubernetes restarts the container");
+    tracing::error!(?wrong, "the liveness check fails; Kubernetes restarts the container");
     (StatusCode::INTERNAL_SERVER_ERROR, format!("{}\n", wrong.join("; "))).into_response()
 }
 
@@ -97,7 +97,7 @@ async fn answer(listener: TcpListener, router: Router, transport: Transport, bou
             Ok((stream, _peer)) => stream,
             Err(error) => {
                 // No file descriptor is left, for example.
-                tracing::warn!(%error, "an admin endpoint could not accept a connection");
+                tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 continue;
             }

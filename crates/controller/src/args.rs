@@ -1,4 +1,5 @@
-//! The flags, as typed, and the same checked and converted: nothing past this file sees a value that cannot be.
+//! The flags as typed, and the same flags checked and converted: no code after this file sees an invalid
+//! value.
 
 mod values;
 
@@ -17,108 +18,117 @@ use std::path::PathBuf;
 use std::time::Duration;
 use values::{address, duration};
 
-/// Manager of cluster-api-provider-foo: FooMachinePools as AWS Auto Scaling groups, for Cluster API.
+/// Manager of cluster-api-provider-foo, a Cluster API infrastructure provider for AWS Auto Scaling groups.
 #[derive(Debug, Parser)]
 #[command(name = "foo-manager", version, max_term_width = 100)]
 pub struct Args {
-    /// Kubeconfig of the management cluster; without it the in-cluster configuration or $KUBECONFIG.
+    /// Path of a kubeconfig for the management cluster. Without it the manager uses the in-cluster
+    /// configuration, or $KUBECONFIG.
     #[arg(long)]
     pub kubeconfig: Option<PathBuf>,
-    /// Only objects in this namespace; all namespaces when empty.
+    /// Reconcile only objects in this namespace; in all namespaces if empty.
     #[arg(long, default_value = "")]
     pub namespace: String,
-    /// Only objects whose label cluster.x-k8s.io/watch-filter has this value.
+    /// Reconcile only objects whose label cluster.x-k8s.io/watch-filter has this value; all objects if empty.
     #[arg(long, default_value = "")]
     pub watch_filter: String,
-    /// Controllers to run.
+    /// Controllers to run, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "pool,cluster,control-plane")]
     pub controllers: Vec<ControllerName>,
-    /// Objects worked on at the same time, per controller.
+    /// Maximum number of objects that each controller reconciles at the same time, 1 to 1000.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub concurrency: u16,
-    /// Every object is looked at again after this long even if nothing happened (± 20 %).
+    /// How often each object is reconciled even if nothing has changed (± 20 %).
     #[arg(long, default_value = "10m", value_parser = duration)]
     pub sync_period: Duration,
 
-    /// Elect a leader among replicas; switch off only for a single replica.
+    /// Whether replicas of the manager elect a leader. Disable it only if a single replica runs.
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub leader_elect: bool,
-    /// Namespace of the Secrets that FooClusterIdentities name; the pod's own, or `default`.
-    #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
-    pub identity_namespace: String,
-
-    /// Every FooCluster needs a FooClusterIdentity that allows its namespace: nobody gets the manager's own credentials for want
-    /// of one. For management clusters with several tenants.
-    #[arg(long)]
-    pub require_identity: bool,
-    /// The only AWS regions in which the manager works; all when empty.
-    #[arg(long, value_delimiter = ',')]
-    pub regions: Vec<String>,
-
-    /// Namespace of the lease; the pod's own, or `default`.
+    /// Namespace of the Lease for leader election: the pod's own namespace, or `default` outside of a pod.
     #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
     pub leader_election_namespace: String,
-    /// Name of the lease.
+    /// Name of the Lease for leader election.
     #[arg(long, default_value = "controller-leader-election-foo")]
     pub leader_election_id: String,
-    /// How long other replicas wait after the leader's last sign of life.
+    /// How long other replicas wait after the leader's last renewal of the Lease before one of them takes
+    /// over; whole seconds.
     #[arg(long, default_value = "15s", value_parser = duration)]
     pub leader_elect_lease_duration: Duration,
-    /// How long the leader works after its last acknowledged sign of life.
+    /// How long the leader keeps working after its last successful renewal of the Lease; must be shorter than
+    /// the lease duration.
     #[arg(long, default_value = "10s", value_parser = duration)]
     pub leader_elect_renew_deadline: Duration,
-    /// Between two attempts to get or keep the lease.
+    /// Time between two attempts to acquire or renew the Lease; must be shorter than the renew deadline.
     #[arg(long, default_value = "2s", value_parser = duration)]
     pub leader_elect_retry_period: Duration,
 
-    /// Requests per second to the management cluster's API server.
+    /// Namespace of the Secrets that FooClusterIdentities refer to: the pod's own namespace, or `default`
+    /// outside of a pod.
+    #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
+    pub identity_namespace: String,
+    /// Requires a FooClusterIdentity for every FooCluster, so that none falls back to the manager's own AWS
+    /// credentials. For management clusters with several tenants.
+    #[arg(long)]
+    pub require_identity: bool,
+    /// AWS regions that FooClusters may be in, separated by commas; all regions if empty.
+    #[arg(long, value_delimiter = ',')]
+    pub regions: Vec<String>,
+
+    /// Maximum rate of requests to the management cluster's API server, in requests per second.
     #[arg(long, default_value_t = 100)]
     pub kube_api_qps: u32,
-    /// Largest burst of requests to it.
+    /// Maximum number of requests to the management cluster's API server in one burst.
     #[arg(long, default_value_t = 200)]
     pub kube_api_burst: u32,
 
-    /// Where /metrics and /debug/pools are served: over TLS, for tokens whose users may `get` these paths. Empty: nowhere.
+    /// Address that serves /metrics and /debug/pools, over TLS, to clients whose bearer token may `get` these
+    /// paths. Not served if empty.
     #[arg(long, default_value = ":8443")]
     pub diagnostics_address: String,
-    /// There /metrics over plain HTTP instead, for whoever can connect, and nothing else: for an address that only the machine
-    /// itself reaches.
+    /// Serve only /metrics there, over plain HTTP and without authentication. For an address that other
+    /// machines cannot reach.
     #[arg(long)]
     pub insecure_diagnostics: bool,
-    /// Certificate and chain for the diagnostics, PEM; read again when it changes. Without it one is made at each start.
+    /// PEM file with the certificate and its chain for the diagnostics address. The manager reloads it when
+    /// it changes. Without it the manager creates a self-signed certificate at each start.
     #[arg(long, requires = "tls_private_key_file")]
     pub tls_cert_file: Option<PathBuf>,
-    /// Private key of that certificate, PEM.
+    /// PEM file with the private key of that certificate.
     #[arg(long, requires = "tls_cert_file")]
     pub tls_private_key_file: Option<PathBuf>,
-    /// Where /livez and /readyz are served.
+    /// Address that serves /livez and /readyz.
     #[arg(long, default_value = ":9440", value_parser = address)]
     pub health_addr: SocketAddr,
 
-    /// Replaces the endpoints of all AWS services (a simulator, a VPC endpoint).
+    /// URL to use instead of the endpoints of all AWS services, for example of a simulator.
     #[arg(long)]
     pub aws_endpoint_url: Option<String>,
-    /// URL of an SQS queue with events of EventBridge; without it everything is seen by looking.
+    /// URL of an SQS queue with EventBridge events about instances. Without it the manager sees changes in
+    /// AWS only when it describes the Auto Scaling groups (--aws-quiet-period), and gets no interruption
+    /// notices.
     #[arg(long, env = "FOO_EVENTS_QUEUE_URL", default_value = "")]
     pub events_queue_url: String,
-    /// Region of that queue, when its URL does not tell.
+    /// AWS region of that queue, if the region is not part of its URL.
     #[arg(long, default_value = "")]
     pub events_queue_region: String,
-    /// How often groups are looked at in which nothing is expected to happen (more slowly beyond 500 groups).
+    /// How often the manager describes Auto Scaling groups in which it expects no change; less often with
+    /// more than 500 groups per account and region.
     #[arg(long, default_value = "30s", value_parser = duration)]
     pub aws_quiet_period: Duration,
-    /// How often, at the most, groups with work in flight are looked at; doubles up to five times this.
+    /// How soon the manager describes an Auto Scaling group again in which it expects a change. The interval
+    /// grows up to five times this.
     #[arg(long, default_value = "2s", value_parser = duration)]
     pub aws_active_period: Duration,
-    /// After taking the lead, how long nothing that depends on the size of a group is decided: reads of AWS may trail
-    /// what the last leader did.
+    /// How long a new leader waits before it changes the size of any group: what AWS reports may not yet
+    /// include what the former leader did.
     #[arg(long, default_value = "10s", value_parser = duration)]
     pub settle_time: Duration,
 
-    /// Format of the logs.
+    /// Format of log lines.
     #[arg(long, default_value = "text")]
     pub log_format: LogFormat,
-    /// What is logged: a level, or a filter such as `foo_controller=debug,info`.
+    /// Log level (error, warn, info, debug, trace), or a filter such as `foo_controller=debug,info`.
     #[arg(long, env = "FOO_LOG", default_value = "info")]
     pub log_level: String,
 }
@@ -126,20 +136,20 @@ pub struct Args {
 /// A controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum ControllerName {
-    /// FooMachinePool and FooMachine.
+    /// Reconciles FooMachinePools and FooMachines.
     Pool,
-    /// FooCluster.
+    /// Reconciles FooClusters.
     Cluster,
-    /// FooControlPlane.
+    /// Reconciles FooControlPlanes.
     ControlPlane,
 }
 
 /// Format of the logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text.
     Text,
-    /// For machines.
+    /// One JSON object per line.
     Json,
 }
 
@@ -150,9 +160,9 @@ pub struct Config {
     pub kubeconfig: Option<PathBuf>,
     /// Controllers to run.
     pub controllers: BTreeSet<ControllerName>,
-    /// What controllers care about.
+    /// Settings of the controllers.
     pub settings: context::Settings,
-    /// What holds for the identities of all clusters.
+    /// Rules for the identities of all clusters.
     pub identity_rules: identities::Rules,
     /// Leader election; none when switched off.
     pub election: Option<Election>,
@@ -182,9 +192,9 @@ pub struct Diagnostics {
 /// How diagnostics are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// Metrics only, for whoever can connect.
+    /// Metrics only, without authentication.
     Insecure,
-    /// Over TLS for whom the API server lets, with a certificate made at the start.
+    /// Over TLS, to clients that the API server authorizes, with a certificate created at the start.
     SelfSigned,
     /// The same with the certificate in these files.
     Files(Files),
@@ -201,7 +211,7 @@ pub struct Election {
     pub timing: Timing,
 }
 
-/// A flag, or a combination of flags, that cannot be.
+/// An invalid flag or combination of flags.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct Invalid(String);
@@ -260,7 +270,9 @@ impl Args {
             .map_err(|error| Invalid(format!("--diagnostics-address {error}")))?;
         let security = match (&self.tls_cert_file, &self.tls_private_key_file) {
             (Some(_), Some(_)) if self.insecure_diagnostics => {
-                return Err(Invalid("--insecure-diagnostics has no use for --tls-cert-file".to_owned()));
+                return Err(Invalid(
+                    "--insecure-diagnostics cannot be combined with --tls-cert-file".to_owned(),
+                ));
             }
             (Some(certificate), Some(key)) => {
                 Security::Files(Files { certificate: certificate.clone(), key: key.clone() })
@@ -276,7 +288,7 @@ impl Args {
         if url.is_empty() {
             return match self.events_queue_region.as_str() {
                 "" => Ok(None),
-                _ => Err(Invalid("--events-queue-region needs --events-queue-url".to_owned())),
+                _ => Err(Invalid("--events-queue-region requires --events-queue-url".to_owned())),
             };
         }
         if !["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) {
@@ -286,7 +298,7 @@ impl Args {
         match region {
             Some(region) => Ok(Some(QueueAddress { region, url: url.to_owned() })),
             None => Err(Invalid(format!(
-                "--events-queue-url {url} does not tell its region: give --events-queue-region"
+                "--events-queue-url {url} does not contain the region: set --events-queue-region"
             ))),
         }
     }
@@ -302,13 +314,14 @@ impl Args {
         };
         if timing.renew_deadline >= timing.lease_duration || timing.retry_period >= timing.renew_deadline {
             return Err(Invalid(
-                "--leader-elect-retry-period must be below --leader-elect-renew-deadline, and that below \
-                 --leader-elect-lease-duration"
+                "--leader-elect-retry-period must be shorter than --leader-elect-renew-deadline, and that must be shorter \
+                 than --leader-elect-lease-duration"
                     .to_owned(),
             ));
         }
         if timing.lease_duration.subsec_nanos() != 0 {
-            // The Lease holds whole seconds: others would wait for less than this one reckons with.
+            // A Lease stores whole seconds: other replicas would wait for a shorter time than this one
+            // assumes.
             return Err(Invalid("--leader-elect-lease-duration must be whole seconds".to_owned()));
         }
         Ok(Some(Election {
@@ -319,9 +332,10 @@ impl Args {
     }
 }
 
-/// The region in a queue's URL (SQS Developer Guide, "Amazon SQS queue and message identifiers"; AWS General Reference, "Amazon
-/// SQS endpoints"): `sqs.<region>.amazonaws.com`, also `sqs-fips`, the dual-stack `sqs.<region>.api.aws`, the old
-/// `<region>.queue.amazonaws.com`, or that of a VPC endpoint, `vpce-….sqs.<region>.vpce.amazonaws.com`.
+/// The region in a queue's URL (SQS Developer Guide, "Amazon SQS queue and message identifiers"; AWS General
+/// Reference, "Amazon SQS endpoints"): `sqs.<region>.amazonaws.com`, also `sqs-fips`, the dual-stack
+/// `sqs.<region>.api.aws`, the old `<region>.queue.amazonaws.com`, or that of a VPC endpoint,
+/// `vpce-….sqs.<region>.vpce.amazonaws.com`.
 fn region_of_queue(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let (host, _) = rest.split_once('/')?;
@@ -410,7 +424,7 @@ mod tests {
         assert!(Args::try_parse_from(["foo-manager", files[0]]).is_err());
     }
 
-    /// What users see is golden; `UPDATE_GOLDEN=1` writes it anew.
+    /// Compares the help text with the golden file; `UPDATE_GOLDEN=1` rewrites it.
     #[test]
     fn help_is_as_documented() {
         use clap::CommandFactory;

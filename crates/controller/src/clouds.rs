@@ -191,7 +191,7 @@ impl CloudRegion {
 
 impl Drop for CloudRegion {
     fn drop(&mut self) {
-        tracing::info!(cloud = %self.key, "nobody uses this cloud any more");
+        tracing::info!(cloud = %self.key, "disconnected: no cluster and no pool uses this account and region any more");
     }
 }
 
@@ -281,7 +281,7 @@ impl Clouds {
     /// names it soon.
     pub fn wake(&self, wake: Wake) {
         if let Err(error) = self.wakes.try_send(wake) {
-            tracing::debug!(%error, "a group is not named at once");
+            tracing::debug!(%error, "could not register a group with the observer");
         }
     }
 
@@ -304,7 +304,7 @@ impl Clouds {
             self.tasks.watch(Task::Observer, &format_args!("{what}, {key}"), watchdog);
         }
         let tasks = [self.drive(&observer, &key), self.guard(&observer, &key), self.forward(&observer, &key)];
-        tracing::info!(cloud = %key, "connected");
+        tracing::info!(cloud = %key, "connected to AWS");
         Arc::new(CloudRegion {
             key,
             lookups: Lookups::new(Arc::clone(&cloud)),

@@ -29,12 +29,14 @@ pub(crate) async fn id(client: &Client, readiness: &Readiness) -> Arc<str> {
                     known.store(true, Ordering::Relaxed);
                     return uid.into();
                 }
-                tracing::warn!("namespace {NAMESPACE} has no uid; no pool is looked after before it has");
+                tracing::warn!("namespace {NAMESPACE} has no uid; no pool is reconciled until it has");
             }
             Ok(Err(error)) => {
-                tracing::warn!(%error, "namespace {NAMESPACE} cannot be read; no pool is looked after before it can be");
+                tracing::warn!(%error, "could not read namespace {NAMESPACE}; no pool is reconciled until that succeeds");
             }
-            Err(_elapsed) => tracing::warn!("nobody answers what the uid of namespace {NAMESPACE} is"),
+            Err(_elapsed) => tracing::warn!(
+                "could not read namespace {NAMESPACE} in time; no pool is reconciled until that succeeds"
+            ),
         }
         tokio::time::sleep(AGAIN).await;
     }

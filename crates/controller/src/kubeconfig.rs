@@ -144,7 +144,7 @@ pub(crate) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String
         let client =
             client.ok_or_else(|| "the kubeconfig's certificates and keys cannot be used".to_owned())?;
         client.apiserver_version().await.map_err(|error| {
-            tracing::debug!(%error, host, port, "no version");
+            tracing::debug!(%error, host, port, "could not read the version of the API server");
             cause(&error)
         })
     };

@@ -84,7 +84,7 @@ pub async fn within<T>(
         Ok(ended) => Some(ended),
         Err(_elapsed) => {
             tracing::error!(
-                %object, deadline_seconds = deadline.as_secs(), "the pass took too long and was given up"
+                %object, deadline_seconds = deadline.as_secs(), "the reconcile exceeded its deadline and was cancelled"
             );
             None
         }

@@ -197,10 +197,10 @@ async fn work_until_the_end(
                 anyhow::ensure!(stop.is_cancelled(), "a controller ended by itself: {ended:?}");
             }
         }
-        tracing::info!("stopping; passes under way are finished first");
+        tracing::info!("stopping; waiting for reconciles in progress");
         let all = async { while controllers.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN, all).await.is_err() {
-            tracing::warn!("passes under way did not end in time");
+            tracing::warn!("reconciles in progress did not end in time");
         }
         controllers.shutdown().await;
         Ok(())

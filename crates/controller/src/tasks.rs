@@ -73,7 +73,7 @@ impl Tasks {
         loop {
             let ended = AssertUnwindSafe(run()).catch_unwind().await;
             self.was_restarted(task);
-            tracing::error!(?task, %what, panicked = ended.is_err(), "a task ended; starting it again");
+            tracing::error!(?task, %what, panicked = ended.is_err(), "a task ended; restarting it");
             sleep(RESTART_AFTER).await;
         }
     }
@@ -94,7 +94,7 @@ impl Tasks {
             tracing::error!(
                 ?task,
                 deadline_seconds = deadline.as_secs(),
-                "work took too long and was given up"
+                "a task exceeded its deadline and was cancelled"
             );
         }
         ended.ok()

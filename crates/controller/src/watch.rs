@@ -287,9 +287,9 @@ fn log_failure(metrics: &Metrics, kind: Watched, error: &watcher::Error) {
     match error {
         // Routine: the server ends watches that fell behind (410) and the list starts anew.
         watcher::Error::WatchError(status) if status.code == 410 => {
-            tracing::debug!(?kind, "the watch is too old; listing again");
+            tracing::debug!(?kind, "the watch expired; listing again");
         }
-        error => tracing::warn!(?kind, %error, "watch failed; trying again"),
+        error => tracing::warn!(?kind, %error, "the watch failed; retrying"),
     }
 }
 
@@ -337,7 +337,7 @@ impl Invalid {
         self.metrics.undecodable(self.kind);
         tracing::warn!(
             kind = ?self.kind, namespace = metadata.namespace, name = metadata.name, error,
-            "the object cannot be read and is left alone"
+            "could not decode the object; it is not reconciled"
         );
         let object = k8s_openapi::api::core::v1::ObjectReference {
             api_version: Some(K::api_version(&()).into_owned()),

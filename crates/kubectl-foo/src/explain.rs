@@ -1,4 +1,4 @@
-//! What a pool waits for, and why, in words. Everything said stands in an object; nothing is guessed.
+//! What a pool waits for, and why, in words. Everything printed comes from an object; nothing is guessed.
 
 use crate::gather::Facts;
 use crate::terminal::harmless;
@@ -15,18 +15,18 @@ use kube::ResourceExt as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Warnings that are older are history.
+/// Older warnings are not shown.
 const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
-/// A pool that is not ready says something new more often than this, or its manager looks at it and nothing changes; which of
-/// the two is for people to find out.
+/// If a pool is not ready and its status is older than this, the output says so: either nothing has changed,
+/// or no manager is at work. The user has to find out which.
 const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
-/// So many warnings at most.
+/// Maximum number of warnings shown.
 const WARNINGS: usize = 5;
 /// Conditions that are well when they are True. Of all others a False for a good reason is nothing to tell.
 const WELL_WHEN_TRUE: [&str; 4] =
     ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
 
-/// All there is to say about a pool at that moment. Ends with a new line.
+/// The explanation of one pool at that moment. Ends with a new line.
 pub fn explain(facts: &Facts, now: Timestamp) -> String {
     let mut text = heading(&facts.pool);
     line(&mut text, &sizes(&facts.pool));
@@ -52,7 +52,7 @@ fn sizes(pool: &FooMachinePool) -> String {
     let counts =
         [status.desired_replicas, status.replicas, status.ready_replicas, status.up_to_date_replicas];
     if counts.iter().all(Option::is_none) {
-        return "nothing is known of its instances yet".to_owned();
+        return "number of instances: not known yet".to_owned();
     }
     let count = |count: Option<i32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     format!(
@@ -67,7 +67,7 @@ fn sizes(pool: &FooMachinePool) -> String {
 fn verdict(pool: &FooMachinePool, now: Timestamp) -> String {
     let Some(ready) = find(pool_conditions(pool), "Ready") else { return String::new() };
     let behind = behind(pool);
-    // At rest nothing is written, and an old status is a good sign.
+    // The status of a healthy pool is not written again: there an old one is no reason to worry.
     let written = written(pool).filter(|at| now.duration_since(*at) >= STALE);
     let stale = written.filter(|_| behind.is_some() || ready.status != "True");
     let stale = stale.map(|at| format!("the manager last wrote this status {} ago", duration(at, now)));
@@ -88,7 +88,7 @@ fn asides(ready: &Condition, all: &[Condition]) -> String {
     warnings.fold(String::new(), |asides, warning| format!("{asides}; warning: {warning}"))
 }
 
-/// What is said is not about the spec as it stands.
+/// Whether the status is about an older generation of the spec.
 fn behind(pool: &FooMachinePool) -> Option<String> {
     let stands = pool.metadata.generation?;
     let seen = pool.status.as_ref().and_then(|status| status.observed_generation);
@@ -105,7 +105,7 @@ fn written(pool: &FooMachinePool) -> Option<Timestamp> {
     of_status.filter_map(|write| write.time.as_ref()).map(|time| time.0).max()
 }
 
-/// What else is not as it is at rest.
+/// Every other condition that differs from a healthy pool's.
 fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
     let all = pool_conditions(pool);
     let ready = find(all, "Ready").map(said);
@@ -119,7 +119,7 @@ fn conditions(pool: &FooMachinePool, now: Timestamp) -> Vec<String> {
     };
     let told = |condition: &Condition| {
         format!(
-            "{} is {} for {}: {}",
+            "{} has been {} for {}: {}",
             condition.type_,
             condition.status,
             age(condition, now),
@@ -160,14 +160,14 @@ fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
     };
     match (at_rest, lines.is_empty()) {
         (0, _) => {}
-        (all, true) => lines.push(format!("all {all} are in service, Ready and up to date")),
-        (1, false) => lines.push("1 more is in service, Ready and up to date".to_owned()),
-        (others, false) => lines.push(format!("{others} more are in service, Ready and up to date")),
+        (all, true) => lines.push(format!("all {all} are InService, Ready and up to date")),
+        (1, false) => lines.push("1 more is InService, Ready and up to date".to_owned()),
+        (others, false) => lines.push(format!("{others} more are InService, Ready and up to date")),
     }
     lines
 }
 
-/// What keeps a Machine from being at rest; nothing, if nothing does.
+/// What is unusual about a Machine; empty if nothing is.
 fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> Vec<String> {
     let mut why = Vec::new();
     let status = foo_machine.status.clone().unwrap_or_default();
@@ -198,13 +198,13 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     }
     match status.lifecycle_state.as_deref() {
         Some("InService") => {}
-        Some(state) => why.push(format!("its instance is {state}")),
-        // The manager says nothing of an instance before it is in service.
-        None => why.push("its instance is being launched".to_owned()),
+        Some(state) => why.push(format!("instance is {state}")),
+        // The manager writes no status of an instance before it is in service.
+        None => why.push("instance is being launched".to_owned()),
     }
     why.extend(node(machine, now));
     if find(&of_machine.conditions, "OwnerRemediated").is_some_and(|it| it.status == "False") {
-        // What it saw stands in another condition.
+        // Another condition says what the health check found.
         let seen = find(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
         let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
         why.push(format!("its MachineHealthCheck found it unhealthy{seen}"));
@@ -212,7 +212,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     match find(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
         Some("True") => {}
         Some("False") => why.push("outdated".to_owned()),
-        _ if status.lifecycle_state.is_some() => why.push("not known whether it is up to date".to_owned()),
+        _ if status.lifecycle_state.is_some() => why.push("unknown whether it is up to date".to_owned()),
         _ => {}
     }
     why
@@ -232,12 +232,12 @@ fn node(machine: &Machine, now: Timestamp) -> Option<String> {
     let (since, said) = (age(ready, now), said(ready));
     match ready.status.as_str() {
         "True" => None,
-        "False" => Some(format!("Node {} is not Ready for {since}: {said}", node.name)),
-        _ => Some(format!("it is not known for {since} whether Node {} is Ready: {said}", node.name)),
+        "False" => Some(format!("Node {} has not been Ready for {since}: {said}", node.name)),
+        _ => Some(format!("readiness of Node {} has been unknown for {since}: {said}", node.name)),
     }
 }
 
-/// The latest first; what is said twice is said once.
+/// The latest first, without duplicates.
 fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut recent: Vec<(Timestamp, String)> = events
         .iter()

@@ -1,4 +1,4 @@
-//! Reads everything that there is to say about pools.
+//! Reads the objects that pools are explained from.
 
 use anyhow::{Context as _, Result, bail};
 use foo_api::capi::Machine;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Objects in one answer.
 const PAGE: u32 = 500;
 
-/// A pool with everything that belongs to it, as it stands in the cluster.
+/// A pool with the objects that belong to it.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The pool.
@@ -27,16 +27,17 @@ pub struct Facts {
     pub events: Vec<Event>,
 }
 
-/// A cluster that can be asked.
+/// Access to a management cluster.
 pub struct Access {
     /// Its client.
     pub client: Client,
-    /// The namespace that is meant when none is named.
+    /// The namespace of the kubeconfig's context.
     pub namespace: String,
 }
 
 impl Access {
-    /// As kubectl would: the file, or `$KUBECONFIG`, or `~/.kube/config`; its current context or that one.
+    /// Finds the cluster as kubectl does: the file, or `$KUBECONFIG`, or `~/.kube/config`; its current
+    /// context or that one.
     pub async fn of(file: Option<&Path>, context: Option<String>) -> Result<Self> {
         let options = KubeConfigOptions { context, ..KubeConfigOptions::default() };
         let config = match file {
@@ -55,8 +56,8 @@ impl Access {
     }
 }
 
-/// The pools of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in `unread`, and
-/// left out.
+/// The pools of a namespace, or of all; of these names, if there are any. Objects that cannot be read are
+/// named in `unread`, and left out.
 pub async fn pools(
     client: &Client,
     namespace: Option<&str>,
@@ -65,7 +66,7 @@ pub async fn pools(
 ) -> Result<Vec<Facts>> {
     let pools: Vec<FooMachinePool> = list(client, namespace, unread).await?;
     if let Some(missing) = names.iter().find(|name| pools.iter().all(|pool| pool.name_any() != **name)) {
-        bail!("there is no FooMachinePool {missing} in namespace {}", namespace.unwrap_or_default());
+        bail!("FooMachinePool {missing} not found in namespace {}", namespace.unwrap_or_default());
     }
     let is_meant = |pool: &&FooMachinePool| names.is_empty() || names.contains(&pool.name_any());
     let pools: Vec<&FooMachinePool> = pools.iter().filter(is_meant).collect();
@@ -77,7 +78,7 @@ pub async fn pools(
         let machines: Vec<Machine> = list(client, Some(&namespace), unread).await?;
         let events = match list::<Event>(client, Some(&namespace), unread).await {
             Ok(events) => events,
-            // They are history; all else is said without them.
+            // The rest of the explanation does not need them.
             Err(error) => {
                 unread.push(format!("{error:#}"));
                 Vec::new()

@@ -1,7 +1,7 @@
-//! `kubectl foo`: what an operator of pools asks, answered from the objects in the cluster.
+//! `kubectl foo`: answers an operator's questions about pools from the objects in the cluster.
 //!
-//! * [`gather`] reads; nothing is ever written;
-//! * [`explain`] says in words what a pool waits for. Pure, so its output is tested to the letter.
+//! * [`gather`] reads objects and writes nothing;
+//! * [`explain`] turns them into text. It is a pure function, so tests pin its whole output.
 
 pub mod explain;
 pub mod gather;

@@ -7,7 +7,7 @@ use kubectl_foo::gather::{self, Access};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 
-/// Pools on AWS Auto Scaling groups, explained.
+/// Explains FooMachinePools: pools of Machines in AWS Auto Scaling groups.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version)]
 struct Cli {
@@ -17,28 +17,28 @@ struct Cli {
     cluster: ClusterArgs,
 }
 
-/// Which cluster, as kubectl has it.
+/// Cluster and namespace, with kubectl's names of flags.
 #[derive(Args)]
 struct ClusterArgs {
-    /// Kubeconfig file; otherwise as for kubectl.
+    /// Path of the kubeconfig file [default: $KUBECONFIG, then ~/.kube/config].
     #[arg(long, global = true)]
     kubeconfig: Option<PathBuf>,
-    /// Context of the kubeconfig.
+    /// Context of the kubeconfig [default: its current context].
     #[arg(long, global = true)]
     context: Option<String>,
-    /// Namespace; otherwise the context's.
+    /// Namespace of the pools [default: the context's namespace].
     #[arg(short, long, global = true)]
     namespace: Option<String>,
-    /// Pools of all namespaces.
+    /// Explain the pools of all namespaces.
     #[arg(short = 'A', long, global = true, conflicts_with = "namespace")]
     all_namespaces: bool,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// What pools wait for, and why.
+    /// Say whether pools are ready, and if not, what they wait for and why.
     Explain {
-        /// Names of FooMachinePools; all of the namespace without.
+        /// Names of FooMachinePools [default: all in the namespace].
         pools: Vec<String>,
     },
 }
@@ -52,15 +52,18 @@ async fn main() -> Result<()> {
     let mut unread = Vec::new();
     match command {
         Command::Explain { pools } => {
-            ensure!(namespace.is_some() || pools.is_empty(), "pools cannot be named with --all-namespaces");
+            ensure!(
+                namespace.is_some() || pools.is_empty(),
+                "names of pools cannot be combined with --all-namespaces"
+            );
             let facts = gather::pools(&access.client, namespace.as_deref(), &pools, &mut unread).await?;
             let now = jiff::Timestamp::now();
             let mut texts: Vec<String> = facts.iter().map(|facts| explain(facts, now)).collect();
             if texts.is_empty() {
-                texts.push("there are no FooMachinePools\n".to_owned());
+                texts.push("no FooMachinePools found\n".to_owned());
             }
             match write!(std::io::stdout(), "{}", texts.join("\n")) {
-                // Whoever reads has read enough.
+                // The reader, such as `head`, has closed the pipe.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
                 written => written?,
             }

@@ -1,7 +1,7 @@
-//! What a terminal is shown: users write into messages what they like, and a terminal obeys some characters.
+//! Makes text safe to print: messages of objects may contain control characters, which a terminal interprets.
 
-/// The same text with control characters and changes of the writing direction as kubectl shows them: `^[` for escape, and so on.
-/// New lines stay.
+/// The same text with control characters and changes of the writing direction as kubectl shows them: `^[` for
+/// escape, and so on. New lines stay.
 pub(crate) fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

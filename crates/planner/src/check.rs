@@ -1,5 +1,6 @@
 //! A second opinion on a plan: the invariants of the design that one plan can break, checked from what goes in and
-//! what comes out. It shares no code with the planner beyond the model, so that one mistake is not made twice.
+//! what comes out. It shares no decision with the planner, so that one mistake is not made twice: of the planner's code it
+//! uses the model, inputs and outputs, and the constants and names that both must agree on.
 //!
 //! The controller runs it on every plan and carries out none that breaks anything.
 

@@ -39,7 +39,8 @@ use serde::{Deserialize, Serialize};
 /// What to do next, what is true, and what to remember.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What to do, in order. An action that fails holds up only what depends on it; whoever carries the plan out decides on that.
+    /// What to do, in order. After a failure the actions that depend on the failed one are skipped, all others are carried
+    /// out.
     pub actions: Vec<Action>,
     /// What is true and what is waited for.
     pub report: Report,

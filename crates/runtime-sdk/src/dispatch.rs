@@ -71,7 +71,7 @@ impl Dispatcher {
                     Ended::Success => Outcome::Success,
                     Ended::Retry => Outcome::Retry,
                     Ended::Failed(message) => {
-                        span.in_scope(|| tracing::warn!(message, "the handler refuses"));
+                        span.in_scope(|| tracing::warn!(message, "the handler returned a failure"));
                         Outcome::Failure
                     }
                 };

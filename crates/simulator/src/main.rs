@@ -9,51 +9,52 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// An AWS in one process: Auto Scaling, EC2 and STS for tests and demos.
+/// Simulates AWS in one process: Auto Scaling, EC2, STS, SQS and SSM, for tests and demos.
 ///
-/// Point any AWS SDK at it with AWS_ENDPOINT_URL; any access key will do. Control API: GET /_sim/state, /_sim/calls,
-/// POST /_sim/clock, /_sim/faults, …
+/// Point any AWS SDK at it with AWS_ENDPOINT_URL; without --key it accepts any access key. Its control API is
+/// at /_sim: GET /_sim/state, GET /_sim/calls, POST /_sim/clock, POST /_sim/faults, …
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Flags {
-    /// Address to listen on; port 0 takes a free one.
+    /// Address and port to listen on; port 0 chooses a free port.
     #[arg(long, env = "FOO_SIM_LISTEN", default_value = "127.0.0.1:4566")]
     listen: SocketAddr,
-    /// Region that exists from the start; can be given several times. Others appear when they are first used.
+    /// Region that exists from the start; can be repeated. Other regions are created when they are first
+    /// used.
     #[arg(long, default_value = DEFAULT_REGION)]
     region: Vec<String>,
-    /// The account: 12 digits.
+    /// AWS account id, 12 digits.
     #[arg(long, default_value = DEFAULT_ACCOUNT)]
     account: String,
-    /// Virtual seconds per real second.
+    /// Speed of the virtual clock: virtual seconds per real second, at most 1000000.
     #[arg(long, default_value_t = 1.0, value_parser = parse_factor)]
     factor: f64,
-    /// Stop the clock; it then moves only by POST /_sim/clock.
+    /// Stop the virtual clock; it then advances only by POST /_sim/clock.
     #[arg(long, conflicts_with = "factor")]
     stepped: bool,
-    /// Seed of ids, delays and choices.
+    /// Seed of the random ids, delays and choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Virtual seconds from the start of a launch to InService.
+    /// Virtual seconds that an instance takes from its launch to InService.
     #[arg(long, default_value_t = 20.0, value_parser = parse_seconds)]
     launch_seconds: f64,
-    /// Virtual seconds from the start of a termination to its end.
+    /// Virtual seconds that a termination takes.
     #[arg(long, default_value_t = 15.0, value_parser = parse_seconds)]
     terminate_seconds: f64,
-    /// Percent by which single launches and terminations differ from that.
+    /// Percentage, 0 to 100, by which the times of single launches and terminations vary.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=100))]
     spread_percent: u32,
-    /// Most virtual seconds until a group notices that a member died.
+    /// Maximum virtual seconds until a group notices that one of its instances was terminated.
     #[arg(long, default_value_t = 30.0, value_parser = parse_seconds)]
     health_check_seconds: f64,
-    /// Virtual seconds by which the answers of Describe calls lag behind.
+    /// Virtual seconds by which answers of Describe calls are out of date.
     #[arg(long, default_value_t = 0.0, value_parser = parse_seconds)]
     read_lag_seconds: f64,
-    /// Access key that is known, as ID:SECRET, with all permissions; can be given several times. Signatures are verified
-    /// as soon as there is one.
+    /// Access key with all permissions, as ID:SECRET; can be repeated. With at least one key the simulator
+    /// verifies signatures and refuses unknown keys.
     #[arg(long, value_parser = parse_key)]
     key: Vec<AccessKey>,
-    /// Never throttle.
+    /// Never throttle calls.
     #[arg(long)]
     no_throttling: bool,
 }
@@ -112,12 +113,12 @@ async fn main() -> anyhow::Result<()> {
         .init();
     let config = Flags::parse().config();
     let listen = config.listen;
-    let handle = Simulator::start(config).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let handle = Simulator::start(config).await.with_context(|| format!("could not listen on {listen}"))?;
     // Programs that start this one wait for this line.
     let mut out = std::io::stdout();
     writeln!(out, "listening on {}", handle.endpoint())
         .and_then(|()| out.flush())
-        .context("cannot write to stdout")?;
+        .context("could not write to stdout")?;
     tokio::select! {
         () = handle.finished() => anyhow::bail!("the server stopped"),
         signal = tokio::signal::ctrl_c() => signal.context("cannot wait for signals"),

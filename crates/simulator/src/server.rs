@@ -45,7 +45,7 @@ pub(crate) async fn serve(listener: TcpListener, simulator: Simulator) {
                     connections.spawn(connection(stream, simulator));
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
+                    tracing::warn!(%error, "could not accept a connection");
                     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 }
             },
@@ -56,7 +56,7 @@ pub(crate) async fn serve(listener: TcpListener, simulator: Simulator) {
 
 async fn connection(stream: TcpStream, simulator: Simulator) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "cannot set TCP_NODELAY");
+        tracing::debug!(%error, "could not set TCP_NODELAY");
     }
     let service = service_fn(move |request| {
         let simulator = simulator.clone();
@@ -79,7 +79,7 @@ async fn connection(stream: TcpStream, simulator: Simulator) {
         Ok(()) => stream.shutdown().await,
     };
     if let Err(error) = closed {
-        tracing::debug!(%error, "cannot close a connection");
+        tracing::debug!(%error, "could not close a connection");
     }
 }
 

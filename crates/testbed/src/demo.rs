@@ -8,12 +8,13 @@ use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-/// Plays the main job of cluster-api-provider-foo on this machine: a real Kubernetes API server and Cluster API, a
-/// simulated AWS. Everything listens on loopback, on free ports, and ends with this program.
+/// Plays the main job of cluster-api-provider-foo on this machine: a real Kubernetes API server and Cluster
+/// API, a simulated AWS. Everything listens on free ports of the loopback interface and stops with this
+/// program.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
-    /// Verify every step, print one line for each, and end: with status 0 only if all held.
+    /// Verify every step, print one line per step, and exit: with status 0 only if every step succeeded.
     #[arg(long)]
     once: bool,
 }

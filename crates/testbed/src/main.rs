@@ -6,14 +6,15 @@ use foo_testbed::{CapiOptions, Rig, RigOptions};
 use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Starts etcd, kube-apiserver, kube-controller-manager and Cluster API core on loopback, and keeps them until it is
-/// ended.
+/// Starts etcd, kube-apiserver, kube-controller-manager and Cluster API core on the loopback interface, and
+/// runs them until it is stopped.
 #[derive(Parser)]
 struct Args {
-    /// Folder for state, logs and the kubeconfig; emptied first if an earlier rig made it.
+    /// Folder for state, logs and the kubeconfig. If an earlier run created it, its contents are deleted
+    /// first.
     #[arg(long)]
     folder: Option<PathBuf>,
-    /// A bare API server with controllers.
+    /// Start only etcd, kube-apiserver and kube-controller-manager, without Cluster API.
     #[arg(long)]
     without_capi: bool,
 }

@@ -17,6 +17,7 @@ pub mod sbom;
 pub mod tests_total;
 pub mod tidy;
 mod unused;
+mod words;
 pub mod yaml;
 
 use std::path::PathBuf;

@@ -22,13 +22,13 @@ enum Command {
     },
     /// Let cargo-deny check licences, banned and duplicate crates, their sources and advisories, without network
     Deny,
-    /// Write down what the RustSec advisory database knows of the crates in Cargo.lock
+    /// Write what the RustSec advisory database says about the crates in Cargo.lock to hack/advisories.toml
     Advisories {
-        /// A clone of the database
+        /// Path of a clone of the database
         #[arg(long)]
         from: PathBuf,
     },
-    /// Check what no compiler checks: stray paths, broken links, unfinished code
+    /// Check what no compiler checks: stray paths, broken links, unfinished code, words not to use
     Tidy,
     /// Print lines per crate, long functions and files that need each other
     Measure {

@@ -39,6 +39,7 @@ pub fn check(root: &Path) -> Result<()> {
         findings.extend(lints(file));
         findings.extend(steps(file));
         findings.extend(deciders(file));
+        findings.extend(crate::words::findings(&file.path, &file.text)?);
         if let Some(warning) = long(file) {
             println!("warning: {warning}");
         }

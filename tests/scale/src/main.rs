@@ -1,9 +1,10 @@
-//! `foo-bench`: the numbers that matter to whoever pays for AWS calls, printed. Nothing here fails for being slow.
+//! `foo-bench`: the numbers that matter to whoever pays for AWS calls, printed. Nothing here fails for being
+//! slow.
 //!
-//! For each size: the scale-up from nothing, the pool at rest, a change in AWS until its FooMachine is there, a restart
-//! of the manager, a roll-out. The manager runs with its own defaults (a look at quiet groups every 30 s); instances take
-//! [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend on the machine, and a rest of the
-//! system shares its processors.
+//! For each size: the scale-up from nothing, the pool at rest, a change in AWS until its FooMachine is there,
+//! a restart of the manager, a roll-out. The manager runs with its own defaults (a look at quiet groups every
+//! 30 s); instances take [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend
+//! on the machine, and a rest of the system shares its processors.
 
 mod meter;
 mod roll_out;
@@ -28,17 +29,18 @@ struct Args {
     /// Sizes of single pools, in instances.
     #[arg(long, value_delimiter = ',', default_value = "10,100")]
     sizes: Vec<u32>,
-    /// Also this many pools of ten instances side by side; 0 leaves them out.
+    /// Also measure this many pools of ten instances at the same time; 0 skips that.
     #[arg(long, default_value_t = 20)]
     pools: u32,
-    /// How long pools at rest are watched, in seconds.
+    /// How long settled pools are measured, in seconds.
     #[arg(long, default_value_t = 120)]
     rest: u64,
-    /// Only the roll-out of a pool of so many, with launches and drains that take about as long as in AWS, against its limit.
+    /// Measure only the roll-out of a pool of this many instances, with launches and drains about as long as
+    /// in AWS.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     roll_out: Option<u32>,
-    /// Everything the project promises numbers for: pools of 10, 100 and 1,000, 100 pools of ten, and the roll-out of 100.
-    /// Takes more than an hour.
+    /// Measure all sizes: pools of 10, 100 and 1,000 instances, 100 pools of ten, and the roll-out of 100
+    /// instances. Takes more than an hour.
     #[arg(long)]
     full: bool,
 }
@@ -132,7 +134,8 @@ async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
 }
 
 async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
-    // What the last change still causes (a maximum that follows the wish, details of late instances) comes first.
+    // What the last change still causes (a maximum that follows the wish, details of late instances) comes
+    // first.
     tokio::time::sleep(Duration::from_secs(45)).await;
     let meter = Meter::start(world).await?;
     tokio::time::sleep(rest).await;

@@ -1,30 +1,32 @@
-//! What instances are launched from: image, types, volumes, metadata, the market they are bought on.
+//! What instances are launched from: image, instance types, volumes, metadata service, spot or on demand.
 
 use crate::patterns;
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Several types and purchase options.
+/// Several instance types, and on-demand and spot instances in one Auto Scaling group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MixedInstances {
-    /// Types to choose from, most wanted first.
+    /// Instance types that AWS may choose from, in order of preference, 1 to 40.
     #[schemars(length(min = 1, max = 40))]
     #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub overrides: Vec<MixedInstancesOverride>,
-    /// How many instances, at least, are on demand.
+    /// Number of instances that AWS launches on demand before it launches any spot instance. Default: 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 10000))]
     pub on_demand_base: i32,
-    /// Share of on-demand instances above the base, in percent.
+    /// Percentage of on-demand instances among those beyond `onDemandBase`; the others are spot instances.
+    /// Default: 100, which means no spot instances.
     #[serde(default = "all")]
     #[schemars(range(min = 0, max = 100))]
     pub on_demand_percentage: i32,
-    /// How spot pools are chosen.
+    /// Spot allocation strategy: how AWS chooses the instance type and zone of a spot instance. Default:
+    /// `price-capacity-optimized`.
     #[serde(default)]
     pub spot_strategy: SpotStrategy,
-    /// Highest spot price per hour in US dollars; the on-demand price if absent.
+    /// Maximum spot price per hour in US dollars, for example `0.05`. Default: the on-demand price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[0-9]+(\.[0-9]+)?$"))]
     pub spot_max_price: Option<String>,
@@ -34,103 +36,105 @@ fn all() -> i32 {
     100
 }
 
-/// One choice of a mix.
+/// One of several instance types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MixedInstancesOverride {
-    /// The type.
+    /// EC2 instance type, for example `m7i.large`.
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::INSTANCE_TYPE))]
     pub instance_type: String,
 }
 
-/// Spot allocation strategies, in AWS's words.
+/// Spot allocation strategies, as AWS names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpotStrategy {
-    /// Deep pools first, the cheaper of them.
+    /// Prefers spot capacity pools with the least risk of interruption, and among these the cheapest.
     #[default]
     PriceCapacityOptimized,
-    /// Deepest pools first.
+    /// Prefers spot capacity pools with the least risk of interruption.
     CapacityOptimized,
-    /// Deepest pools first, the order of the overrides counting a little.
+    /// As `capacity-optimized`, and considers the order of `overrides` as far as possible.
     CapacityOptimizedPrioritized,
-    /// Cheapest pools first.
+    /// Prefers the cheapest spot capacity pools.
     LowestPrice,
 }
 
-/// Which image to boot.
+/// Image (AMI) that instances boot from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ami {
-    /// Image id (`ami-…`).
+    /// Id of the image (`ami-…`), in the region of the FooCluster.
     #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
     pub id: String,
 }
 
-/// An EBS volume. What EC2 would refuse only when it launches an instance is refused here (EBS User Guide, "Amazon EBS volume
-/// types").
+/// An EBS volume. Values that EC2 would refuse only when it launches an instance are refused when the object
+/// is written (EBS User Guide, "Amazon EBS volume types").
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new("!(self.type in ['io1', 'io2']) || has(self.iops)")
-        .message("io1 and io2 need iops"),
+        .message("io1 and io2 require iops"),
     validation = Rule::new("!has(self.iops) || self.type in ['gp3', 'io1', 'io2']")
-        .message("iops can be given for gp3, io1 and io2 only"),
+        .message("iops can be set for gp3, io1 and io2 only"),
     validation = Rule::new("!has(self.throughput) || self.type == 'gp3'")
-        .message("throughput can be given for gp3 only"),
+        .message("throughput can be set for gp3 only"),
     validation = Rule::new("self.type != 'gp3' || !has(self.iops) || (self.iops >= 3000 && self.iops <= 80000 && (self.iops == 3000 || self.iops <= self.sizeGiB * 500))")
-        .message("gp3 has 3000 to 80000 iops, above 3000 at most 500 for each GiB"),
+        .message("gp3 allows 3000 to 80000 iops, above 3000 at most 500 per GiB"),
     validation = Rule::new("self.type != 'io1' || !has(self.iops) || (self.iops <= 64000 && self.iops <= self.sizeGiB * 50)")
-        .message("io1 has at most 64000 iops and at most 50 for each GiB"),
+        .message("io1 allows at most 64000 iops, and at most 50 per GiB"),
     validation = Rule::new("self.type != 'io2' || !has(self.iops) || self.iops <= self.sizeGiB * 1000")
-        .message("io2 has at most 1000 iops for each GiB"),
+        .message("io2 allows at most 1000 iops per GiB"),
     validation = Rule::new("self.type != 'gp3' || !has(self.throughput) || self.throughput * 4 <= (has(self.iops) ? self.iops : 3000)")
-        .message("gp3 has at most 0.25 MiB/s of throughput for each of its iops, which are 3000 if absent"),
+        .message("gp3 allows at most 0.25 MiB/s of throughput per unit of iops (default: 3000 iops)"),
     validation = Rule::new("!(self.type in ['st1', 'sc1']) || self.sizeGiB >= 125")
-        .message("st1 and sc1 have at least 125 GiB"),
+        .message("st1 and sc1 need at least 125 GiB"),
     validation = Rule::new("!(self.type in ['io1', 'io2']) || self.sizeGiB >= 4")
-        .message("io1 and io2 have at least 4 GiB"),
+        .message("io1 and io2 need at least 4 GiB"),
     validation = Rule::new("self.type in ['gp3', 'io2'] || self.sizeGiB <= 16384")
-        .message("gp2, io1, st1 and sc1 have at most 16384 GiB"),
+        .message("gp2, io1, st1 and sc1 allow at most 16384 GiB"),
     validation = Rule::new("!has(self.kmsKeyID) || (has(self.encrypted) && self.encrypted)")
-        .message("kmsKeyID needs encrypted: true")
+        .message("kmsKeyID requires encrypted: true")
 )]
 pub struct Volume {
-    /// Size in GiB.
+    /// Size in GiB. Minimum and maximum depend on `type`.
     #[serde(rename = "sizeGiB")]
     #[schemars(range(min = 1, max = 65536))]
     pub size_gib: i32,
-    /// Kind of volume.
+    /// EBS volume type. Default: `gp3`.
     #[serde(default, rename = "type")]
     pub kind: VolumeType,
-    /// Provisioned I/O operations per second; gp3, io1 and io2 only, and needed for the last two.
+    /// Provisioned I/O operations per second. Required for io1 and io2, optional for gp3 (EC2's default:
+    /// 3000), not allowed for other types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 100, max = 256_000))]
     pub iops: Option<i32>,
-    /// Provisioned throughput in MiB/s; gp3 only.
+    /// Provisioned throughput in MiB/s, 125 to 2000. Allowed for gp3 only. EC2's default: 125.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 125, max = 2000))]
     pub throughput: Option<i32>,
-    /// Whether it is encrypted; the account's default if absent.
+    /// Whether the volume is encrypted. Default: as the AWS account or the image's snapshot says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encrypted: Option<bool>,
-    /// KMS key of the encryption.
+    /// Id, alias or ARN of the KMS key that encrypts the volume. Requires `encrypted: true`. Default: the
+    /// account's key for EBS.
     #[serde(default, rename = "kmsKeyID", skip_serializing_if = "Option::is_none")]
     pub kms_key_id: Option<String>,
 }
 
-/// A volume beside the root volume.
+/// A volume in addition to the root volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DataVolume {
-    /// Device name (`/dev/xvdb`).
+    /// Device name, for example `/dev/xvdb`.
     #[schemars(length(min = 1, max = 32))]
     pub device_name: String,
-    /// The volume.
+    /// Size and type of the volume.
     pub volume: Volume,
 }
 
-/// EBS volume types, in AWS's words.
+/// EBS volume types, as AWS names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are AWS's own (EBS User Guide, \"Amazon EBS volume types\")")]
@@ -144,14 +148,14 @@ pub enum VolumeType {
     Sc1,
 }
 
-/// Instance metadata service.
+/// Settings of the instance metadata service (IMDS).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MetadataOptions {
-    /// Whether session tokens (IMDSv2) are required.
+    /// Whether IMDSv2 session tokens are required. Default: `required`.
     #[serde(default)]
     pub http_tokens: HttpTokens,
-    /// How many network hops an answer may travel, 1–64. Pods without host network need 2.
+    /// Maximum number of network hops of a response, 1 to 64. Pods without host network need 2. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 64))]
     pub http_put_response_hop_limit: i32,
@@ -171,18 +175,18 @@ fn one() -> i32 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HttpTokens {
-    /// They are.
+    /// Requests need a session token (IMDSv2).
     #[default]
     Required,
-    /// IMDSv1 works as well.
+    /// Requests without a session token (IMDSv1) are answered, too.
     Optional,
 }
 
-/// The spot market.
+/// Settings of spot instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Spot {
-    /// Highest price per hour in US dollars; the on-demand price if absent.
+    /// Maximum price per hour in US dollars, for example `0.05`. Default: the on-demand price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[0-9]+(\.[0-9]+)?$"))]
     pub max_price: Option<String>,

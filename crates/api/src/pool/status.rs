@@ -1,4 +1,4 @@
-//! What a FooMachinePool says of itself.
+//! Status of a FooMachinePool.
 
 use crate::shared::Initialization;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -7,63 +7,65 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is true of the pool. It can be lost at any time (clusterctl move): all of it is found again.
+/// Observed state of the pool. If it is lost, as in a `clusterctl move`, the provider writes all of it again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FooMachinePoolStatus {
-    /// Cluster API's signal that the infrastructure is there; stays true. Core v1.14 reads this one.
+    /// Tells Cluster API that the pool is provisioned: the group exists and, if any replicas are desired, one
+    /// instance has been in service. Once true it stays true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
-    /// The same, as the contract's text wants it.
+    /// `provisioned` is the same as `ready`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Initialization>,
-    /// Kind of the objects that stand for the instances: `FooMachine`.
+    /// Kind of the objects that represent the instances: `FooMachine`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub infrastructure_machine_kind: Option<String>,
-    /// Instances that exist.
+    /// Number of instances that exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
-    /// Instances that are wished for, within `maxSize`.
+    /// Desired replicas: MachinePool.spec.replicas, capped at `spec.maxSize`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired_replicas: Option<i32>,
-    /// Instances in service whose Node is Ready.
+    /// Number of instances that are in service and whose Node is Ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_replicas: Option<i32>,
-    /// Instances launched from a template version with the wanted content.
+    /// Number of instances that are not outdated (see `spec.rollout`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_to_date_replicas: Option<i32>,
-    /// Generation of the spec this status belongs to.
+    /// `metadata.generation` that this status is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Kubernetes version the MachinePool asks for.
+    /// Kubernetes version that the MachinePool requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Instance type, or the first of a mix.
+    /// Instance type; with `mixedInstances`, the first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_type: Option<String>,
-    /// What one Node of the pool offers (`cpu`, `memory`, `nvidia.com/gpu`, …), as strings: cluster-autoscaler scales
-    /// from zero by it.
+    /// Resources of one Node of the pool (`cpu`, `memory`, `nvidia.com/gpu`, …). cluster-autoscaler needs
+    /// them to scale from zero.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub capacity: BTreeMap<String, String>,
-    /// Architecture and operating system of the Nodes.
+    /// Architecture and operating system of the Nodes. cluster-autoscaler needs them to scale from zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_info: Option<NodeInfo>,
-    /// The group.
+    /// Name and sizes of the Auto Scaling group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_scaling_group: Option<GroupStatus>,
-    /// The launch template in use.
+    /// Launch template and version that new instances are launched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_template: Option<LaunchTemplateStatus>,
-    /// How far the replacement of outdated instances is.
+    /// Progress of the replacement of outdated instances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutStatus>,
-    /// `Ready` (a summary) and one condition for each thing it depends on.
+    /// `Ready`, which summarizes the others, and one condition for each thing that the pool depends on. Their
+    /// reasons are listed in docs/operations/conditions.md.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
 }
 
-/// What kind of Nodes the pool has.
+/// Architecture and operating system of the pool's Nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeInfo {
@@ -73,45 +75,46 @@ pub struct NodeInfo {
     pub operating_system: String,
 }
 
-/// The group as AWS has it; sizes are instances.
+/// The Auto Scaling group as AWS reports it. Sizes are numbers of instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupStatus {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
-    /// Desired capacity.
+    /// DesiredCapacity of the group.
     pub desired_capacity: i32,
-    /// Minimum size.
+    /// MinSize of the group.
     pub min_size: i32,
-    /// Maximum size.
+    /// MaxSize of the group.
     pub max_size: i32,
 }
 
-/// How far the replacement of outdated instances is.
+/// Progress of the replacement of outdated instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RolloutStatus {
-    /// `Finished`, `OnDelete`, `Paused`, `Waiting`, `Preparing`, `Rolling`, `Halted`, `RollingBack` or `RolledBack`.
+    /// `Finished`, `OnDelete`, `Paused`, `Waiting`, `Preparing`, `Rolling`, `Halted`, `RollingBack` or
+    /// `RolledBack`.
     pub phase: String,
-    /// Hash of the content that all instances shall have in the end.
+    /// Hash of the settings that all instances have when the roll-out is finished.
     pub target_hash: String,
-    /// Instances that have it.
+    /// Number of instances that have the target hash.
     pub updated: i32,
-    /// Instances that have another one.
+    /// Number of instances that have another hash.
     pub outdated: i32,
-    /// What it waits for, or why it does not go on.
+    /// What the roll-out waits for, or why it stopped.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
-/// The launch template in use.
+/// Launch template and version that new instances are launched from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LaunchTemplateStatus {
-    /// Its id.
+    /// Id of the launch template (`lt-…`).
     pub id: String,
-    /// Version that new instances launch from.
+    /// Version number that new instances are launched from.
     pub version: i64,
-    /// Hash of the content that rolls nodes.
+    /// Hash of the settings that replace instances when they change.
     pub spec_hash: String,
 }

@@ -257,7 +257,7 @@ fn looked(asked: &[GroupName], found: &[AutoScalingGroup]) -> Looked {
             Err(gap) => {
                 let name = group.auto_scaling_group_name().unwrap_or_default();
                 let error = gap.during(Operation::DescribeAutoScalingGroups);
-                tracing::warn!(group = name, %error, "AWS describes a group oddly");
+                tracing::warn!(group = name, %error, "AWS returned a group that cannot be understood");
                 if name.is_empty() {
                     nameless = Some(error);
                 } else {

@@ -134,7 +134,7 @@ fn record(
     let number = version.version_number().map(TemplateVersion);
     match shapes::record(version) {
         Err(Gap(field)) if number.is_some_and(|number| number != latest) => {
-            tracing::warn!(?number, field, "EC2's answer about a version of a launch template lacks a field");
+            tracing::warn!(?number, field, "EC2 returned a launch template version without a required field");
             Ok(None)
         }
         other => other.map(Some),
@@ -155,7 +155,7 @@ fn readable(template: &aws_sdk_ec2::types::LaunchTemplate) -> Option<TemplateSum
     let read = shapes::summary(template);
     if let Err(Gap(field)) = &read {
         let id = template.launch_template_id().unwrap_or_default();
-        tracing::warn!(template = id, field, "EC2's answer about a launch template lacks a field");
+        tracing::warn!(template = id, field, "EC2 returned a launch template without a required field");
     }
     read.ok()
 }

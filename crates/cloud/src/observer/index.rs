@@ -78,7 +78,7 @@ pub(super) struct Page {
     pub(super) sent: Instant,
 }
 
-/// Groups that nobody has seen for longer than two periods.
+/// Groups that the manager could not describe for longer than two periods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {
     /// How many.

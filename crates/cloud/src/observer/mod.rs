@@ -189,7 +189,7 @@ impl Observer {
             let mut state = self.state();
             let unseen = state.index.newly_unseen(Instant::now());
             if !unseen.is_empty() {
-                tracing::error!(groups = unseen.len(), "groups have not been seen for two periods");
+                tracing::error!(groups = unseen.len(), "could not describe groups for two periods");
             }
             self.wakes.add(unseen);
         }
@@ -288,7 +288,7 @@ impl Observer {
         let look = self.cloud.describe_groups(&page.names);
         let answer = in_time(Operation::DescribeAutoScalingGroups, look).await;
         if let Err(error) = &answer {
-            tracing::warn!(%error, groups = page.names.len(), "could not look at groups");
+            tracing::warn!(%error, groups = page.names.len(), "could not describe Auto Scaling groups");
         }
         self.metrics.sweep_ended(Code::of(&answer));
         // Wakes are added under the same lock: a group that is forgotten meanwhile must not be named afterwards.
@@ -395,7 +395,7 @@ fn count_failures<T>(before: u32, answer: &crate::Result<T>) -> u32 {
     match answer {
         Ok(_) => 0,
         Err(error) => {
-            tracing::warn!(%error, "could not look");
+            tracing::warn!(%error, "could not describe Auto Scaling groups");
             before.saturating_add(1)
         }
     }

@@ -110,16 +110,19 @@ impl Reader {
             match timeout(LONGEST_CALL, self.clouds.queue(address)).await {
                 Ok(Ok(queue)) => break queue,
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, queue = address.url, "cannot reach the queue of events");
+                    tracing::warn!(%error, queue = address.url, "could not connect to the SQS queue of AWS events");
                 }
                 Err(_elapsed) => {
-                    tracing::warn!(queue = address.url, "reaching the queue of events takes too long");
+                    tracing::warn!(
+                        queue = address.url,
+                        "connecting to the SQS queue of AWS events takes too long"
+                    );
                 }
             }
             failures += 1;
             pause(&self.receiving, after(failures)).await;
         };
-        tracing::info!(queue = address.url, "reading events");
+        tracing::info!(queue = address.url, "receiving AWS events from the SQS queue");
         tokio::join!(self.receive(queue.as_ref()), self.settle(queue.as_ref()));
     }
 
@@ -131,7 +134,7 @@ impl Reader {
             match in_time(&self.receiving, Operation::ReceiveMessage, received).await {
                 Ok(messages) => {
                     if failures > 0 {
-                        tracing::info!(failures, "the queue of events can be read again");
+                        tracing::info!(failures, "receiving AWS events from the SQS queue again");
                     }
                     failures = 0;
                     if messages.is_empty() && asked.elapsed() < TOO_SOON {
@@ -141,7 +144,7 @@ impl Reader {
                 }
                 Err(error) => {
                     failures += 1;
-                    tracing::warn!(%error, failures, "the queue of events cannot be read; the sweep goes on without it");
+                    tracing::warn!(%error, failures, "could not receive AWS events from the SQS queue; changes in AWS are still seen by describing the groups");
                     pause(&self.receiving, after(failures)).await;
                 }
             }
@@ -177,12 +180,12 @@ impl Reader {
             }
             Err(error) if message.receives >= UNREADABLE_TIMES => {
                 let text: String = message.body.chars().take(QUOTED).collect();
-                tracing::warn!(%error, id = message.id, text, "an unreadable message is deleted");
+                tracing::warn!(%error, id = message.id, text, "deleting a message that cannot be decoded");
                 self.count(EventKind::Other, AnnouncementOutcome::SetAside);
                 Fate::Delete
             }
             Err(error) => {
-                tracing::warn!(%error, id = message.id, receives = message.receives, "a message cannot be read");
+                tracing::warn!(%error, id = message.id, receives = message.receives, "could not decode a message; it is received again later");
                 self.count(EventKind::Other, AnnouncementOutcome::Unreadable);
                 Fate::Hide(PARKED)
             }
@@ -195,7 +198,7 @@ impl Reader {
         if known.places.is_empty() {
             return self.fate_of_unknown(message, event, now);
         }
-        tracing::debug!(?event, "an event");
+        tracing::debug!(?event, "received an AWS event");
         let fate = self.note(message, event, &known, now, asked);
         self.announcements.0.changed.notify_one();
         for (place, region) in known.places {
@@ -209,7 +212,7 @@ impl Reader {
         let announces = event.signal.is_some() || event.withdraws;
         let worth = if announces { UNKNOWN_FOR } else { NEWS_FOR };
         if message.sent.until(now) >= worth {
-            tracing::debug!(?event, "an event about something unknown is deleted");
+            tracing::debug!(?event, "deleting an AWS event about an unknown instance or group");
             self.count(event.kind, AnnouncementOutcome::Unknown);
             return Fate::Delete;
         }
@@ -341,7 +344,7 @@ impl Reader {
                 (Ok(()), None) => {}
                 (Err(error), _) => {
                     // It comes again, and is as good then.
-                    tracing::debug!(%error, "a message could not be hidden for longer");
+                    tracing::debug!(%error, "could not extend the visibility timeout of a message");
                     self.announcements.desk().lost(number);
                 }
             }
@@ -358,7 +361,7 @@ impl Reader {
             receipts.push(held.receipt);
         }
         for held in due.expired {
-            tracing::warn!(kind = ?held.kind, waits = ?held.waits, "an event is deleted although nobody acted on it");
+            tracing::warn!(kind = ?held.kind, waits = ?held.waits, "deleting an AWS event that was not acted on in time");
             self.count(held.kind, AnnouncementOutcome::Expired);
             receipts.push(held.receipt);
         }
@@ -380,7 +383,7 @@ impl Reader {
     async fn hide(&self, watchdog: &Watchdog, queue: &dyn Queue, receipt: &Receipt, time: Duration) {
         let hidden = in_time(watchdog, Operation::ChangeMessageVisibility, queue.hide(receipt, time));
         if let Err(error) = hidden.await {
-            tracing::debug!(%error, "a message could not be parked; it comes again when its time is over");
+            tracing::debug!(%error, "could not change the visibility timeout of a message; it is received again after the present one");
         }
     }
 
@@ -388,7 +391,7 @@ impl Reader {
     async fn delete(&self, watchdog: &Watchdog, queue: &dyn Queue, receipts: &[Receipt]) {
         let deleted = in_time(watchdog, Operation::DeleteMessageBatch, queue.delete(receipts));
         if let Err(error) = deleted.await {
-            tracing::warn!(%error, messages = receipts.len(), "messages could not be deleted; they come again");
+            tracing::warn!(%error, messages = receipts.len(), "could not delete messages; they are received again");
         }
     }
 

@@ -163,7 +163,7 @@ impl Clusters {
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
         }
-        tracing::trace!(cluster = owner.name_any(), "looking for the network");
+        tracing::trace!(cluster = owner.name_any(), "reading the network");
         let region = self.region(cluster).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => as_published(cluster),

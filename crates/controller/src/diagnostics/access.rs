@@ -124,8 +124,10 @@ impl Access {
         let failed = verdict.is_err();
         let failing = self.0.failing.swap(failed, Ordering::Relaxed);
         match verdict {
-            Err(error) if !failing => tracing::warn!(%error, "nobody is let to the diagnostics"),
-            Ok(_) if failing => tracing::info!("the API server says again who may see diagnostics"),
+            Err(error) if !failing => {
+                tracing::warn!(%error, "could not check who may read diagnostics; all requests are refused");
+            }
+            Ok(_) if failing => tracing::info!("checking who may read diagnostics works again"),
             _ => {}
         }
     }

@@ -68,7 +68,7 @@ impl Certificate {
         if let Some(files) = self.files.as_ref().filter(|_| self.is_due())
             && let Err(error) = self.renew(files).await
         {
-            tracing::warn!(%error, "the files of the certificate cannot be used; the one before stays in use");
+            tracing::warn!(%error, "could not load the certificate files; the previous certificate stays in use");
         }
         TlsAcceptor::from(Arc::clone(&self.used().config))
     }
@@ -92,7 +92,7 @@ impl Certificate {
         let mut used = self.used();
         used.pem = pem;
         used.config = config;
-        tracing::info!("a renewed certificate is in use");
+        tracing::info!("loaded a renewed certificate");
         Ok(())
     }
 

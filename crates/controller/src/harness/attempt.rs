@@ -51,7 +51,7 @@ impl<R: Reconciler> Attempts<R> {
             Some(Ok(outcome)) => self.settle(&key, tried, outcome),
             Some(Err(error)) => {
                 let controller: &str = self.controller.into();
-                tracing::warn!(controller, object = %key, %error, "the pass failed");
+                tracing::warn!(controller, object = %key, %error, "the reconcile failed");
                 self.settle(&key, tried, Outcome::failed())
             }
             None => {

@@ -114,7 +114,7 @@ impl<K: Object> Harness<K> {
                 }
                 if let Err(error) = ended {
                     // An object that is gone from the cache before its turn came is no news.
-                    tracing::debug!(%error, "not reconciled");
+                    tracing::debug!(%error, "the controller could not start a reconcile");
                 }
                 ready(())
             })

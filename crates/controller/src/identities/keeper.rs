@@ -245,7 +245,7 @@ impl Keeper {
                 // It has changed, which is announced.
                 Err(error) if apply::is_conflict(&error) || apply::is_not_found(&error) => {}
                 Err(error) => {
-                    tracing::warn!(%error, name, "could not make a FooClusterIdentity the owner of its Secret");
+                    tracing::warn!(%error, name, "could not set the owner reference of the Secret of a FooClusterIdentity");
                     all_went_well = false;
                 }
             }
@@ -291,7 +291,7 @@ impl Keeper {
             // Perhaps only its status has changed, which is not announced.
             Err(error) if apply::is_conflict(&error) => (false, false),
             Err(error) => {
-                tracing::warn!(%error, identity = identity.name_any(), "could not write a finalizer");
+                tracing::warn!(%error, identity = identity.name_any(), "could not write the finalizer of a FooClusterIdentity");
                 (false, false)
             }
         }
@@ -339,7 +339,7 @@ impl Keeper {
                 true
             }
             Err(error) => {
-                tracing::warn!(%error, identity = identity.name_any(), "could not write a status");
+                tracing::warn!(%error, identity = identity.name_any(), "could not write the status of a FooClusterIdentity");
                 false
             }
         }

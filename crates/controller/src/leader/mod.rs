@@ -173,7 +173,7 @@ impl Candidate {
     pub async fn release(self) {
         self.release.cancel();
         if let Err(error) = self.task.await {
-            tracing::error!(%error, "the election ended badly");
+            tracing::error!(%error, "the leader election failed");
         }
     }
 
@@ -214,7 +214,7 @@ impl Driver {
                 Step::Stop => {
                     self.watchdog.rests();
                     self.leadership.ends_at(None);
-                    tracing::error!("the lead is lost");
+                    tracing::error!("no longer the leader");
                     self.tell(Standing::Lost);
                     return;
                 }
@@ -306,7 +306,7 @@ impl Driver {
         if let Some(write) = write {
             let wall = kube_time(&*self.clock);
             match timeout(RELEASE_PATIENCE, self.lease.write(&write, wall)).await {
-                Ok(Ok(_)) => tracing::info!("the Lease is released"),
+                Ok(Ok(_)) => tracing::info!("released the Lease"),
                 Ok(Err(error)) => tracing::warn!(%error, "could not release the Lease"),
                 Err(_elapsed) => tracing::warn!("could not release the Lease in time"),
             }

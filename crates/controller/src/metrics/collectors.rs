@@ -23,7 +23,7 @@ impl Collector for LongestPass {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut descriptor = encoder.encode_descriptor(
             "foo_reconcile_longest_seconds",
-            "How long the pass under way has lasted that began first; 0 if there is none",
+            "Duration so far of the longest reconcile in progress; 0 if there is none",
             None,
             MetricType::Gauge,
         )?;
@@ -45,7 +45,7 @@ impl Collector for Silences {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut descriptor = encoder.encode_descriptor(
             "foo_watch_silence_seconds",
-            "How long the most silent watch of the kind has heard nothing good: no complete list, no event, no bookmark",
+            "Time since the watch of this kind received a complete list, an event or a bookmark; the longest one of several watches",
             None,
             MetricType::Gauge,
         )?;
@@ -64,7 +64,7 @@ impl Collector for PoolConditions {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut descriptor = encoder.encode_descriptor(
             "foo_pool_conditions",
-            "Pools by condition",
+            "Number of FooMachinePools by condition and status",
             None,
             MetricType::Gauge,
         )?;
@@ -84,7 +84,7 @@ impl Collector for OverdueTasks {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut descriptor = encoder.encode_descriptor(
             "foo_task_overdue_seconds",
-            "How long ago the task of this kind that is most overdue should have gone on",
+            "Time by which the most overdue task of this kind is late",
             None,
             MetricType::Gauge,
         )?;
@@ -108,20 +108,20 @@ impl Collector for Queues {
             .iter()
             .map(|(controller, queue)| (ControllerLabels { controller: *controller }, queue.waiting()))
             .collect();
-        let help = "Objects that wait for a pass";
+        let help = "Objects that wait to be reconciled";
         let mut depth =
             encoder.encode_descriptor("foo_reconcile_queue_depth", help, None, MetricType::Gauge)?;
         for (labels, waiting) in &waiting {
             let objects = i64::try_from(waiting.objects).unwrap_or(i64::MAX);
             ConstGauge::new(objects).encode(depth.encode_family(labels)?)?;
         }
-        let help = "How long the object has waited for a pass that has waited longest; 0 if none waits";
+        let help = "Longest time that an object has been waiting to be reconciled; 0 if none waits";
         let mut oldest =
             encoder.encode_descriptor("foo_reconcile_queue_oldest_seconds", help, None, MetricType::Gauge)?;
         for (labels, waiting) in &waiting {
             ConstGauge::new(waiting.longest.as_secs_f64()).encode(oldest.encode_family(labels)?)?;
         }
-        let help = "How long objects waited for a pass";
+        let help = "How long objects waited to be reconciled";
         let mut waits =
             encoder.encode_descriptor("foo_reconcile_queue_seconds", help, None, MetricType::Histogram)?;
         for (controller, queue) in &self.0 {

@@ -154,70 +154,90 @@ impl Metrics {
     }
 
     fn register(&self, registry: &mut Registry) {
-        registry.register("foo_reconciles", "Finished passes over an object", self.passes.clone());
-        registry.register("foo_reconcile_seconds", "Duration of passes", self.pass_seconds.clone());
-        registry.register("foo_reconciles_in_flight", "Passes under way", self.in_flight.clone());
-        registry.register("foo_events", "Kubernetes events", self.events.clone());
-        registry.register("foo_plan_actions", "Executed actions of plans", self.actions.clone());
+        registry.register("foo_reconciles", "Finished reconciles of an object", self.passes.clone());
+        registry.register("foo_reconcile_seconds", "Duration of reconciles", self.pass_seconds.clone());
+        registry.register("foo_reconciles_in_flight", "Reconciles in progress", self.in_flight.clone());
+        registry.register(
+            "foo_events",
+            "Kubernetes events that the manager published or failed to publish",
+            self.events.clone(),
+        );
+        registry.register(
+            "foo_plan_actions",
+            "Actions of plans that the manager executed",
+            self.actions.clone(),
+        );
         registry.register(
             "foo_invariant_violations",
-            "Plans that were refused because they would have broken an invariant, and passes without rest",
+            "Plans that the manager refused because they violate an invariant, and pools that do not settle",
             self.violations.clone(),
         );
         registry.register(
             "foo_undecodable_objects",
-            "Objects that were skipped because they could not be read",
+            "Objects that the manager skips because it cannot decode them",
             self.undecodable.clone(),
         );
         registry.register(
             "foo_task_restarts",
-            "Tasks that were started again, because they ended or took too long",
+            "Tasks that the manager restarted because they ended or took too long",
             self.tasks.restarts.clone(),
         );
-        registry.register("foo_watch_errors", "Failures of watches", self.watch_errors.clone());
-        registry.register("foo_announcements", "Messages of the queue of events", self.announcements.clone());
+        registry.register(
+            "foo_watch_errors",
+            "Errors of watches of the API server",
+            self.watch_errors.clone(),
+        );
+        registry.register(
+            "foo_announcements",
+            "Messages that the manager received from the SQS queue of AWS events",
+            self.announcements.clone(),
+        );
         registry.register(
             "foo_announcements_held",
-            "Messages of the queue of events that wait to be acted on",
+            "Received messages about AWS events that the manager has not acted on yet",
             self.announcements_held.clone(),
         );
         registry.register(
             "foo_announcement_seconds",
-            "Time from an event to the deletion of its message, when it was acted on",
+            "Time from an AWS event to the deletion of its message, if the manager acted on it",
             self.announcement_seconds.clone(),
         );
-        registry.register("foo_leader", "Whether this replica leads", self.leader.clone());
+        registry.register("foo_leader", "Whether this replica is the leader (1 or 0)", self.leader.clone());
         registry.register(
             "leader_election_master_status",
-            "Whether this replica leads, by the name of the Lease",
+            "Whether this replica holds the Lease of this name (1 or 0)",
             self.lease.clone(),
         );
         registry.register(
             "foo_leader_transitions",
-            "Changes of the Lease's holder that this replica has seen",
+            "Changes of the leader that this replica has seen",
             self.leader_transitions.clone(),
         );
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("foo_build", "What was built", build);
-        registry.register("foo_kube_requests", "Requests to the API server", self.requests.clone());
+        registry.register("foo_build", "Version of the manager", build);
+        registry.register(
+            "foo_kube_requests",
+            "Requests to the management cluster's API server",
+            self.requests.clone(),
+        );
         registry.register(
             "foo_kube_request_seconds",
-            "Time to the first byte of the API server's answers, without the wait for the client-side limit",
+            "Time until the API server began to answer a request, without the wait for the client-side rate limit",
             self.request_seconds.clone(),
         );
         registry.register(
             "foo_kube_wait_seconds",
-            "How long requests waited for the client-side limit",
+            "How long requests to the API server waited for the client-side rate limit",
             self.wait_seconds.clone(),
         );
         registry.register(
             "foo_kube_writes",
-            "Requests of the controllers that change something",
+            "Requests of the controllers that create, change or delete objects",
             self.writes.clone(),
         );
         registry.register(
             "foo_kube_live_reads",
-            "GETs of single objects by the controllers, past the caches",
+            "Reads of single objects from the API server instead of the caches",
             self.live_reads.clone(),
         );
     }

@@ -20,7 +20,7 @@ impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
         if let Some(seconds) = cpu_seconds(&stat) {
-            let help = "Time on CPUs, in user and in system mode";
+            let help = "CPU time used, in user and system mode";
             let cpu = encoder.encode_descriptor("process_cpu_seconds", help, None, MetricType::Counter)?;
             ConstCounter::new(seconds).encode(cpu)?;
         }
@@ -30,7 +30,7 @@ impl Collector for Process {
         let gauges = [
             ("process_resident_memory_bytes", "Resident memory", kibibytes(&status, "VmRSS:")),
             ("process_virtual_memory_bytes", "Virtual memory", kibibytes(&status, "VmSize:")),
-            ("process_start_time_seconds", "Start, in seconds since 1970", started(&stat, &boot)),
+            ("process_start_time_seconds", "Start time, in seconds since 1970", started(&stat, &boot)),
             ("process_open_fds", "Open file descriptors", open_files()),
             ("process_max_fds", "File descriptors that may be open", most_files(&limits)),
         ];

@@ -144,6 +144,6 @@ pub(super) fn repair(
 pub(super) async fn keep(machines: &Api<FooMachine>, machine: &FooMachine, repair: Value) {
     let patched = machines.patch(&machine.name_any(), &PatchParams::default(), &Patch::Merge(repair)).await;
     if let Err(error) = patched {
-        tracing::warn!(machine = machine.name_any(), %error, "could not put right the metadata of a FooMachine");
+        tracing::warn!(machine = machine.name_any(), %error, "could not repair the metadata of a FooMachine");
     }
 }

@@ -159,12 +159,12 @@ impl Server {
             () = accepting => {}
             () = stop => {}
         }
-        tracing::info!("stopping: no new calls are taken");
+        tracing::info!("stopping: accepting no new connections");
         shared.stopping.store(true, Ordering::SeqCst);
         ending.cancel();
         connections.close();
         if tokio::time::timeout(grace, connections.wait()).await.is_err() {
-            tracing::warn!("calls under way were given up after the time of grace");
+            tracing::warn!("calls in progress were cancelled after the grace period");
         }
         renewing.abort();
         if let Some(admin) = admin {
@@ -193,7 +193,7 @@ async fn accept(
             Ok((stream, _peer)) => stream,
             Err(error) => {
                 // Too many open files, or a client that went: neither ends a server.
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
@@ -215,7 +215,7 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, router: Router, en
     let stream = match shaken {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => {
-            tracing::debug!(%error, "a client's handshake failed");
+            tracing::debug!(%error, "TLS handshake failed");
             return;
         }
         Err(_late) => return,
@@ -232,7 +232,7 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, router: Router, en
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke");
+        tracing::debug!(%error, "connection failed");
     }
 }
 

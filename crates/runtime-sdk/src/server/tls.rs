@@ -81,11 +81,11 @@ impl Current {
         loop {
             ticks.tick().await;
             match self.renew() {
-                Ok(true) => tracing::info!("a renewed certificate is in use"),
+                Ok(true) => tracing::info!("loaded a renewed certificate"),
                 Ok(false) => {}
                 Err(error) => {
                     metrics.certificate_failed();
-                    tracing::warn!(%error, "the certificate files cannot be used; the ones before stay in use");
+                    tracing::warn!(%error, "could not load the certificate files; the previous ones stay in use");
                 }
             }
         }

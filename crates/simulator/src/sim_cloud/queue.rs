@@ -75,7 +75,7 @@ impl Queue for SimQueue {
                 region.queues.find(&self.name)?;
                 for receipt in receipts.iter().take(BATCH) {
                     if let Err(error) = region.delete_message(&self.name, receipt.as_str()) {
-                        tracing::debug!(%error, "a message was not deleted");
+                        tracing::debug!(%error, "could not delete a message");
                     }
                 }
                 Ok(())

@@ -40,7 +40,7 @@ impl Xml {
         self.tag("</", name);
     }
 
-    /// The same, if `inside` can fail; what was written stays, the caller throws it away.
+    /// Writes a list: the element `name`, and in it one element `item` per value.
     pub(crate) fn list<T>(
         &mut self,
         name: &str,

@@ -46,7 +46,7 @@ fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_c
             let stored = server.api(kind).get(&name).await?;
             for (annotated, dry_run) in [(false, false), (false, true), (true, false)] {
                 let changed = change(server, kind, stored.clone(), &to, annotated, dry_run).await;
-                is_refusal(changed, "is immutable; make one of another name")?;
+                is_refusal(changed, "is immutable; create a template with another name")?;
             }
             change(server, kind, stored.clone(), &to, true, true).await?;
             // What is not its spec may change: the ClusterClass becomes its owner.

@@ -62,7 +62,7 @@ fn full_identity() -> Value {
 #[test]
 fn an_identity_is_exactly_one_thing() {
     on_server(async |server| {
-        let one = "give exactly one of controller, secret and role";
+        let one = "set exactly one of controller, secret and role";
         let (own, secret) = (json!({"controller": {}}), json!({"secret": {"name": "keys"}}));
         server.accepts(Kind::ClusterIdentity, &own).await?;
         server.accepts(Kind::ClusterIdentity, &secret).await?;
@@ -99,7 +99,7 @@ fn whom_an_identity_allows_is_said_in_so_many_words() {
             .refuses(Kind::ClusterIdentity, allowing(json!({"list": []})), "should have at least 1 items")
             .await?;
         for empty in [json!({}), json!({"matchLabels": {}}), json!({"matchExpressions": []})] {
-            let message = "an empty selector could mean all namespaces or none";
+            let message = "selector must not be empty";
             server.refuses(Kind::ClusterIdentity, allowing(json!({"selector": empty})), message).await?;
         }
         Ok(())
@@ -169,7 +169,7 @@ fn is_within(written: &Value, stored: &Value, path: &str) {
 #[test]
 fn a_pool_has_either_one_type_or_a_mix() {
     on_server(async |server| {
-        let either = "give either instanceType or mixedInstances";
+        let either = "set either instanceType or mixedInstances";
         server.refuses(Kind::MachinePool, with(pool(), json!({"mixedInstances": mix()})), either).await?;
         server.refuses(Kind::MachinePool, with(pool(), json!({"instanceType": null})), either).await?;
         let mixed = with(pool(), json!({"instanceType": null, "mixedInstances": mix()}));
@@ -181,7 +181,7 @@ fn a_pool_has_either_one_type_or_a_mix() {
             .refuses(
                 Kind::MachinePool,
                 spot,
-                "with mixedInstances, spot is bought through its onDemandPercentage and spotMaxPrice",
+                "spot cannot be combined with mixedInstances: set mixedInstances.onDemandPercentage and mixedInstances.spotMaxPrice",
             )
             .await?;
         server.accepts(Kind::MachinePool, &with(pool(), json!({"spot": {}}))).await?;
@@ -199,9 +199,9 @@ fn sizes_are_in_order() {
         server.accepts(Kind::MachinePool, &sized(json!(5), 5, 5)).await?;
         server.accepts(Kind::MachinePool, &sized(Value::Null, 0, 5)).await?;
         server.accepts(Kind::MachinePool, &with(pool(), json!({"maxSize": 0}))).await?;
-        server.refuses(Kind::MachinePool, sized(json!(5), 4, 3), "minSize is above maxSize").await?;
+        server.refuses(Kind::MachinePool, sized(json!(5), 4, 3), "minSize must not exceed maxSize").await?;
         server
-            .refuses(Kind::MachinePool, sized(json!(5), 1, 6), "autoscaling.maxSize is above maxSize")
+            .refuses(Kind::MachinePool, sized(json!(5), 1, 6), "autoscaling.maxSize must not exceed maxSize")
             .await?;
         server
             .refuses(Kind::MachinePool, with(pool(), json!({"maxSize": -1})), "greater than or equal to 0")
@@ -247,7 +247,7 @@ fn names_of_what_is_in_aws_never_change() {
         server.accepts_change(Kind::MachinePool, id(json!("arn:1")), pool()).await?;
 
         let group = |name: &str| with(pool(), json!({"groupName": name}));
-        let immutable = "groupName cannot be changed, set or taken away later";
+        let immutable = "groupName cannot be added, changed or removed later";
         server.refuses_change(Kind::MachinePool, group("one"), group("two"), immutable).await?;
         server.refuses_change(Kind::MachinePool, group("one"), pool(), immutable).await?;
         server.refuses_change(Kind::MachinePool, pool(), group("two"), immutable).await?;
@@ -263,7 +263,7 @@ fn names_of_what_is_in_aws_never_change() {
         server.accepts_change(Kind::Cluster, identity("one"), identity("two")).await?;
 
         let machine = |id: &str| json!({"providerID": format!("aws:///eu-west-1a/{id}"), "instanceID": id});
-        let for_ever = "a FooMachine stands for one instance for ever";
+        let for_ever = "spec of a FooMachine is immutable";
         server.refuses_change(Kind::Machine, machine("i-1"), machine("i-2"), for_ever).await?;
         server.accepts_change(Kind::Machine, machine("i-1"), machine("i-1")).await
     });
@@ -277,7 +277,7 @@ fn versions_of_control_planes_are_semantic_versions_behind_a_v() {
         {
             server.accepts(Kind::ControlPlane, &control_plane(good)).await?;
         }
-        let message = "version must be a semantic version behind a v, as in v1.36.3";
+        let message = "version must be a semantic version with a leading v, as in v1.36.3";
         for bad in
             ["1.36.3", "v1.36", "latest", "v1.36.3 ", "v01.2.3", "v1.36.3-", "v1.36.3-rc.01", "v1.36.3\nx"]
         {
@@ -303,7 +303,7 @@ fn a_template_describes_no_pool_in_particular() {
         }
         // The rules of a pool hold for its template.
         let both = template(with(pool(), json!({"mixedInstances": mix()})));
-        server.refuses(Kind::MachinePoolTemplate, both, "give either instanceType or mixedInstances").await?;
+        server.refuses(Kind::MachinePoolTemplate, both, "set either instanceType or mixedInstances").await?;
         let larger = with(pool(), json!({"instanceType": "m7i.xlarge"}));
         server.accepts_change(Kind::MachinePoolTemplate, template(pool()), template(larger)).await
     });
@@ -326,7 +326,7 @@ fn tags_of_ours_and_of_aws_cannot_be_taken() {
 #[test]
 fn a_part_of_the_network_is_named_by_id_or_by_tags() {
     on_server(async |server| {
-        let message = "give either id or tags";
+        let message = "set either id or tags";
         let both = json!([{"id": "x-1", "tags": {"a": "b"}}]);
         for bad in [both, json!([{}])] {
             for field in ["subnets", "securityGroups"] {
@@ -391,20 +391,20 @@ fn a_volume_that_ec2_would_not_launch_is_refused_at_once() {
             server.accepts(Kind::MachinePool, &data(right)).await?;
         }
         for (wrong, message) in [
-            (json!({"type": "io1"}), "io1 and io2 need iops"),
-            (json!({"type": "io2"}), "io1 and io2 need iops"),
-            (json!({"type": "gp2", "iops": 3000}), "iops can be given for gp3, io1 and io2 only"),
-            (json!({"type": "gp2", "throughput": 125}), "throughput can be given for gp3 only"),
-            (json!({"iops": 2999}), "gp3 has 3000 to 80000 iops"),
-            (json!({"iops": 50_001}), "at most 500 for each GiB"),
+            (json!({"type": "io1"}), "io1 and io2 require iops"),
+            (json!({"type": "io2"}), "io1 and io2 require iops"),
+            (json!({"type": "gp2", "iops": 3000}), "iops can be set for gp3, io1 and io2 only"),
+            (json!({"type": "gp2", "throughput": 125}), "throughput can be set for gp3 only"),
+            (json!({"iops": 2999}), "gp3 allows 3000 to 80000 iops"),
+            (json!({"iops": 50_001}), "at most 500 per GiB"),
             (json!({"throughput": 751}), "at most 0.25 MiB/s"),
-            (json!({"type": "io1", "iops": 5001}), "at most 50 for each GiB"),
-            (json!({"type": "io2", "iops": 100_001}), "at most 1000 iops for each GiB"),
+            (json!({"type": "io1", "iops": 5001}), "at most 50 per GiB"),
+            (json!({"type": "io2", "iops": 100_001}), "at most 1000 iops per GiB"),
             (json!({"type": "st1", "sizeGiB": 124}), "at least 125 GiB"),
             (json!({"type": "io1", "iops": 100, "sizeGiB": 3}), "at least 4 GiB"),
             (json!({"type": "gp2", "sizeGiB": 16_385}), "at most 16384 GiB"),
-            (json!({"kmsKeyID": "alias/nodes"}), "kmsKeyID needs encrypted: true"),
-            (json!({"kmsKeyID": "alias/nodes", "encrypted": false}), "kmsKeyID needs encrypted: true"),
+            (json!({"kmsKeyID": "alias/nodes"}), "kmsKeyID requires encrypted: true"),
+            (json!({"kmsKeyID": "alias/nodes", "encrypted": false}), "kmsKeyID requires encrypted: true"),
         ] {
             server.refuses(Kind::MachinePool, data(wrong), message).await?;
         }
@@ -422,7 +422,7 @@ fn a_tag_that_aws_would_not_take_or_not_give_back_is_refused_at_once() {
             server.accepts(Kind::MachinePool, &tagged(key, value)).await?;
         }
         let control = "tags must not contain control characters";
-        let long = "keys of tags have 1 to 128 characters";
+        let long = "keys of tags must have 1 to 128 characters";
         for (key, value, message) in [
             ("a\u{1}", "v", control),
             ("a", "line\nbreak", control),

@@ -67,7 +67,7 @@ fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
         let label = r#"--patch={"metadata": {"labels": {"a": "b"}}}"#;
         let owner = r#"--patch={"metadata": {"ownerReferences": [{"apiVersion": "infrastructure.foo.com/v1alpha1",
             "kind": "FooClusterIdentity", "name": "a", "uid": "b"}]}}"#;
-        let no = "this manager writes no Secret but";
+        let no = "this manager may write only Secrets";
         for manager in [MANAGER, CONTROL_PLANE_MANAGER] {
             is_refused(server, manager, CREATE, &token, no).await?;
             is_refused(server, manager, CREATE, &secret("c-kubeconfig-2", "cluster.x-k8s.io/secret"), no)
@@ -76,7 +76,8 @@ fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
             is_refused(server, manager, &patch("users-own", content), &Value::Null, no).await?;
             is_refused(server, manager, &patch("users-own", label), &Value::Null, no).await?;
             let delete = ["delete", "secret", "users-own", "--namespace=default"];
-            is_refused(server, manager, &delete, &Value::Null, "this manager deletes no Secret").await?;
+            is_refused(server, manager, &delete, &Value::Null, "this manager must not delete Secrets")
+                .await?;
             passes(server, manager, CREATE, &secret("d-kubeconfig", "cluster.x-k8s.io/secret")).await?;
             passes(server, manager, &patch("c-kubeconfig", content), &Value::Null).await?;
             passes(server, manager, &patch("users-own", owner), &Value::Null).await?;
@@ -103,7 +104,7 @@ fn the_manager_deletes_no_machine_of_other_providers() {
         server.apply(&machine("theirs", "AWSMachine").to_string()).await?;
         let delete = |name| ["delete", "machines.cluster.x-k8s.io", name, "--namespace=default"];
         passes(server, MANAGER, &delete("ours"), &Value::Null).await?;
-        let no = "this manager deletes no Machine but those of its own pools";
+        let no = "this manager may delete only Machines of its own pools";
         is_refused(server, MANAGER, &delete("theirs"), &Value::Null, no).await?;
         for name in ["ours", "theirs"] {
             passes(server, TENANT, &delete(name), &Value::Null).await?;
@@ -127,7 +128,7 @@ fn machines_of_pools_are_not_deleted_as_a_collection() {
             server.kubectl(&["delete", "--raw", &path, &format!("--as={TENANT}")]).await
         };
         let refused = all("pooled").await.map_err(|error| format!("{error:#}"));
-        let message = "Machines of a FooMachinePool are deleted one by one";
+        let message = "Machines of a FooMachinePool must be deleted one by one";
         ensure!(refused.as_ref().is_err_and(|error| error.contains(message)), "{refused:?}");
         all("others").await?;
         // The namespace controller may.
@@ -221,7 +222,7 @@ fn texts_that_are_something_else_are_refused() {
             server.accepts(Kind::Cluster, &with(cluster(), json!({"region": region}))).await?;
         }
         let everything = json!({"network": {"subnets": [{"tags": {}}]}});
-        let message = "no tags would select everything there is";
+        let message = "tags must not be empty";
         server.refuses(Kind::Cluster, with(cluster(), everything), message).await
     });
 }
@@ -262,10 +263,10 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
         for (fields, message) in [
             (
                 json!({"iamInstanceProfile": "admin", "maxSize": 1}),
-                "instance profile admin is not one of this namespace",
+                "instance profile admin is not allowed in this namespace",
             ),
-            (json!({"maxSize": 51}), "spec.maxSize must be given, and be at most 50"),
-            (json!({}), "spec.maxSize must be given, and be at most 50"),
+            (json!({"maxSize": 51}), "spec.maxSize must be set, and be at most 50"),
+            (json!({}), "spec.maxSize must be set, and be at most 50"),
         ] {
             is_refused(server, TENANT, CREATE, &pool(fields), message).await?;
         }
@@ -307,6 +308,6 @@ fn templates_obey_the_same_rules() {
             "odd",
             json!({"template": {"spec": with(pool(), json!({"subnets": [{"tags": {}}]}))}}),
         );
-        is_refusal(made.await.map(drop), "no tags would select everything there is")
+        is_refusal(made.await.map(drop), "tags must not be empty")
     });
 }

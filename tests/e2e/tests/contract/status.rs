@@ -119,14 +119,14 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         let one = ["workers", "-n", "explained"];
         let text = explained(&one).await?;
         assert!(text.contains("2 desired, 2 current, 2 ready, 2 up to date\nReady for "), "{text}");
-        assert!(text.contains("all 2 are in service, Ready and up to date"), "{text}");
+        assert!(text.contains("all 2 are InService, Ready and up to date"), "{text}");
         for all in [&["--namespace", "explained"][..], &["-A"]] {
             let text = explained(all).await?;
             assert!(text.contains("FooMachinePool explained/workers of Cluster "), "{text}");
         }
         let refused = explained(&["nobody", "-n", "explained"]).await.err().map(|error| format!("{error:#}"));
         assert!(
-            refused.unwrap_or_default().contains("there is no FooMachinePool nobody in namespace explained")
+            refused.unwrap_or_default().contains("FooMachinePool nobody not found in namespace explained")
         );
 
         let workload = pool.run("web", 2).await?;

@@ -31,7 +31,7 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
         let refused = reader.run(delete).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
         assert!(refused.contains("found existing objects"), "{refused}");
         reader.follow(PAGE, "Remove a cluster").await?;
-        let printed = reader.follow(PAGE, "Look what is left").await?;
+        let printed = reader.follow(PAGE, "See what is left").await?;
         assert_eq!(printed, "", "left after the cluster was deleted");
         reader.follow(PAGE, "Remove what clusterctl installed").await?;
         let left = rig

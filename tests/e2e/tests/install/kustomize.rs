@@ -108,7 +108,7 @@ fn a_removal_that_hangs_because_the_manager_went_first_comes_to_its_end() {
             let patch = r#"--patch={"metadata": {"finalizers": null}}"#;
             rig.api().kubectl(["patch", "foomachinepool/held", "--type=merge", patch]).await
         };
-        let (page, manager) = tokio::join!(reader.follow(PAGE, "When the manager went first"), manager);
+        let (page, manager) = tokio::join!(reader.follow(PAGE, "If the manager was removed first"), manager);
         manager?;
         page?;
         let left = rig.api().kubectl(["get", "crd,namespace", "-o=name"]).await?;

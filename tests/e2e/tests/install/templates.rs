@@ -207,7 +207,7 @@ fn managers_delete_no_secret_although_they_have_the_right() {
             assert_eq!(may.trim(), "yes", "{account}");
             let refused = rig.api().kubectl([&manager, "delete", "secret", "kept", &at]).await;
             let message = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
-            assert!(message.contains("this manager deletes no Secret"), "{account}: {message}");
+            assert!(message.contains("this manager must not delete Secrets"), "{account}: {message}");
         }
         Ok(())
     });

@@ -66,7 +66,7 @@ async fn connect(
         Ok(Some(secret)) => secret,
         Ok(None) => return Err(format!("Secret {name} does not exist")),
         Err(error) => {
-            tracing::debug!(%error, namespace, name, "no kubeconfig");
+            tracing::debug!(%error, namespace, name, "could not read the kubeconfig of the cluster");
             return Err(format!("Secret {name} cannot be read"));
         }
     };
@@ -84,7 +84,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
             Err(format!("cluster {cluster}: {}", status.message))
         }
         Err(error) => {
-            tracing::debug!(%error, node, "not cordoned");
+            tracing::debug!(%error, node, "could not cordon the Node");
             Err(format!("cluster {cluster}: its API server did not accept the change"))
         }
     }

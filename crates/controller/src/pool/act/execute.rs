@@ -534,7 +534,7 @@ impl Hands<'_> {
 fn still_waited(result: Result<(), CloudError>) -> Result<(), CloudError> {
     match result {
         Err(error) if error.kind == ErrorKind::Invalid => {
-            tracing::debug!(%error, "the instance does not wait for our hook");
+            tracing::debug!(%error, "the instance is not waiting for the lifecycle hook");
             Ok(())
         }
         other => other,

@@ -96,7 +96,7 @@ impl Hands<'_> {
         let ids: Vec<InstanceId> = call.ids.iter().copied().cloned().collect();
         match self.cloud.terminate_instances(call.group, &ids, call.decrement).await {
             Err(error) if is_about_one(&error) => {
-                tracing::info!(group = %call.group, %error, "not ended together");
+                tracing::info!(group = %call.group, %error, "could not terminate the instances with one call; terminating them one by one");
                 Ok(Ended::NotAll)
             }
             other => other,

@@ -37,7 +37,7 @@ pub(in crate::pool) async fn last_message(
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
         Ok(activities) => last_failure(&activities, since),
         Err(error) => {
-            tracing::debug!(%group, %error, "could not ask why capacity does not come");
+            tracing::debug!(%group, %error, "could not read the scaling activities for failed launches");
             None
         }
     };

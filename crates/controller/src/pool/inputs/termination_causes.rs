@@ -32,7 +32,7 @@ pub(in crate::pool) async fn of_waiting(
         let activities = match region.cloud.describe_activities(group, ACTIVITIES).await {
             Ok(activities) => activities,
             Err(error) => {
-                tracing::debug!(%group, %error, "could not ask why instances end");
+                tracing::debug!(%group, %error, "could not read the scaling activities for causes of terminations");
                 Vec::new()
             }
         };

@@ -67,7 +67,7 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
         Ok(runs) => runs?,
         // A kind of control plane that we may not read must not stop a pool.
         Err(kube::Error::Api(status)) if [403, 404].contains(&status.code) => {
-            tracing::warn!(%status, "the version of the control plane cannot be read");
+            tracing::warn!(%status, "could not read the version of the control plane");
             return None;
         }
         Err(error) => {

@@ -105,7 +105,7 @@ impl Region {
     /// An event arrives. If the queue is gone meanwhile, so is the event.
     pub(crate) fn deliver(&mut self, queue: &str, body: String) {
         if let Err(error) = self.send_message(queue, body, None) {
-            tracing::debug!(%error, queue, "an event could not be delivered");
+            tracing::debug!(%error, queue, "could not deliver an event");
         }
     }
 }
