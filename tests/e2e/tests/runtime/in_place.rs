@@ -35,8 +35,7 @@ fn resizable(request: &CanUpdateMachineSetRequest) -> Result<MachineSetPatches, 
     if let Some(spec) = patched.0.pointer_mut(SPEC) {
         spec.clone_from(wanted);
     }
-    let infrastructure_machine_template =
-        patch::between(current, &patched).map_err(|error| Failure::new(error.to_string()))?;
+    let infrastructure_machine_template = patch::between(current, &patched)?;
     Ok(MachineSetPatches { infrastructure_machine_template, ..MachineSetPatches::default() })
 }
 

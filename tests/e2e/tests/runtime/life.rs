@@ -3,7 +3,7 @@
 
 use crate::book::{Book, HELD, HOLD, Step};
 use crate::provider::{TEST_CONTROL_PLANE, TEST_MACHINE};
-use crate::served::{Served, register};
+use crate::served::{Served, handlers, register};
 use crate::stage::{CLUSTER, CLUSTER_CLASS, MACHINE, MACHINE_DEPLOYMENT, Stage, on_stage};
 use crate::topology::{self, VERSION};
 use anyhow::{Context as _, Result, ensure};
@@ -12,8 +12,8 @@ use foo_runtime_sdk::hooks::{
     AfterControlPlaneUpgrade, AfterWorkersUpgrade, BeforeClusterCreate, BeforeClusterDelete,
     BeforeClusterUpgrade, BeforeControlPlaneUpgrade, BeforeWorkersUpgrade, CATALOGUE, DiscoverVariables,
     DiscoverVariablesRequest, GeneratePatches, GeneratePatchesRequest, GeneratePatchesResponseItem,
-    GenerateUpgradePlan, GenerateUpgradePlanRequest, UpgradePlan, ValidateTopology, ValidateTopologyRequest,
-    VariableDefinition, VariableSchema,
+    GenerateUpgradePlan, GenerateUpgradePlanRequest, Hook as _, UpgradePlan, ValidateTopology,
+    ValidateTopologyRequest, VariableDefinition, VariableSchema,
 };
 use foo_runtime_sdk::server::metrics::Outcome;
 use foo_runtime_sdk::variables::Variables;
@@ -28,6 +28,8 @@ use std::time::Instant;
 const NAME: &str = "life";
 const NEXT: &str = "v1.35.4";
 const LAST: &str = "v1.36.3";
+/// Of an upgrade that has to wait for the one before.
+const BEYOND: &str = "v1.36.4";
 const VERSIONS: [&str; 3] = [VERSION, NEXT, LAST];
 
 const NOT_YET: &str = "the registry has not taken the Cluster yet";
@@ -125,8 +127,7 @@ fn flavoured(request: &GeneratePatchesRequest) -> Result<Vec<GeneratePatchesResp
             "workers".to_owned(),
             builtins.machine_deployment.map(|workers| workers.topology_name).into(),
         );
-        let patch = patch::between(&item.object, &wanted).map_err(|error| Failure::new(error.to_string()))?;
-        patches.extend(patch.map(|patch| item.patched(patch)));
+        patches.extend(patch::between(&item.object, &wanted)?.map(|patch| item.patched(patch)));
     }
     Ok(patches)
 }
@@ -157,8 +158,7 @@ fn core_calls_every_hook_in_the_life_of_a_cluster() {
         let book = Book::default();
         let served = Served::start(stage, extension(&book)?).await?;
         let registered = register(stage, NAME, served.port).await?;
-        let handlers = registered.pointer("/status/handlers").and_then(Value::as_array).map_or(0, Vec::len);
-        ensure!(handlers == 13, "{registered:#}");
+        ensure!(handlers(&registered).len() == 13, "{registered:#}");
         Box::pin(variables_are_discovered(stage)).await?;
         Box::pin(creation_waits(stage, &book)).await?;
         Box::pin(the_control_plane_is_welcomed(stage, &book)).await?;
@@ -309,6 +309,12 @@ async fn an_upgrade_waits_at_every_step(stage: &Stage, book: &Book) -> Result<()
             deployments.first().map(|it| text(it, "/spec/template/spec/version")),
         );
         ensure!(found == (Some(control_plane), Some(workers)), "{found:?} at {hook} {version}");
+        if hook == AfterClusterUpgrade::NAME {
+            let beyond = json!({"spec": {"topology": {"version": BEYOND}}});
+            let refused = stage.patch(CLUSTER, NAME, NAME, &beyond).await.err();
+            let refused = format!("{:#}", refused.context("the next upgrade did not wait")?);
+            ensure!(refused.contains("\"AfterClusterUpgrade\" hook is still blocking"), "{refused}");
+        }
         book.open(hook, version);
     }
     topology::is_reconciled(stage, NAME, NAME).await?;

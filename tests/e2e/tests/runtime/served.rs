@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use foo_runtime_sdk::Extension;
 use foo_runtime_sdk::server::metrics::Metrics;
 use foo_runtime_sdk::server::{Files, Options, Server};
+use foo_testbed::world::kinds::{condition, text};
 use foo_testbed::{Pki, free_port};
 use serde_json::{Value, json};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -87,9 +88,24 @@ pub(crate) fn extension_config(stage: &Stage, name: &str, port: u16) -> Value {
     })
 }
 
-/// Registers an extension under the name of the one namespace that it serves, and waits until core has asked which
-/// handlers it has.
+/// Registers an extension under the name of the one namespace that it serves, and waits until core knows its handlers.
 pub(crate) async fn register(stage: &Stage, name: &str, port: u16) -> Result<Value> {
     stage.apply(&extension_config(stage, name, port)).await?;
-    stage.until_condition((EXTENSION_CONFIG, "", name), "Discovered", "True", &[]).await
+    is_known(stage, name).await
+}
+
+/// Waits until core knows the handlers of an extension: it writes that it does, and the handlers a moment later.
+pub(crate) async fn is_known(stage: &Stage, name: &str) -> Result<Value> {
+    stage
+        .until((EXTENSION_CONFIG, "", name), "discovered, with handlers", |config| {
+            let discovered = condition(config, "Discovered").is_some_and(|(status, ..)| status == "True");
+            discovered && !handlers(config).is_empty()
+        })
+        .await
+}
+
+/// The names under which core knows the handlers of an extension.
+pub(crate) fn handlers(config: &Value) -> Vec<&str> {
+    let handlers = config.pointer("/status/handlers").and_then(Value::as_array);
+    handlers.into_iter().flatten().map(|handler| text(handler, "/name")).collect()
 }

@@ -1,7 +1,7 @@
 //! Extensions in trouble: what core says, what it does under each failure policy, and that it goes on when the trouble is
 //! over.
 
-use crate::served::{Served, extension_config, register};
+use crate::served::{Served, extension_config, handlers, is_known, register};
 use crate::stage::{CLUSTER, EXTENSION_CONFIG, Stage, on_stage};
 use crate::topology;
 use anyhow::{Result, ensure};
@@ -9,9 +9,7 @@ use foo_runtime_sdk::hooks::{BeforeClusterCreate, BeforeClusterCreateRequest, Fa
 use foo_runtime_sdk::server::metrics::Outcome;
 use foo_runtime_sdk::{Decision, Extension, Failure, Handler};
 use foo_testbed::world::SOON;
-use foo_testbed::world::kinds::text;
 use foo_testbed::{Pki, Probe, free_port, wait_until};
-use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -32,7 +30,7 @@ fn troubled(policy: FailurePolicy, healed: &Arc<AtomicBool>) -> Result<Extension
         async move {
             match request.cluster.name() {
                 _ if healed => {}
-                "slow" => tokio::time::sleep(Duration::from_secs(60)).await,
+                "slow" => tokio::time::sleep(Duration::from_mins(1)).await,
                 "panics" => fall_over(),
                 "refused" => return Err(Failure::new(REFUSAL)),
                 _ => {}
@@ -55,6 +53,7 @@ fn ready(name: &str) -> Result<Extension> {
     Ok(Extension::new([Handler::new(BeforeClusterCreate, name, create)])?)
 }
 
+/// Waits until all of a Cluster's topology is there.
 async fn is_created(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
     stage.until((CLUSTER, namespace, name), "created", topology::is_created).await?;
     topology::is_reconciled(stage, namespace, name).await.map(drop)
@@ -143,7 +142,7 @@ fn a_certificate_of_another_authority_is_refused_until_it_is_renewed() {
         ensure!(handlers(&config_object).is_empty(), "{config_object:#}");
         // No restart: the server reads its files again, and core asks again.
         served.renew(stage.rig().api().pki())?;
-        let config_object = stage.until_condition(config, "Discovered", "True", &[]).await?;
+        let config_object = is_known(stage, "certificate").await?;
         ensure!(handlers(&config_object) == ["create.certificate"], "{config_object:#}");
         Ok(())
     });
@@ -187,10 +186,4 @@ async fn asks_no_more(served: &Served) -> Result<()> {
         Ok(Probe::when(calls == last, || format!("{calls} calls")))
     })
     .await
-}
-
-/// The names under which core knows the handlers of an extension.
-fn handlers(config: &Value) -> Vec<&str> {
-    let handlers = config.pointer("/status/handlers").and_then(Value::as_array);
-    handlers.into_iter().flatten().map(|handler| text(handler, "/name")).collect()
 }
