@@ -14,6 +14,8 @@ mod life;
 mod minimal;
 #[path = "runtime/provider.rs"]
 mod provider;
+#[path = "runtime/restart.rs"]
+mod restart;
 #[path = "runtime/served.rs"]
 mod served;
 #[path = "runtime/stage.rs"]

@@ -62,7 +62,8 @@ pub(crate) fn on_stage(test: impl AsyncFnOnce(&'static Stage) -> Result<()>) {
     });
 }
 
-async fn start() -> Result<Stage> {
+/// A stage of one's own, for a test that disturbs others.
+pub(crate) async fn start() -> Result<Stage> {
     let capi = CapiOptions { feature_gates: GATES.to_owned(), ..CapiOptions::default() };
     let options = RigOptions { capi: Some(capi), ..RigOptions::default() };
     let rig = Box::pin(Rig::start(options)).await?;

@@ -48,13 +48,13 @@ fn fall_over() {
 }
 
 /// An extension that answers every hook of creation at once.
-fn ready(name: &str) -> Result<Extension> {
+pub(crate) fn ready(name: &str) -> Result<Extension> {
     let create = |_request| std::future::ready(Ok(Decision::Proceed));
     Ok(Extension::new([Handler::new(BeforeClusterCreate, name, create)])?)
 }
 
 /// Waits until all of a Cluster's topology is there.
-async fn is_created(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
+pub(crate) async fn is_created(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
     stage.until((CLUSTER, namespace, name), "created", topology::is_created).await?;
     topology::is_reconciled(stage, namespace, name).await.map(drop)
 }
