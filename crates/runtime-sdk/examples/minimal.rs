@@ -27,8 +27,7 @@ async fn tags(request: GeneratePatchesRequest) -> Result<Vec<GeneratePatchesResp
         let tags = spec.map(|spec| spec.entry("tags").or_insert_with(|| serde_json::json!({})));
         let Some(tags) = tags.and_then(|tags| tags.as_object_mut()) else { continue };
         tags.insert("example.com/managed".to_owned(), "true".into());
-        let patch = patch::between(&item.object, &wanted).map_err(|error| Failure::new(error.to_string()))?;
-        patches.extend(patch.map(|patch| item.patched(patch)));
+        patches.extend(patch::between(&item.object, &wanted)?.map(|patch| item.patched(patch)));
     }
     Ok(patches)
 }
@@ -45,7 +44,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let handlers =
         [Handler::new(BeforeClusterCreate, "owner", owner), Handler::new(GeneratePatches, "tags", tags)];
-    let server = Server::bind(Extension::new(handlers)?, options).await?;
-    server.run(std::future::pending()).await;
+    Server::bind(Extension::new(handlers)?, options).await?.run(std::future::pending()).await;
     Ok(())
 }

@@ -50,7 +50,7 @@ macro_rules! failure_from {
     )+};
 }
 
-failure_from!(DecodeError, SettingsError, VariableError);
+failure_from!(DecodeError, SettingsError, VariableError, serde_json::Error);
 
 /// How a call ended, and what is sent.
 pub(crate) struct Called {

@@ -16,7 +16,7 @@
 //! | [`BeforeClusterDelete`] | when a Cluster is being deleted, before anything of it is | yes |
 //! | [`DiscoverVariables`] | when a ClusterClass is reconciled | no |
 //! | [`GeneratePatches`], [`ValidateTopology`] | at every computation of a topology | no |
-//! | [`GenerateUpgradePlan`] | when the upgrade of a chained ClusterClass is planned | no |
+//! | [`GenerateUpgradePlan`] | while a Cluster has not reached its version, if its ClusterClass names the handler | no |
 //! | [`CanUpdateMachine`], [`CanUpdateMachineSet`], [`UpdateMachine`] | in-place updates, behind a feature gate | `UpdateMachine` |
 //!
 //! What happens when a handler fails: with failure policy `Fail` core stops there, says so in a condition of the object

@@ -1,0 +1,189 @@
+//! Extensions in trouble: what core says, what it does under each failure policy, and that it goes on when the trouble is
+//! over.
+
+use crate::served::{Served, extension_config, handlers, is_known, register};
+use crate::stage::{CLUSTER, EXTENSION_CONFIG, Stage, on_stage};
+use crate::topology;
+use anyhow::{Result, ensure};
+use foo_runtime_sdk::hooks::{BeforeClusterCreate, BeforeClusterCreateRequest, FailurePolicy};
+use foo_runtime_sdk::server::metrics::Outcome;
+use foo_runtime_sdk::{Decision, Extension, Failure, Handler};
+use foo_testbed::world::SOON;
+use foo_testbed::{Pki, Probe, free_port, wait_until};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const REFUSAL: &str = "this account has no room for another Cluster";
+/// Clusters by what befalls the handler that is asked about them, and what core is told.
+const TROUBLES: [(&str, &str); 3] = [
+    ("slow", "handler create did not answer within its 1 s"),
+    ("panics", "handler create failed inside"),
+    ("refused", REFUSAL),
+];
+
+/// A handler in trouble until it is healed.
+fn troubled(policy: FailurePolicy, healed: &Arc<AtomicBool>) -> Result<Extension> {
+    let healed = Arc::clone(healed);
+    let create = move |request: BeforeClusterCreateRequest| {
+        let healed = healed.load(Ordering::SeqCst);
+        async move {
+            match request.cluster.name() {
+                _ if healed => {}
+                "slow" => tokio::time::sleep(Duration::from_mins(1)).await,
+                "panics" => fall_over(),
+                "refused" => return Err(Failure::new(REFUSAL)),
+                _ => {}
+            }
+            Ok(Decision::Proceed)
+        }
+    };
+    let handler = Handler::new(BeforeClusterCreate, "create", create).timeout_seconds(1);
+    Ok(Extension::new([handler.failure_policy(policy)])?)
+}
+
+#[expect(clippy::panic, reason = "what is tested")]
+fn fall_over() {
+    panic!("as the test asks");
+}
+
+/// An extension that answers every hook of creation at once.
+pub(crate) fn ready(name: &str) -> Result<Extension> {
+    let create = |_request| std::future::ready(Ok(Decision::Proceed));
+    Ok(Extension::new([Handler::new(BeforeClusterCreate, name, create)])?)
+}
+
+/// Waits until all of a Cluster's topology is there.
+pub(crate) async fn is_created(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
+    stage.until((CLUSTER, namespace, name), "created", topology::is_created).await?;
+    topology::is_reconciled(stage, namespace, name).await.map(drop)
+}
+
+async fn clusters(stage: &Stage, namespace: &str) -> Result<()> {
+    topology::class(stage, namespace, |_class| {}).await?;
+    for (name, _message) in TROUBLES {
+        topology::cluster(stage, namespace, name, |_cluster| {}).await?;
+    }
+    Ok(())
+}
+
+#[test]
+fn with_policy_fail_all_trouble_holds_the_cluster_and_is_said() {
+    on_stage(async |stage| {
+        let healed = Arc::default();
+        let served = Served::start(stage, troubled(FailurePolicy::Fail, &healed)?).await?;
+        register(stage, "policy-fail", served.port).await?;
+        clusters(stage, "policy-fail").await?;
+        for (name, message) in TROUBLES {
+            let cluster = topology::says(stage, "policy-fail", name, &[message]).await?;
+            ensure!(!topology::is_created(&cluster), "{cluster:#}");
+        }
+        // Core leaves a Cluster that failed alone for longer each time.
+        let calls = || {
+            [Outcome::Late, Outcome::Panic, Outcome::Failure]
+                .map(|it| served.metrics.calls("BeforeClusterCreate", it))
+        };
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        ensure!(calls().iter().all(|calls| (1..=15).contains(calls)), "{:?}", calls());
+        healed.store(true, Ordering::SeqCst);
+        for (name, _message) in TROUBLES {
+            is_created(stage, "policy-fail", name).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn with_policy_ignore_only_a_refusal_holds_the_cluster() {
+    on_stage(async |stage| {
+        let healed = Arc::default();
+        let served = Served::start(stage, troubled(FailurePolicy::Ignore, &healed)?).await?;
+        register(stage, "policy-ignore", served.port).await?;
+        clusters(stage, "policy-ignore").await?;
+        for name in ["slow", "panics"] {
+            is_created(stage, "policy-ignore", name).await?;
+        }
+        let late = served.metrics.calls("BeforeClusterCreate", Outcome::Late);
+        let panics = served.metrics.calls("BeforeClusterCreate", Outcome::Panic);
+        ensure!(late > 0 && panics > 0, "{late} late, {panics} panics");
+        let refused = topology::says(stage, "policy-ignore", "refused", &[REFUSAL]).await?;
+        ensure!(!topology::is_created(&refused), "{refused:#}");
+        healed.store(true, Ordering::SeqCst);
+        is_created(stage, "policy-ignore", "refused").await
+    });
+}
+
+#[test]
+fn an_extension_that_is_away_holds_clusters_until_it_is_back() {
+    on_stage(async |stage| {
+        let served = Served::start(stage, ready("create")?).await?;
+        let port = served.port;
+        register(stage, "away", port).await?;
+        served.stop().await?;
+        topology::class(stage, "away", |_class| {}).await?;
+        topology::cluster(stage, "away", "away", |_cluster| {}).await?;
+        let said = ["failed to call extension handler \"create.away\"", "connection refused"];
+        let cluster = topology::says(stage, "away", "away", &said).await?;
+        ensure!(!topology::is_created(&cluster), "{cluster:#}");
+        let _served = Served::start_at(port, stage.rig().api().pki(), ready("create")?).await?;
+        is_created(stage, "away", "away").await
+    });
+}
+
+#[test]
+fn a_certificate_of_another_authority_is_refused_until_it_is_renewed() {
+    on_stage(async |stage| {
+        let stranger = Pki::new()?;
+        let served = Served::start_at(free_port()?, &stranger, ready("create")?).await?;
+        stage.apply(&extension_config(stage, "certificate", served.port)).await?;
+        let config = (EXTENSION_CONFIG, "", "certificate");
+        let unknown = ["Error in discovery", "certificate signed by unknown authority"];
+        let config_object = stage.until_condition(config, "Discovered", "False", &unknown).await?;
+        ensure!(handlers(&config_object).is_empty(), "{config_object:#}");
+        // No restart: the server reads its files again, and core asks again.
+        served.renew(stage.rig().api().pki())?;
+        let config_object = is_known(stage, "certificate").await?;
+        ensure!(handlers(&config_object) == ["create.certificate"], "{config_object:#}");
+        Ok(())
+    });
+}
+
+/// Core does not ask again before its sync period (10 min): whoever installs another version of an extension changes its
+/// ExtensionConfig.
+#[test]
+fn handlers_that_change_are_known_when_the_extension_config_is_touched() {
+    on_stage(async |stage| {
+        const NAME: &str = "changes";
+        let served = Served::start(stage, ready("before")?).await?;
+        let port = served.port;
+        let config = register(stage, NAME, port).await?;
+        ensure!(handlers(&config) == ["before.changes"], "{config:#}");
+        asks_no_more(&served).await?;
+        served.stop().await?;
+        let served = Served::start_at(port, stage.rig().api().pki(), ready("after")?).await?;
+        topology::class(stage, NAME, |_class| {}).await?;
+        topology::cluster(stage, NAME, NAME, |_cluster| {}).await?;
+        let said =
+            ["failed to call extension handler \"before.changes\"", "404", "no handler is served here"];
+        let cluster = topology::says(stage, NAME, NAME, &said).await?;
+        ensure!(!topology::is_created(&cluster), "{cluster:#}");
+        stage.touch(EXTENSION_CONFIG, "", NAME, "version 2").await?;
+        let config = (EXTENSION_CONFIG, "", NAME);
+        stage.until(config, "the new handler", |config| handlers(config) == ["after.changes"]).await?;
+        is_created(stage, NAME, NAME).await?;
+        ensure!(served.metrics.calls("BeforeClusterCreate", Outcome::Success) > 0, "not called");
+        Ok(())
+    });
+}
+
+/// Core asks once more when it sees its own answer in the status.
+async fn asks_no_more(served: &Served) -> Result<()> {
+    let mut before = 0;
+    wait_until("core to ask no more", SOON, async || {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let calls = served.metrics.calls("Discovery", Outcome::Success);
+        let last = std::mem::replace(&mut before, calls);
+        Ok(Probe::when(calls == last, || format!("{calls} calls")))
+    })
+    .await
+}
