@@ -2,6 +2,7 @@
 
 use super::entries::{Entry, TEMPLATES};
 use super::*;
+use serde_json::json;
 
 pub(super) fn objects(entry: &Entry) -> Vec<Value> {
     yaml::parse(&components(&crate::root(), entry, "v0.1.0", IMAGE).unwrap()).unwrap()

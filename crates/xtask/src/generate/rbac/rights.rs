@@ -112,7 +112,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["fooclusteridentities"],
         &["get", "list", "watch", "patch"],
         &[Pool, Cluster],
-        "as whom AWS is called for a cluster, and for which namespaces; patched: finalizer, while FooClusters use it",
+        "which AWS credentials are used for a cluster, and for which namespaces; patched: finalizer, while FooClusters use it",
     ),
     right(
         INFRASTRUCTURE_GROUP,
@@ -159,7 +159,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["machinepools"],
         &["get", "list", "watch", "patch"],
         &[Pool],
-        "the wish; patched: spec.replicas, only where somebody else manages the size of the group",
+        "requested replicas; patched: spec.replicas, only with the annotation replicas-managed-by",
     ),
     right(
         CAPI,
@@ -283,7 +283,7 @@ pub(super) const AUTOSCALER: &[Right] = &[
         &["machines"],
         &["get", "list", "watch", "update"],
         &[],
-        "marks the Machine that shall go (cluster.x-k8s.io/delete-machine)",
+        "annotates the Machine to delete (cluster.x-k8s.io/delete-machine)",
     ),
     right(
         INFRASTRUCTURE_GROUP,
