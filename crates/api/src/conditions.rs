@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
 /// A condition to write; the time of its last transition is added by [`merge`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NewCondition {
     /// Type.
     pub kind: String,
     /// `True`, `False` or `Unknown`.
@@ -19,7 +19,7 @@ pub struct Wanted {
 /// The new list: in the order of `wanted`, keeping the transition time of each condition whose status stays.
 pub fn merge(
     old: &[Condition],
-    wanted: &[Wanted],
+    wanted: &[NewCondition],
     observed_generation: Option<i64>,
     now: Timestamp,
 ) -> Vec<Condition> {
@@ -53,8 +53,8 @@ pub fn is_true(conditions: &[Condition], kind: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn ready(status: &'static str, reason: &str) -> Wanted {
-        Wanted { kind: "Ready".into(), status, reason: reason.into(), message: String::new() }
+    fn ready(status: &'static str, reason: &str) -> NewCondition {
+        NewCondition { kind: "Ready".into(), status, reason: reason.into(), message: String::new() }
     }
 
     #[test]

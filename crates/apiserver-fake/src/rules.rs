@@ -25,7 +25,7 @@ pub(crate) fn bare(object: &Value) -> Value {
 }
 
 /// What `metadata.generation` counts changes of: all but metadata and, where it is a subresource, the status.
-pub(crate) fn wish<'a>(kind: &Kind, object: &'a Value) -> BTreeMap<&'a str, &'a Value> {
+pub(crate) fn target<'a>(kind: &Kind, object: &'a Value) -> BTreeMap<&'a str, &'a Value> {
     let fields = object.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
     fields.filter(|(name, _)| *name != "metadata" && !(kind.status && *name == "status")).collect()
 }

@@ -9,7 +9,7 @@ use crate::kinds::{Kind, Kinds};
 use crate::ownership::{self, Manager, Managers};
 use crate::rules::{
     Part, admit, bare, check_name, check_same_uid, check_types, check_uid, keep_system_fields, limit_apply,
-    limit_to, wish,
+    limit_to, target,
 };
 use crate::schema::{self, Schema};
 use crate::selectors::Filter;
@@ -381,7 +381,7 @@ impl Store {
             return Err(failure::invalid(kind, &key.1, &[fault.to_owned()]));
         }
         let gone = deleting && finalizers.is_empty();
-        if kind.generation && wish(kind, &new) != wish(kind, &live) {
+        if kind.generation && target(kind, &new) != target(kind, &live) {
             let generation =
                 at(&live, &["metadata", "generation"]).and_then(Value::as_i64).unwrap_or_default();
             set(&mut new, &["metadata", "generation"], json!(generation + 1));

@@ -64,14 +64,14 @@ impl fmt::Display for CloudKey {
 
 /// A group, and the cloud it is in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct GroupKey {
     /// The cloud.
     pub cloud: CloudKey,
     /// The group.
     pub group: GroupName,
 }
 
-impl Place {
+impl GroupKey {
     /// That group in that cloud.
     pub fn of(cloud: &CloudKey, group: &GroupName) -> Self {
         Self { cloud: cloud.clone(), group: group.clone() }
@@ -80,7 +80,7 @@ impl Place {
 
 /// Something is new about this group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Wake {
+pub struct GroupChanged {
     /// Where the group is.
     pub cloud: CloudKey,
     /// The group.
@@ -211,8 +211,8 @@ pub struct Clouds {
     tasks: Tasks,
     observers: Observers,
     regions: Mutex<HashMap<CloudKey, Weak<CloudRegion>>>,
-    wakes: mpsc::Sender<Wake>,
-    woken: Arc<Mutex<mpsc::Receiver<Wake>>>,
+    wakes: mpsc::Sender<GroupChanged>,
+    woken: Arc<Mutex<mpsc::Receiver<GroupChanged>>>,
 }
 
 impl Clouds {
@@ -279,7 +279,7 @@ impl Clouds {
 
     /// Names a group as one for which something is new. If there is no room for it, the look that its caller asked for
     /// names it soon.
-    pub fn wake(&self, wake: Wake) {
+    pub fn wake(&self, wake: GroupChanged) {
         if let Err(error) = self.wakes.try_send(wake) {
             tracing::debug!(%error, "could not register a group with the observer");
         }
@@ -350,12 +350,12 @@ impl fmt::Debug for Clouds {
 
 /// Stream of [`Wake`]s of all clouds, those that are connected later included.
 #[derive(Debug)]
-pub struct Wakes(Arc<Mutex<mpsc::Receiver<Wake>>>);
+pub struct Wakes(Arc<Mutex<mpsc::Receiver<GroupChanged>>>);
 
 impl Stream for Wakes {
-    type Item = Wake;
+    type Item = GroupChanged;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Option<Wake>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Option<GroupChanged>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).poll_recv(context)
     }
 }
@@ -363,14 +363,14 @@ impl Stream for Wakes {
 async fn forward(
     mut names: foo_cloud::observer::Wakes,
     cloud: &CloudKey,
-    to: &mpsc::Sender<Wake>,
+    to: &mpsc::Sender<GroupChanged>,
     watchdog: &Watchdog,
 ) {
     loop {
         watchdog.rests();
         let Some(group) = names.next().await else { return };
         watchdog.expects(TAKEN_WITHIN);
-        if to.send(Wake { cloud: cloud.clone(), group }).await.is_err() {
+        if to.send(GroupChanged { cloud: cloud.clone(), group }).await.is_err() {
             // Nobody listens any more: the process ends.
             watchdog.rests();
             return std::future::pending().await;

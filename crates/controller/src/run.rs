@@ -14,7 +14,7 @@ use crate::debug::DebugPools;
 use crate::diagnostics::{self, Access, Certificate};
 use crate::events::Events;
 use crate::identities::Identities;
-use crate::leader::{self, Candidate, Leadership, Standing};
+use crate::leader::{self, Candidate, Leadership, Role};
 use crate::liveness::Liveness;
 use crate::metrics::{KubeClient, Metrics, Task};
 use crate::readiness::Readiness;
@@ -94,10 +94,10 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     if let Some(candidate) = &mut candidate {
         metrics.tasks().watch(Task::Election, &identity, candidate.watchdog());
         let standing = candidate.standing();
-        readiness.wait_for("leader election", move || *standing.borrow() != Standing::Starting);
+        readiness.wait_for("leader election", move || *standing.borrow() != Role::Starting);
         tokio::select! {
             standing = candidate.elected() => {
-                if standing != Standing::Leading {
+                if standing != Role::Leading {
                     return Ok(End::LeadLost);
                 }
             }

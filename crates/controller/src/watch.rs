@@ -25,7 +25,7 @@ mod received;
 mod unreadable;
 
 pub use by_name::ByName;
-pub use changes::Passing;
+pub use changes::ChangeFilter;
 pub use filled::{Filled, WatchEnded};
 pub use pulse::{Pulse, Pulses, SILENT_FOR_LONG};
 pub(crate) use received::mended;
@@ -68,7 +68,7 @@ pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
 
 /// Which objects of a kind are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum Scope {
     /// Those this manager looks after: `--watch-filter` applies.
     Ours,
     /// All.
@@ -89,26 +89,31 @@ impl<K> Object for K where
 
 impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
     /// Watches a kind that users write. `passing` says which changes matter.
-    pub fn guarded(context: &Context, kind: Watched, which: Which, passing: Passing) -> Self {
+    pub fn lenient(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
         Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreLeftOut)
     }
 
     /// Watches a kind whose objects must all be readable.
-    pub fn strict(context: &Context, kind: Watched, which: Which, passing: Passing) -> Self {
+    pub fn strict(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
         Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreRemembered)
     }
 }
 
 impl<K: Object> Watch<K> {
     /// [`Watch::strict`], of whatever this API shows: a kind without namespaces, or one other namespace.
-    pub fn strict_over(context: &Context, kind: Watched, api: Api<Received<K>>, passing: Passing) -> Self {
+    pub fn strict_over(
+        context: &Context,
+        kind: Watched,
+        api: Api<Received<K>>,
+        passing: ChangeFilter,
+    ) -> Self {
         Self::new(context, kind, passing, api, None, Odds::AreRemembered)
     }
 
     fn new(
         context: &Context,
         kind: Watched,
-        passing: Passing,
+        passing: ChangeFilter,
         api: Api<Received<K>>,
         labels: Option<String>,
         odds: Odds,
@@ -274,11 +279,11 @@ fn api<K: Object + Resource<Scope = NamespaceResourceScope>>(context: &Context) 
 }
 
 /// The label selector of a watch.
-fn labels(context: &Context, which: Which) -> Option<String> {
+fn labels(context: &Context, which: Scope) -> Option<String> {
     match (which, &context.settings.watch_filter) {
-        (Which::Ours, Some(value)) => Some(format!("{WATCH_LABEL}={value}")),
-        (Which::Ours, None) | (Which::All, _) => None,
-        (Which::Labelled(selector), _) => Some(selector.to_owned()),
+        (Scope::Ours, Some(value)) => Some(format!("{WATCH_LABEL}={value}")),
+        (Scope::Ours, None) | (Scope::All, _) => None,
+        (Scope::Labelled(selector), _) => Some(selector.to_owned()),
     }
 }
 

@@ -18,7 +18,7 @@ pub const LOOK_AGAIN: Duration = Duration::from_hours(6);
 pub const LONGEST_WAIT: Duration = Duration::from_hours(48);
 
 /// How long before the end of that we give up by ourselves, so that it is said.
-pub const LAST_MOMENTS: Duration = Duration::from_mins(5);
+pub const COMPLETE_BEFORE_DEADLINE: Duration = Duration::from_mins(5);
 
 /// The terms of a terminating hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl HookConfig {
 
 /// An instance that waits for our hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hold {
+pub struct HookWait {
     /// When it was first seen waiting.
     pub since: Timestamp,
     /// When its last heartbeat was sent by this manager.
@@ -58,7 +58,7 @@ pub struct Hold {
     pub completed: Option<Timestamp>,
 }
 
-impl Hold {
+impl HookWait {
     /// When AWS ends the instance whatever we do.
     pub fn deadline(self) -> Timestamp {
         self.since.plus(LONGEST_WAIT)

@@ -18,11 +18,11 @@ pub struct FooMachine {
     /// Whether it is being deleted: by core, after the drain, or by us when it has no Machine.
     pub deletion: Deletion,
     /// Whether our finalizer still holds it.
-    pub held: bool,
+    pub has_finalizer: bool,
     /// The spec hash recorded when the instance was first seen.
     pub spec_hash: Option<SpecHash>,
     /// Since when its instance waits for our terminating hook, as recorded in its status.
-    pub held_since: Option<Timestamp>,
+    pub hook_waiting_since: Option<Timestamp>,
 }
 
 /// Whether a Kubernetes object is on its way out.

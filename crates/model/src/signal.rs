@@ -6,11 +6,11 @@ use std::time::Duration;
 
 /// Between two rounds of replacements because of recommendations. A replacement can be recommended to go as well, again and
 /// again while a type is in demand; this bounds what that costs a pool. New instances are in service well before.
-pub const COOL_DOWN: Duration = Duration::from_mins(10);
+pub const COOLDOWN: Duration = Duration::from_mins(10);
 
 /// How long a recommendation is worth following. AWS does not take one back; an instance that survived an hour is no more
 /// at risk than its replacement would be.
-pub const ADVICE_HOLDS: Duration = Duration::from_hours(1);
+pub const ADVICE_VALID_FOR: Duration = Duration::from_hours(1);
 
 /// One announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

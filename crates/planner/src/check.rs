@@ -6,11 +6,11 @@
 
 use crate::Plan;
 use crate::action::{
-    Action, GroupAction, HookAction, InstanceAction, MachineAction, OnlyIf, PoolAction, TemplateAction,
+    Action, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, Precondition, TemplateAction,
 };
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
-use crate::observed::{Finalizer, Moves, Observed};
+use crate::observed::{Finalizer, MoveBlock, Observed};
 use foo_model::{InstanceId, MachineName};
 use std::collections::BTreeSet;
 
@@ -50,9 +50,9 @@ fn hands_off(facts: &Facts<'_>, found: &mut Found) {
             (Some(_), _) => {
                 let last =
                     matches!(action, Action::Pool(PoolAction::RecordArn { .. } | PoolAction::UnblockMove));
-                last && facts.observed.moves == Moves::Blocked
+                last && facts.observed.move_block == MoveBlock::Blocked
             }
-            (None, Goal::LetGo) => {
+            (None, Goal::Orphan) => {
                 matches!(
                     action,
                     Action::Machine(MachineAction::ReleaseFooMachine { .. })
@@ -74,7 +74,7 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
                 group: name.clone(),
             });
             let creates = matches!(action, Action::Group(GroupAction::CreateGroup(_)));
-            let ours = facts.group.is_some_and(|group| identity.holds(&group.tags));
+            let ours = facts.group.is_some_and(|group| identity.may_manage(&group.tags));
             let made_here = !creates && facts.makes_group();
             let fits = if creates { facts.group_is_absent() } else { ours || made_here };
             found.check(fits, || Violation::ForeignGroup { action: action.kind() });
@@ -113,7 +113,7 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
         found.check(held || !makes, || Violation::WithoutFinalizer { action: action.kind() });
     }
     let recorded = facts.observed.recorded_arn.is_some();
-    let mut blocked = facts.observed.moves == Moves::Blocked;
+    let mut blocked = facts.observed.move_block == MoveBlock::Blocked;
     for action in facts.actions {
         blocked |= *action == Action::Pool(PoolAction::BlockMove);
         let makes = matches!(
@@ -133,11 +133,11 @@ fn ends_only_released(facts: &Facts<'_>, found: &mut Found) {
     let mut ended: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
         let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { continue };
-        found.check(ended.insert(id), || Violation::EndedTwice { id: id.clone() });
-        found.check(!facts.ended_lately(id), || Violation::EndedLately { id: id.clone() });
-        found.check(facts.is_free(id), || Violation::EndedUnreleased { id: id.clone() });
+        found.check(ended.insert(id), || Violation::TerminatedTwice { id: id.clone() });
+        found.check(!facts.ended_lately(id), || Violation::TerminatedLately { id: id.clone() });
+        found.check(facts.is_free(id), || Violation::TerminatedUndrained { id: id.clone() });
         let there = facts.instances.get(id).is_some_and(|instance| !instance.lifecycle.is_leaving());
-        found.check(there, || Violation::EndedAbsent { id: id.clone() });
+        found.check(there, || Violation::TerminatedMissing { id: id.clone() });
     }
 }
 
@@ -150,7 +150,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
         found.check(alive, || Violation::DeletedAbsent { machine: name.clone() });
         found.check(!facts.deleted_lately(name), || Violation::DeletedLately { machine: name.clone() });
         let caused = match only_if {
-            OnlyIf::SameUid => {
+            Precondition::SameUid => {
                 facts.desired.goal == Goal::Remove
                     || facts.is_lost(name)
                     || replacing::is_sick(facts, name)
@@ -160,8 +160,8 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
                     || announced::retires(facts, name)
                     || announced::may_be_replaced(facts, name)
             }
-            OnlyIf::StillMarked { .. } => facts.is_marked(name),
-            OnlyIf::WishAtMost { .. } => true,
+            Precondition::StillMarkedForDeletion { .. } => facts.is_marked(name),
+            Precondition::ReplicasAtMost { .. } => true,
         };
         found.check(caused, || Violation::DeletedWithoutCause { machine: name.clone() });
     }

@@ -2,7 +2,7 @@
 
 use crate::action::{Action, GroupAction, HookAction, TemplateAction};
 use crate::memory::{Memory, RAISE_WAITS};
-use crate::report::{About, Event, Severity};
+use crate::report::{Event, EventTrigger, Severity};
 use foo_model::{GroupChange, GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use std::collections::BTreeSet;
 
@@ -37,12 +37,12 @@ pub(crate) enum Stage {
     Last,
 }
 
-/// Unmarked Machines with a Node that are more than wished for and stay for a while.
+/// Unmarked Machines with a Node that are more than desired and stay for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct Postponed {
     /// How many.
     pub(crate) machines: u32,
-    /// What was wished for before; `None`: nobody remembers.
+    /// What was desired before; `None`: nobody remembers.
     pub(crate) from: Option<u32>,
     pub(crate) until: Until,
 }
@@ -74,14 +74,14 @@ pub(crate) struct Draft {
     /// How many Machines this plan chose to go.
     pub(crate) victims: u32,
     /// What this plan does not choose yet, though it is too many.
-    pub(crate) held: Option<Held>,
+    pub(crate) postponed: Option<Postponed>,
     /// How many launches in flight are not cancelled because marked Machines wait for them.
     pub(crate) reserved: u32,
     /// Machines that this plan deletes, so that two reasons make one deletion.
     pub(crate) deleted: BTreeSet<MachineName>,
     actions: Vec<(Stage, Action)>,
     change: GroupChange,
-    whys: Vec<(Part, String)>,
+    reasons: Vec<(Part, String)>,
     timers: Vec<Timestamp>,
 }
 
@@ -91,12 +91,12 @@ impl Draft {
             memory,
             events: Vec::new(),
             victims: 0,
-            held: None,
+            postponed: None,
             reserved: 0,
             deleted: BTreeSet::new(),
             actions: Vec::new(),
             change: GroupChange::default(),
-            whys: Vec::new(),
+            reasons: Vec::new(),
             timers: Vec::new(),
         }
     }
@@ -114,7 +114,7 @@ impl Draft {
     /// Whether anything is done so far, here or in AWS, but for reading.
     pub(crate) fn does_something(&self) -> bool {
         let reads = |action: &Action| matches!(action, Action::Read(_));
-        !self.whys.is_empty() || self.actions.iter().any(|(_, action)| !reads(action))
+        !self.reasons.is_empty() || self.actions.iter().any(|(_, action)| !reads(action))
     }
 
     /// Adds to the change of the group that this plan makes.
@@ -122,7 +122,7 @@ impl Draft {
         let before = self.change.template.clone();
         edit(&mut self.change);
         let part = if self.change.template == before { Part::Settings } else { Part::Template };
-        self.whys.push((part, why.into()));
+        self.reasons.push((part, why.into()));
     }
 
     /// The change of the group so far.
@@ -142,10 +142,10 @@ impl Draft {
     }
 
     /// Tells people, once, when it is done.
-    pub(crate) fn tell(
+    pub(crate) fn event(
         &mut self,
         severity: Severity,
-        about: About,
+        about: EventTrigger,
         reason: &str,
         message: impl Into<String>,
     ) {
@@ -171,7 +171,7 @@ impl Draft {
 
     /// Nothing to do so far, here or in AWS.
     pub(crate) fn is_idle(&self) -> bool {
-        self.actions.iter().all(|(stage, _)| *stage == Stage::Last) && self.whys.is_empty()
+        self.actions.iter().all(|(stage, _)| *stage == Stage::Last) && self.reasons.is_empty()
     }
 
     /// The earliest timer.
@@ -189,7 +189,7 @@ impl Draft {
         let order =
             if hopeless { [Part::Settings, Part::Template] } else { [Part::Template, Part::Settings] };
         for part in order {
-            let whys = self.whys.iter().filter(|(of, _)| *of == part).map(|(_, why)| why.as_str());
+            let whys = self.reasons.iter().filter(|(of, _)| *of == part).map(|(_, why)| why.as_str());
             let why = whys.collect::<Vec<_>>().join("; ");
             if why.is_empty() {
                 continue;

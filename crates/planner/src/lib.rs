@@ -24,10 +24,10 @@ mod situation;
 mod steps;
 mod summary;
 
-pub use action::{Action, OnlyIf};
+pub use action::{Action, Precondition};
 pub use check::{Violation, violations};
 pub use desired::{Desired, Goal};
-pub use input::{desired, memory, observed, wishes};
+pub use input::{desired, memory, observed, recent_targets};
 pub use memory::{Memory, Outcome};
 pub use observed::{Look, Observed};
 pub use output::{action, report};

@@ -4,7 +4,7 @@ use crate::desired::{Desired, Goal};
 use crate::draft::Draft;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use crate::situation::{Situation, heeds};
+use crate::situation::{Situation, announcement_states};
 use crate::steps::{
     ends, group, hooks, interrupt, machines, own, remediate, remove, replace, size, template, victims,
 };
@@ -20,13 +20,13 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     let memory = memory.absorbed(observed);
     let situation = Situation::new(desired, observed, &memory);
     let mut draft = Draft::new(memory.clone());
-    size::keep_time(&situation, &mut draft);
-    template::keep_time(&situation, &mut draft);
+    size::update_timers(&situation, &mut draft);
+    template::update_timers(&situation, &mut draft);
     if desired.pause.is_none() {
         decide(&situation, &mut draft);
     } else {
         // Nothing could come meanwhile.
-        draft.memory.trial = None;
+        draft.memory.rollout = None;
         own::unblock_move(&situation, &mut draft);
     }
     finish(&situation, draft)
@@ -34,10 +34,10 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
 
 fn decide(situation: &Situation<'_>, draft: &mut Draft) {
     let goal = situation.desired.goal;
-    if goal != Goal::LetGo && own::is_to_be_adopted(situation) {
+    if goal != Goal::Orphan && own::is_to_be_adopted(situation) {
         own::adopt(situation, draft);
         if goal == Goal::Run {
-            own::take_hold(situation, draft);
+            own::ensure_finalizer(situation, draft);
         }
         return;
     }
@@ -45,7 +45,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
         Goal::Run => {
             own::record_arn(situation, draft);
             own::forget_adoption(situation, draft);
-            machines::tend(situation, draft);
+            machines::reconcile_machines(situation, draft);
             hooks::serve(situation, draft);
             group::create_or_repair(situation, draft);
             victims::choose(situation, draft);
@@ -61,13 +61,13 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             template::provide(situation, draft);
             template::prune(situation, draft);
             own::block_move(situation, draft);
-            own::take_hold(situation, draft);
+            own::ensure_finalizer(situation, draft);
         }
         Goal::Remove => {
             remove::remove(situation, draft);
             hooks::serve(situation, draft);
         }
-        Goal::LetGo => own::let_go(situation, draft),
+        Goal::Orphan => own::release_pool(situation, draft),
     }
 }
 
@@ -85,7 +85,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft) -> Plan {
         provider_ids: summary::provider_ids(situation),
         machines,
         outside: summary::outside(situation),
-        heeds: heeds(situation),
+        announcements: announcement_states(situation),
         template: summary::template(situation),
         rollout: summary::rollout(situation),
         events,

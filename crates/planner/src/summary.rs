@@ -16,9 +16,9 @@ pub(crate) use replacing::rollout;
 use crate::desired::Wanted;
 use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
-use crate::observed::{Moves, Stray};
+use crate::observed::{Ec2State, MoveBlock};
 use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport};
-use crate::situation::{Generation, Member, Situation, Standing, View};
+use crate::situation::{Freshness, MachineState, Member, Situation, View};
 use foo_model::group::TemplateChoice;
 use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
     let serves =
         |member: &Member<'_>| member.is_replica() && member.instance.lifecycle == LifecycleState::InService;
     let somebody = situation.members.iter().any(serves);
-    matches!(situation.view, View::Ours(_)) && (situation.wish.size == 0 || somebody)
+    matches!(situation.view, View::Ours(_)) && (situation.target.replicas == 0 || somebody)
 }
 
 /// Provider ids of all that exists, sorted. `None` when that is not known.
@@ -48,10 +48,10 @@ pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
                 .filter(|member| member.is_replica())
                 .map(super::situation::Member::provider_id);
             let outside = situation
-                .absentees
+                .missing
                 .iter()
-                .filter(|absentee| absentee.word != Some(Stray::Gone))
-                .map(|absentee| absentee.foo_machine.instance.provider_id(&absentee.foo_machine.zone));
+                .filter(|missing| missing.ec2_state != Some(Ec2State::Gone))
+                .map(|missing| missing.foo_machine.instance.provider_id(&missing.foo_machine.zone));
             let ids: BTreeSet<String> = members.chain(outside).collect();
             Some(ids.into_iter().collect())
         }
@@ -65,7 +65,7 @@ pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
     let wanted = reference_hash(situation);
     let mut counts = Counts {
         replicas: u32::try_from(replicas).unwrap_or(u32::MAX),
-        desired: situation.wish.size,
+        desired: situation.target.replicas,
         group_desired: sizes.map_or(0, |sizes| sizes.desired),
         group_min: sizes.map_or(0, |sizes| sizes.min),
         group_max: sizes.map_or(0, |sizes| sizes.max),
@@ -107,12 +107,16 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
                 lifecycle: instance.lifecycle.clone(),
                 template_version: instance.template.as_ref().map(|(_, version)| *version),
                 spec_hash: situation.content.spec_hash(instance, Some(foo_machine)).cloned(),
-                up_to_date: match member.generation {
-                    Generation::Current => Some(true),
-                    Generation::Outdated => Some(false),
-                    Generation::Unknown => None,
+                up_to_date: match member.freshness {
+                    Freshness::UpToDate => Some(true),
+                    Freshness::Outdated => Some(false),
+                    Freshness::Unknown => None,
                 },
-                held: draft.memory.holds.get(&instance.id).map(|hold| (hold.since, hold.deadline())),
+                hook_wait: draft
+                    .memory
+                    .hook_waits
+                    .get(&instance.id)
+                    .map(|hold| (hold.since, hold.deadline())),
             })
         })
         .collect();
@@ -122,11 +126,11 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
 
 /// FooMachines whose instance is not in the group, as far as EC2 was asked about it.
 pub(crate) fn outside(situation: &Situation<'_>) -> Vec<OutsideReport> {
-    let said = situation.absentees.iter().filter_map(|absentee| {
+    let said = situation.missing.iter().filter_map(|missing| {
         Some(OutsideReport {
-            name: absentee.foo_machine.name.clone(),
-            instance: absentee.foo_machine.instance.clone(),
-            word: absentee.word?,
+            name: missing.foo_machine.name.clone(),
+            instance: missing.foo_machine.instance.clone(),
+            ec2_state: missing.ec2_state?,
         })
     });
     match situation.view {
@@ -151,12 +155,12 @@ pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
 /// When to look again, and how often until then.
 pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
     let now = situation.observed.now;
-    let settling = (!situation.is_settled()).then_some(situation.observed.settled_from);
+    let settling = (!situation.is_settled()).then_some(situation.observed.size_decisions_from);
     let short = draft.memory.short_since.map(|since| since.plus(SHORT_FOR)).filter(|at| *at > now);
     let timers: [Option<Timestamp>; 4] = [settling, short, draft.memory.next_deadline(), draft.next_timer()];
     let after = timers.into_iter().flatten().min().map(|at| now.until(at));
     // A move waits for a paused pool that blocks it.
-    let paused = situation.desired.pause.is_some() && situation.observed.moves == Moves::Free;
+    let paused = situation.desired.pause.is_some() && situation.observed.move_block == MoveBlock::Free;
     let pace = match is_under_way(situation, draft) {
         _ if paused => Pace::Quiet,
         false => Pace::Quiet,
@@ -168,10 +172,10 @@ pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
 
 /// Whether something is going on in AWS. A drain is not: it can take hours, and its end is seen in Kubernetes.
 fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
-    let tally = situation.tally;
+    let counts = situation.counts;
     let expected = situation.memory.next_deadline().is_some();
-    let moving =
-        tally.leaving + tally.released + tally.booting + tally.nameless > 0 || situation.unlaunched() > 0;
+    let moving = counts.terminating + counts.released + counts.booting + counts.without_foo_machine > 0
+        || situation.unlaunched() > 0;
     let ours = matches!(situation.view, View::Ours(_));
     let unclear = match situation.view {
         View::Unknown | View::Failed { .. } => true,
@@ -183,16 +187,16 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
 /// Whether all that moves in AWS is instances that shut down, or wait until more are drained to be ended with them. A call that
 /// ends some is followed by a look anyway.
 fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
-    let tally = situation.tally;
-    let comes = tally.booting + tally.nameless > 0 || situation.unlaunched() > 0;
+    let counts = situation.counts;
+    let comes = counts.booting + counts.without_foo_machine > 0 || situation.unlaunched() > 0;
     let now = draft.let_go();
     let let_go = |id: &InstanceId| {
-        let before = situation.memory.holds.get(id).is_some_and(|hold| hold.completed.is_some());
+        let before = situation.memory.hook_waits.get(id).is_some_and(|hold| hold.completed.is_some());
         before || now.contains(id)
     };
-    let shuts_down = |member: &Member<'_>| match member.standing {
-        Standing::Ending => false,
-        Standing::Leaving => {
+    let shuts_down = |member: &Member<'_>| match member.state {
+        MachineState::TerminateSent => false,
+        MachineState::Terminating => {
             member.instance.lifecycle == LifecycleState::TerminatingProceed || let_go(&member.instance.id)
         }
         _ => true,
@@ -201,7 +205,7 @@ fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
         && situation.is_fresh()
         && situation.memory.ledger.desired.is_none()
         && draft.pending_change().desired.is_none()
-        && tally.draining > 0
+        && counts.draining > 0
         && !comes
         && situation.members.iter().all(shuts_down)
 }

@@ -143,12 +143,12 @@ fn strike(world: &World, view: &PoolView, chance: &mut Chance) -> Result<usize> 
 const MADE_UP_FOR: Duration = Duration::from_mins(2);
 
 /// Lets time pass, since when what befalls everybody comes is what the seed decides; and watches that no more is missing than the budget and AWS's own doing explain.
-async fn watch(pool: &Pool<'_>, seconds: u64, wish: usize, struck: &[Instant]) -> Result<()> {
+async fn watch(pool: &Pool<'_>, seconds: u64, target: usize, struck: &[Instant]) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
         let view = pool.look().await?;
         let taken = struck.iter().filter(|at| at.elapsed() < on_this_machine(MADE_UP_FOR)).count();
-        let floor = wish.saturating_sub(1 + taken);
+        let floor = target.saturating_sub(1 + taken);
         ensure!(good(&view) >= floor, "{} serve, {taken} were taken: {view}", good(&view));
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
@@ -201,13 +201,13 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
             let now: Vec<Accident> = ahead.split_off(ahead.len().saturating_sub(2));
             wants(&pool, json!({"instanceType": types[round % types.len()]})).await?;
             round += 1;
-            let wish = size - u32::try_from(chance.below(2))?;
-            println!("round {round}: {} and a wish of {wish}", types[(round - 1) % types.len()]);
-            pool.scale(wish).await?;
+            let target = size - u32::try_from(chance.below(2))?;
+            println!("round {round}: {} and a target of {target}", types[(round - 1) % types.len()]);
+            pool.scale(target).await?;
             for accident in &now {
                 surroundings.begins(*accident, &mut chance).await?;
             }
-            // While it grows again, the smaller wish is what can be there.
+            // While it grows again, the smaller target is what can be there.
             let least = all - 1;
             watch(&pool, 10 + chance.below(25), least, &struck).await?;
             let count = strike(world, &pool.look().await?, &mut chance)?;

@@ -134,7 +134,7 @@ async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
 }
 
 async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
-    // What the last change still causes (a maximum that follows the wish, details of late instances) comes
+    // What the last change still causes (a maximum that follows the desired replicas, details of late instances) comes
     // first.
     tokio::time::sleep(Duration::from_secs(45)).await;
     let meter = Meter::start(world).await?;

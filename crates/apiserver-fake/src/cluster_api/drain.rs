@@ -33,7 +33,7 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// Whether pods were still on the Node although nobody wished that.
+    /// Whether pods were still on the Node although nobody desired that.
     fn is_loss(self) -> bool {
         match self {
             Self::ClusterDeleting | Self::Excluded | Self::NoNode => false,

@@ -137,7 +137,7 @@ fn choice(template: &aws::LaunchTemplateSpecification) -> Option<(LaunchTemplate
 }
 
 /// What we can say of a policy: types by name. Somebody else's attribute-based requirements and weights are left out,
-/// so such a policy differs from any wish of ours. Absent values are AWS's defaults (InstancesDistribution).
+/// so such a policy differs from any target of ours. Absent values are AWS's defaults (InstancesDistribution).
 fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
     let overrides = policy.launch_template().map(aws::LaunchTemplate::overrides).unwrap_or_default();
     let distribution = policy.instances_distribution();
@@ -250,7 +250,7 @@ pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookConfig, Gap> {
 mod tests {
     use super::*;
 
-    fn wish(price: Option<&str>) -> InstancesMix {
+    fn target(price: Option<&str>) -> InstancesMix {
         InstancesMix {
             overrides: ["m7i.large", "m6i.large"]
                 .map(|name| MixOverride { instance_type: name.into() })
@@ -267,7 +267,7 @@ mod tests {
         for price in [None, Some("0.05")] {
             for purpose in [Purpose::Create, Purpose::Update] {
                 let Launch::Mix(policy) =
-                    launch(&"lt-1".into(), TemplateVersion(3), Some(&wish(price)), purpose)
+                    launch(&"lt-1".into(), TemplateVersion(3), Some(&target(price)), purpose)
                 else {
                     panic!("no policy")
                 };
@@ -279,7 +279,7 @@ mod tests {
                     .mixed_instances_policy(*policy)
                     .build();
                 let group = group(&seen).unwrap();
-                assert_eq!(group.mix, Some(wish(price)));
+                assert_eq!(group.mix, Some(target(price)));
                 assert_eq!(
                     group.template,
                     Some(("lt-1".into(), TemplateChoice::Version(TemplateVersion(3))))

@@ -219,7 +219,7 @@ impl Observer {
     /// Something was changed in the group at that time: the view of it is stale, take a new one when AWS had
     /// [`Settings::settle`] to carry the change out, and name the group when it is there, changed or not. A time in
     /// the future counts as now.
-    pub fn look_after(&self, group: &GroupName, changed_at: Timestamp) {
+    pub fn invalidate(&self, group: &GroupName, changed_at: Timestamp) {
         let wall = self.clock.now();
         let changed_at = changed_at.min(wall);
         let wait = wall.until(changed_at.plus(self.settings.settle));
@@ -235,7 +235,7 @@ impl Observer {
 
     /// Fetches what is not known yet of these instances of the group, and what is known but not newer than
     /// `newer_than`; names the group when it is there. Instances already on their way are not asked for again.
-    pub fn want_details(&self, group: &GroupName, ids: &[InstanceId], newer_than: Option<Timestamp>) {
+    pub fn request_details(&self, group: &GroupName, ids: &[InstanceId], newer_than: Option<Timestamp>) {
         let mut state = self.state();
         if !state.index.is_watched(group) {
             return;

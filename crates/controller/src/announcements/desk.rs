@@ -2,11 +2,11 @@
 //! parameter.
 
 use super::envelope::EventKind;
-use crate::clouds::Place;
+use crate::clouds::GroupKey;
 use foo_cloud::Receipt;
 use foo_cloud::queue::LONGEST_HIDDEN;
 use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
-use foo_planner::report::Heed;
+use foo_planner::report::AnnouncementState;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -25,17 +25,17 @@ const WITHDRAWN_FOR: Duration = Duration::from_hours(24 * 14);
 
 /// All that waits.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
-    signals: HashMap<Place, BTreeMap<InstanceId, Signal>>,
+pub(super) struct PendingMessages {
+    signals: HashMap<GroupKey, BTreeMap<InstanceId, Signal>>,
     /// Retirements that AWS took back, and when it did.
     withdrawn: BTreeMap<InstanceId, Timestamp>,
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, PendingMessage>,
     next: u64,
 }
 
 /// A message that waits until it was acted on.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct PendingMessage {
     pub(super) receipt: Receipt,
     pub(super) kind: EventKind,
     /// When the event happened.
@@ -58,21 +58,21 @@ pub(super) struct Held {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     /// A pass over the pool with a look at its group that is newer than this.
-    Look(Place, Timestamp),
+    Observed(GroupKey, Timestamp),
     /// The pool's answer to what was announced about an instance.
-    Heed(Place, InstanceId),
+    Handled(GroupKey, InstanceId),
 }
 
 impl Wait {
-    fn place(&self) -> &Place {
+    fn place(&self) -> &GroupKey {
         match self {
-            Self::Look(place, _) | Self::Heed(place, _) => place,
+            Self::Observed(place, _) | Self::Handled(place, _) => place,
         }
     }
 
-    fn place_mut(&mut self) -> &mut Place {
+    fn place_mut(&mut self) -> &mut GroupKey {
         match self {
-            Self::Look(place, _) | Self::Heed(place, _) => place,
+            Self::Observed(place, _) | Self::Handled(place, _) => place,
         }
     }
 }
@@ -81,24 +81,24 @@ impl Wait {
 #[derive(Debug, Default)]
 pub(super) struct Due {
     /// They were acted on.
-    pub(super) done: Vec<Held>,
+    pub(super) done: Vec<PendingMessage>,
     /// They are too old; nobody acted on them.
-    pub(super) expired: Vec<Held>,
+    pub(super) expired: Vec<PendingMessage>,
     /// They are to be hidden anew.
     pub(super) hide: Vec<(u64, Receipt, Duration)>,
     /// When something is next due by itself.
     pub(super) next: Option<Instant>,
 }
 
-impl Desk {
+impl PendingMessages {
     /// What is announced about instances of a group.
-    pub(super) fn signals(&self, place: &Place) -> BTreeMap<InstanceId, Signal> {
+    pub(super) fn signals(&self, place: &GroupKey) -> BTreeMap<InstanceId, Signal> {
         self.signals.get(place).cloned().unwrap_or_default()
     }
 
     /// Notes what is announced about an instance. Twice is as good as once. What was taken back since does not count: events
     /// come in any order.
-    pub(super) fn announce(&mut self, place: &Place, id: &InstanceId, signal: Signal) {
+    pub(super) fn announce(&mut self, place: &GroupKey, id: &InstanceId, signal: Signal) {
         let taken_back = self.withdrawn.get(id).is_some_and(|at| *at >= signal.at);
         if signal.kind == SignalKind::Retirement && taken_back {
             return;
@@ -109,7 +109,7 @@ impl Desk {
     }
 
     /// AWS does not retire that instance after all.
-    pub(super) fn withdraw(&mut self, place: &Place, id: &InstanceId, at: Timestamp) {
+    pub(super) fn withdraw(&mut self, place: &GroupKey, id: &InstanceId, at: Timestamp) {
         self.withdrawn.retain(|_, taken_back| taken_back.until(at) < WITHDRAWN_FOR);
         self.withdrawn.insert(id.clone(), at);
         let Some(signals) = self.signals.get_mut(place) else { return };
@@ -117,12 +117,12 @@ impl Desk {
         if signals.is_empty() {
             self.signals.remove(place);
         }
-        let gone = Wait::Heed(place.clone(), id.clone());
+        let gone = Wait::Handled(place.clone(), id.clone());
         self.strike_off(|wait| *wait == gone);
     }
 
     /// Whether something is announced about an instance.
-    pub(super) fn is_announced(&self, place: &Place, id: &InstanceId) -> bool {
+    pub(super) fn is_announced(&self, place: &GroupKey, id: &InstanceId) -> bool {
         self.signals.get(place).is_some_and(|signals| signals.contains_key(id))
     }
 
@@ -137,7 +137,7 @@ impl Desk {
     }
 
     /// A message waits.
-    pub(super) fn hold(&mut self, held: Held) {
+    pub(super) fn hold(&mut self, held: PendingMessage) {
         self.held.insert(self.next, held);
         self.next += 1;
     }
@@ -151,24 +151,27 @@ impl Desk {
     /// message.
     pub(super) fn passed(
         &mut self,
-        place: &Place,
+        place: &GroupKey,
         seen_at: Option<Timestamp>,
-        heeds: &BTreeMap<InstanceId, Heed>,
+        heeds: &BTreeMap<InstanceId, AnnouncementState>,
     ) -> bool {
         if let Some(signals) = self.signals.get_mut(place) {
-            signals.retain(|id, _| heeds.get(id) != Some(&Heed::Over));
+            signals.retain(|id, _| heeds.get(id) != Some(&AnnouncementState::Expired));
             if signals.is_empty() {
                 self.signals.remove(place);
             }
         }
         self.strike_off(|wait| match wait {
-            Wait::Look(at, after) => at == place && seen_at.is_some_and(|seen| seen > *after),
-            Wait::Heed(at, id) => at == place && matches!(heeds.get(id), Some(Heed::Answered | Heed::Over)),
+            Wait::Observed(at, after) => at == place && seen_at.is_some_and(|seen| seen > *after),
+            Wait::Handled(at, id) => {
+                at == place
+                    && matches!(heeds.get(id), Some(AnnouncementState::Handled | AnnouncementState::Expired))
+            }
         })
     }
 
     /// A group is known by another place: what is announced and what waits goes there.
-    pub(super) fn moves(&mut self, from: &Place, to: &Place) {
+    pub(super) fn moves(&mut self, from: &GroupKey, to: &GroupKey) {
         for (id, signal) in self.signals.remove(from).unwrap_or_default() {
             self.announce(to, &id, signal);
         }
@@ -181,7 +184,7 @@ impl Desk {
     }
 
     /// Nobody cares for that group any more.
-    pub(super) fn forget(&mut self, place: &Place) -> bool {
+    pub(super) fn forget(&mut self, place: &GroupKey) -> bool {
         self.signals.remove(place);
         self.strike_off(|wait| wait.place() == place)
     }
@@ -244,22 +247,22 @@ mod tests {
     use super::*;
     use crate::clouds::CloudKey;
 
-    fn place(credentials: &str) -> Place {
+    fn place(credentials: &str) -> GroupKey {
         let cloud = CloudKey { credentials: credentials.to_owned(), region: "r".to_owned() };
-        Place { cloud, group: "g".into() }
+        GroupKey { cloud, group: "g".into() }
     }
 
     #[test]
     fn what_was_announced_outlives_the_credentials_it_was_announced_under() {
         let (old, new, id) = (place("old"), place("new"), InstanceId::new("i-1"));
-        let mut desk = Desk::default();
+        let mut desk = PendingMessages::default();
         desk.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: Timestamp(1) });
         let now = Instant::now();
-        desk.hold(Held {
+        desk.hold(PendingMessage {
             receipt: Receipt::new("r"),
             kind: EventKind::Interruption,
             time: Timestamp(1),
-            waits: vec![Wait::Look(old.clone(), Timestamp(1)), Wait::Heed(old.clone(), id.clone())],
+            waits: vec![Wait::Observed(old.clone(), Timestamp(1)), Wait::Handled(old.clone(), id.clone())],
             partly_unknown: false,
             hide_for: HIDDEN,
             until: None,
@@ -270,7 +273,7 @@ mod tests {
         assert!(desk.signals(&old).is_empty());
         assert!(desk.signals(&new).contains_key(&id));
         assert!(!desk.forget(&old), "nothing waits there any more");
-        assert!(desk.passed(&new, Some(Timestamp(2)), &[(id, Heed::Answered)].into()));
+        assert!(desk.passed(&new, Some(Timestamp(2)), &[(id, AnnouncementState::Handled)].into()));
         assert_eq!(desk.due(Timestamp(2), now).done.len(), 1);
     }
 }

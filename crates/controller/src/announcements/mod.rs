@@ -20,13 +20,13 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-pub use crate::clouds::Place;
+pub use crate::clouds::GroupKey;
 pub use envelope::EventKind;
 pub use reader::run;
 
-use desk::Desk;
+use desk::PendingMessages;
 use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
-use foo_planner::report::Heed;
+use foo_planner::report::AnnouncementState;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,44 +38,49 @@ pub struct Announcements(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    desk: Mutex<Desk>,
+    desk: Mutex<PendingMessages>,
     /// Something may be due.
     changed: Notify,
 }
 
 impl Announcements {
     /// What is announced about instances of a group.
-    pub fn signals(&self, place: &Place) -> BTreeMap<InstanceId, Signal> {
+    pub fn signals(&self, place: &GroupKey) -> BTreeMap<InstanceId, Signal> {
         self.desk().signals(place)
     }
 
     /// Those of a group's instances that AWS announced to take back, sorted.
-    pub fn taken(&self, place: &Place) -> Vec<InstanceId> {
+    pub fn taken(&self, place: &GroupKey) -> Vec<InstanceId> {
         let taken =
             |(id, signal): (InstanceId, Signal)| (signal.kind == SignalKind::Interruption).then_some(id);
         self.signals(place).into_iter().filter_map(taken).collect()
     }
 
     /// A pass over a pool has ended: how old its look at the group is, and what it says to the announcements.
-    pub fn passed(&self, place: &Place, seen_at: Option<Timestamp>, heeds: &BTreeMap<InstanceId, Heed>) {
+    pub fn passed(
+        &self,
+        place: &GroupKey,
+        seen_at: Option<Timestamp>,
+        heeds: &BTreeMap<InstanceId, AnnouncementState>,
+    ) {
         if self.desk().passed(place, seen_at, heeds) {
             self.0.changed.notify_one();
         }
     }
 
     /// A group is looked at with other credentials from now on.
-    pub fn moves(&self, from: &Place, to: &Place) {
+    pub fn moves(&self, from: &GroupKey, to: &GroupKey) {
         self.desk().moves(from, to);
     }
 
     /// A pool is gone.
-    pub fn forget(&self, place: &Place) {
+    pub fn forget(&self, place: &GroupKey) {
         if self.desk().forget(place) {
             self.0.changed.notify_one();
         }
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
+    fn desk(&self) -> MutexGuard<'_, PendingMessages> {
         // Nothing in here panics half way through a change.
         self.0.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,10 +1,10 @@
 //! The task that reads the queue: receives, attributes, parks, deletes.
 
-use super::desk::{Due, HIDDEN, Held, Wait};
+use super::desk::{Due, HIDDEN, PendingMessage, Wait};
 use super::envelope::{self, Event, EventKind, Parsed};
-use super::{Announcements, Place};
+use super::{Announcements, GroupKey};
 use crate::clock::Clock;
-use crate::clouds::{CloudRegion, Clouds, QueueAddress, Wake};
+use crate::clouds::{CloudRegion, Clouds, GroupChanged, QueueAddress};
 use crate::context::Context;
 use crate::metrics::{AnnouncementOutcome, Metrics, Task};
 use foo_cloud::observer::Seen;
@@ -85,7 +85,7 @@ struct Reader {
 }
 
 /// What becomes of a message right away.
-enum Fate {
+enum Disposition {
     /// It is held, or comes again by itself.
     Nothing,
     /// It is deleted.
@@ -96,8 +96,8 @@ enum Fate {
 
 /// What an event is about, as far as it is known here.
 struct Attributed {
-    places: Vec<(Place, Arc<CloudRegion>)>,
-    instances: Vec<(Place, InstanceId)>,
+    places: Vec<(GroupKey, Arc<CloudRegion>)>,
+    instances: Vec<(GroupKey, InstanceId)>,
     unknown: bool,
 }
 
@@ -158,9 +158,9 @@ impl Reader {
         let mut hidden = Vec::new();
         for message in messages {
             match self.fate(&message, asked) {
-                Fate::Nothing => {}
-                Fate::Delete => over.push(message.receipt),
-                Fate::Hide(time) => hidden.push((message.receipt, time)),
+                Disposition::Nothing => {}
+                Disposition::Delete => over.push(message.receipt),
+                Disposition::Hide(time) => hidden.push((message.receipt, time)),
             }
         }
         for batch in over.chunks(BATCH) {
@@ -171,28 +171,28 @@ impl Reader {
         }
     }
 
-    fn fate(&self, message: &Message, asked: Instant) -> Fate {
+    fn fate(&self, message: &Message, asked: Instant) -> Disposition {
         match envelope::parse(&message.body) {
             Ok(Parsed::Event(event)) => self.fate_of_event(message, &event, asked),
             Ok(Parsed::Irrelevant) => {
                 self.count(EventKind::Other, AnnouncementOutcome::Irrelevant);
-                Fate::Delete
+                Disposition::Delete
             }
             Err(error) if message.receives >= UNREADABLE_TIMES => {
                 let text: String = message.body.chars().take(QUOTED).collect();
                 tracing::warn!(%error, id = message.id, text, "deleting a message that cannot be decoded");
                 self.count(EventKind::Other, AnnouncementOutcome::SetAside);
-                Fate::Delete
+                Disposition::Delete
             }
             Err(error) => {
                 tracing::warn!(%error, id = message.id, receives = message.receives, "could not decode a message; it is received again later");
                 self.count(EventKind::Other, AnnouncementOutcome::Unreadable);
-                Fate::Hide(PARKED)
+                Disposition::Hide(PARKED)
             }
         }
     }
 
-    fn fate_of_event(&self, message: &Message, event: &Event, asked: Instant) -> Fate {
+    fn fate_of_event(&self, message: &Message, event: &Event, asked: Instant) -> Disposition {
         let now = self.clock.now();
         let known = self.attribute(event);
         if known.places.is_empty() {
@@ -202,27 +202,27 @@ impl Reader {
         let fate = self.note(message, event, &known, now, asked);
         self.announcements.0.changed.notify_one();
         for (place, region) in known.places {
-            region.observer.look_after(&place.group, now);
-            self.clouds.wake(Wake { cloud: place.cloud, group: place.group });
+            region.observer.invalidate(&place.group, now);
+            self.clouds.wake(GroupChanged { cloud: place.cloud, group: place.group });
         }
         fate
     }
 
-    fn fate_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Fate {
+    fn fate_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Disposition {
         let announces = event.signal.is_some() || event.withdraws;
         let worth = if announces { UNKNOWN_FOR } else { NEWS_FOR };
         if message.sent.until(now) >= worth {
             tracing::debug!(?event, "deleting an AWS event about an unknown instance or group");
             self.count(event.kind, AnnouncementOutcome::Unknown);
-            return Fate::Delete;
+            return Disposition::Delete;
         }
         self.count(event.kind, AnnouncementOutcome::Parked);
         let (shortly, times) = PARKED_SHORTLY;
         match event.signal {
-            Some(SignalKind::Interruption) if message.receives <= times => Fate::Hide(shortly),
-            Some(_) => Fate::Hide(PARKED),
+            Some(SignalKind::Interruption) if message.receives <= times => Disposition::Hide(shortly),
+            Some(_) => Disposition::Hide(PARKED),
             // It is hidden as received, which costs no call.
-            None => Fate::Nothing,
+            None => Disposition::Nothing,
         }
     }
 
@@ -234,7 +234,7 @@ impl Reader {
         known: &Attributed,
         now: Timestamp,
         asked: Instant,
-    ) -> Fate {
+    ) -> Disposition {
         let mut desk = self.announcements.desk();
         for (place, id) in &known.instances {
             match event.signal {
@@ -251,19 +251,19 @@ impl Reader {
         };
         if desk.is_full() && event.signal != Some(SignalKind::Interruption) {
             self.count(event.kind, AnnouncementOutcome::Parked);
-            return if hide_for == HIDDEN { Fate::Nothing } else { Fate::Hide(hide_for) };
+            return if hide_for == HIDDEN { Disposition::Nothing } else { Disposition::Hide(hide_for) };
         }
-        let looks = known.places.iter().map(|(place, _)| Wait::Look(place.clone(), now));
+        let looks = known.places.iter().map(|(place, _)| Wait::Observed(place.clone(), now));
         let heeds = known.instances.iter().filter(|(place, id)| desk.is_announced(place, id));
         let heeds = heeds.filter(|_| event.signal.is_some());
-        let heeds = heeds.map(|(place, id)| Wait::Heed(place.clone(), id.clone()));
+        let heeds = heeds.map(|(place, id)| Wait::Handled(place.clone(), id.clone()));
         let waits = looks.chain(heeds).collect();
         // A retirement is days away; it is waited for as long as it takes, and a recommendation until it is too old.
         let until = match event.signal {
             Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
             Some(SignalKind::Interruption) | None => Some(now.plus(WAITS_FOR)),
         };
-        desk.hold(Held {
+        desk.hold(PendingMessage {
             waits,
             receipt: message.receipt.clone(),
             kind: event.kind,
@@ -274,18 +274,18 @@ impl Reader {
             received: asked,
             hidden_until: asked.checked_add(HIDDEN).unwrap_or(asked),
         });
-        Fate::Nothing
+        Disposition::Nothing
     }
 
     /// Which groups and instances of ours an event is about. From memory.
     fn attribute(&self, event: &Event) -> Attributed {
-        let mut places: BTreeMap<Place, Arc<CloudRegion>> = BTreeMap::new();
+        let mut places: BTreeMap<GroupKey, Arc<CloudRegion>> = BTreeMap::new();
         let mut instances = Vec::new();
         let regions = self.clouds.connected_in(&event.region);
         let find = |id: &InstanceId| {
             regions.iter().find_map(|region| {
                 let group = region.observer.group_of(id)?;
-                let place = Place::of(&region.key, &group);
+                let place = GroupKey::of(&region.key, &group);
                 is_of_account(region, &place, &event.account).then(|| (place, Arc::clone(region)))
             })
         };
@@ -297,7 +297,7 @@ impl Reader {
         }
         if let Some(group) = &event.group {
             for region in &regions {
-                let place = Place::of(&region.key, group);
+                let place = GroupKey::of(&region.key, group);
                 if region.observer.is_watched(group) && is_of_account(region, &place, &event.account) {
                     places.insert(place, Arc::clone(region));
                 }
@@ -401,7 +401,7 @@ impl Reader {
 }
 
 /// Group names and ids say nothing about the account; the view of the group does.
-fn is_of_account(region: &CloudRegion, place: &Place, account: &str) -> bool {
+fn is_of_account(region: &CloudRegion, place: &GroupKey, account: &str) -> bool {
     match region.observer.view(&place.group).map(|view| view.seen) {
         Some(Seen::Present(group)) => group.arn.split(':').nth(4).is_none_or(|it| it == account),
         Some(Seen::Absent) | None => true,

@@ -16,10 +16,10 @@ use crate::identities::identity_of;
 use crate::metrics::{Controller, Watched};
 use crate::owners;
 use crate::queue::Action;
-use crate::watch::{Passing, Watch, Which, refs_of};
+use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use foo_api::capi::Cluster;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
-use foo_api::conditions::{self, Wanted};
+use foo_api::conditions::{self, NewCondition};
 use foo_api::shared::Initialization;
 use foo_api::{FooCluster, FooClusterStatus, FooMachinePool, names};
 use foo_cloud::CloudError;
@@ -42,13 +42,15 @@ const CREDENTIALS_READY: &str = "CredentialsReady";
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
-    let own = Watch::<FooCluster>::guarded(&context, Watched::FooCluster, Which::Ours, Passing::AllButStatus);
-    let clusters = Watch::<Cluster>::guarded(&context, Watched::Cluster, Which::All, Passing::AllButStatus);
-    let pools = Watch::<FooMachinePool>::guarded(
+    let own =
+        Watch::<FooCluster>::lenient(&context, Watched::FooCluster, Scope::Ours, ChangeFilter::AllButStatus);
+    let clusters =
+        Watch::<Cluster>::lenient(&context, Watched::Cluster, Scope::All, ChangeFilter::AllButStatus);
+    let pools = Watch::<FooMachinePool>::lenient(
         &context,
         Watched::FooMachinePool,
-        Which::All,
-        Passing::AllButStatus,
+        Scope::All,
+        ChangeFilter::AllButStatus,
     );
     let reconciler = Arc::new(Clusters {
         believed: Mutex::default(),
@@ -312,14 +314,14 @@ impl Clusters {
 
 /// What is said of a FooCluster besides its network.
 struct Said {
-    credentials: Wanted,
+    credentials: NewCondition,
     paused: bool,
     /// What its deletion waits for, if it is being deleted.
     deleting: Option<Blocked>,
 }
 
 impl Said {
-    fn of(credentials: Wanted) -> Self {
+    fn of(credentials: NewCondition) -> Self {
         Self { credentials, paused: false, deleting: None }
     }
 
@@ -429,12 +431,12 @@ fn status(cluster: &FooCluster, found: &Found, said: &Said, now: jiff::Timestamp
     }
 }
 
-fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -> Wanted {
-    Wanted { kind: kind.to_owned(), status, reason: reason.to_owned(), message }
+fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -> NewCondition {
+    NewCondition { kind: kind.to_owned(), status, reason: reason.to_owned(), message }
 }
 
 /// What is to be said of the credentials: whoever found something, or not, was let in.
-fn credentials(found: &Found, refusal: Option<&CloudError>) -> Wanted {
+fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCondition {
     let (status, reason, message) = match (found, refusal) {
         (Found::Network(_), Some(error)) => ("False", error.kind.into(), error.to_string()),
         (Found::Blocked(blocked), _) if blocked.reason.is_about_credentials() => {
@@ -448,7 +450,7 @@ fn credentials(found: &Found, refusal: Option<&CloudError>) -> Wanted {
     wanted(CREDENTIALS_READY, (status, reason.as_str(), message))
 }
 
-fn not_yet_used() -> Wanted {
+fn not_yet_used() -> NewCondition {
     wanted(
         CREDENTIALS_READY,
         ("Unknown", Reason::NotYetVerified.as_str(), "AWS has not been asked yet".to_owned()),
@@ -456,7 +458,7 @@ fn not_yet_used() -> Wanted {
 }
 
 /// A condition as it stands in the status.
-fn published(cluster: &FooCluster, kind: &str) -> Option<Wanted> {
+fn published(cluster: &FooCluster, kind: &str) -> Option<NewCondition> {
     let conditions = cluster.status.as_ref()?.conditions.iter();
     let condition = conditions.into_iter().find(|condition| condition.type_ == kind)?;
     let status = match condition.status.as_str() {

@@ -15,7 +15,7 @@ use crate::kubeconfig::{self, Usable};
 use crate::metrics::{Controller, Watched};
 use crate::owners;
 use crate::queue::Action;
-use crate::watch::{Passing, Watch, Which, refs_of};
+use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use foo_api::capi::Cluster;
 use foo_api::names::managers;
 use foo_api::patterns::is_object_name;
@@ -43,18 +43,19 @@ const EACH: Duration = Duration::from_millis(200);
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
-    let own = Watch::<FooControlPlane>::guarded(
+    let own = Watch::<FooControlPlane>::lenient(
         &context,
         Watched::FooControlPlane,
-        Which::Ours,
-        Passing::AllButStatus,
+        Scope::Ours,
+        ChangeFilter::AllButStatus,
     );
-    let clusters = Watch::<Cluster>::guarded(&context, Watched::Cluster, Which::All, Passing::AllButStatus);
-    let secrets = Watch::<PartialObjectMeta<Secret>>::guarded(
+    let clusters =
+        Watch::<Cluster>::lenient(&context, Watched::Cluster, Scope::All, ChangeFilter::AllButStatus);
+    let secrets = Watch::<PartialObjectMeta<Secret>>::lenient(
         &context,
         Watched::Secret,
-        Which::Labelled(names::CLUSTER_NAME_LABEL),
-        Passing::EveryVersion,
+        Scope::Labelled(names::CLUSTER_NAME_LABEL),
+        ChangeFilter::EveryVersion,
     );
     let reconciler = Arc::new(ControlPlanes {
         status: StatusWriter::new(managers::CONTROL_PLANE),

@@ -1,6 +1,6 @@
 //! The status of a FooControlPlane, by Cluster API's contract for control planes.
 
-use foo_api::conditions::{self, Wanted};
+use foo_api::conditions::{self, NewCondition};
 use foo_api::control_plane::{ControlPlaneInitialization, ControlPlaneVersion};
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
 use foo_model::Reason;
@@ -118,7 +118,7 @@ fn wanted(
     seen: &Seen,
     facts: &Facts,
     now: Timestamp,
-) -> Vec<Wanted> {
+) -> Vec<NewCondition> {
     let (status, reason, message) = match seen {
         Seen::Version(_) => ("True", Reason::ApiServerReachable.into(), String::new()),
         Seen::Blocked(blocked) => ("False", blocked.reason.into(), blocked.message.clone()),
@@ -130,7 +130,7 @@ fn wanted(
             said_before,
         ),
     };
-    let of = |kind: &str, status, reason: String, message| Wanted {
+    let of = |kind: &str, status, reason: String, message| NewCondition {
         kind: kind.to_owned(),
         status,
         reason,

@@ -17,8 +17,8 @@ use crate::clock::kube_time;
 use crate::credentials::Keys;
 use crate::harness::{ForAll, ReconcileAll};
 use crate::metrics::{Task, Watched};
-use crate::watch::{Filled, Passing, Unreadable, Watch};
-use foo_api::conditions::{self, Wanted};
+use crate::watch::{ChangeFilter, Filled, Unreadable, Watch};
+use foo_api::conditions::{self, NewCondition};
 use foo_api::identity::secret_keys;
 use foo_api::names::{IDENTITY_FINALIZER, INFRASTRUCTURE_GROUP, KEEP_KEYS_LABEL, WATCH_LABEL, managers};
 use foo_api::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
@@ -47,19 +47,19 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         &context,
         Watched::FooClusterIdentity,
         Api::all(client.clone()),
-        Passing::AllButStatus,
+        ChangeFilter::AllButStatus,
     );
     let namespaces = Watch::<PartialObjectMeta<Namespace>>::strict_over(
         &context,
         Watched::Namespace,
         Api::all(client.clone()),
-        Passing::AllButStatus,
+        ChangeFilter::AllButStatus,
     );
     let secrets = Watch::<PartialObjectMeta<Secret>>::strict_over(
         &context,
         Watched::Secret,
         Api::namespaced(client.clone(), &context.settings.identity_namespace),
-        Passing::EveryVersion,
+        ChangeFilter::EveryVersion,
     );
     // All there are, whichever of them this manager looks after, and whatever else is in them: one left out would not hold its
     // identity.
@@ -67,9 +67,9 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         &context,
         Watched::FooCluster,
         Api::all(client.clone()),
-        Passing::AllButStatus,
+        ChangeFilter::AllButStatus,
     );
-    let keeper = Keeper {
+    let keeper = IdentityCache {
         identities: identities.store.clone(),
         namespaces: namespaces.store.clone(),
         secrets: secrets.store.clone(),
@@ -104,7 +104,7 @@ enum Use<'u> {
     By(&'u BTreeSet<String>),
 }
 
-struct Keeper {
+struct IdentityCache {
     context: Context,
     identities: Store<FooClusterIdentity>,
     namespaces: Store<PartialObjectMeta<Namespace>>,
@@ -128,7 +128,7 @@ struct Read {
     keys: Result<Keys, Blocked>,
 }
 
-impl ReconcileAll for Keeper {
+impl ReconcileAll for IdentityCache {
     async fn reconcile_all(&mut self) -> Option<Duration> {
         let identities = self.identities.state();
         let named: BTreeSet<String> = identities.iter().filter_map(|it| secret_of(it)).collect();
@@ -159,7 +159,7 @@ impl ReconcileAll for Keeper {
     }
 }
 
-impl Keeper {
+impl IdentityCache {
     /// Reads a Secret if it is not known in this version. Whether that went well.
     async fn read_secret(&mut self, name: &str) -> bool {
         let namespace = self.context.settings.identity_namespace.clone();
@@ -308,9 +308,9 @@ impl Keeper {
             Ok(_) => ("True", Reason::Complete, String::new()),
             Err(blocked) => ("False", blocked.reason, blocked.message.clone()),
         };
-        let ready = Wanted { kind: "Ready".to_owned(), status, reason: reason.into(), message };
+        let ready = NewCondition { kind: "Ready".to_owned(), status, reason: reason.into(), message };
         let old = identity.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
-        let in_use = |message: String| Wanted {
+        let in_use = |message: String| NewCondition {
             kind: DELETING.to_owned(),
             status: "True",
             reason: Reason::InUse.into(),
@@ -325,7 +325,7 @@ impl Keeper {
                 said.map(|condition| in_use(condition.message.clone()))
             }
         };
-        let wanted: Vec<Wanted> = [Some(ready), deleting].into_iter().flatten().collect();
+        let wanted: Vec<NewCondition> = [Some(ready), deleting].into_iter().flatten().collect();
         let now = kube_time(self.context.clock.as_ref());
         let status = FooClusterIdentityStatus {
             conditions: conditions::merge(old, &wanted, identity.metadata.generation, now),

@@ -133,7 +133,7 @@ fn counting(server: &Server, identity: &str, transitions: Counter) -> Candidate 
 }
 
 /// Waits for the candidate to lead, but not for ever.
-async fn elected(candidate: &mut Candidate) -> Standing {
+async fn elected(candidate: &mut Candidate) -> Role {
     timeout(Duration::from_mins(5), candidate.elected()).await.expect("somebody is elected")
 }
 
@@ -145,11 +145,11 @@ async fn seconds(n: u64) {
 async fn the_first_leads_and_renews_and_the_second_waits() {
     let server = Server::default();
     let mut first = candidate(&server, "first");
-    assert_eq!(elected(&mut first).await, Standing::Leading);
+    assert_eq!(elected(&mut first).await, Role::Leading);
     let second = candidate(&server, "second");
     seconds(120).await;
     assert!(first.leadership().holds() && !second.leadership().holds());
-    assert_eq!(*second.standing().borrow(), Standing::Standby { holder: Some("first".into()) });
+    assert_eq!(*second.standing().borrow(), Role::Standby { holder: Some("first".into()) });
     assert!((50..70).contains(&server.0.lock().unwrap().writes));
 }
 
@@ -163,7 +163,7 @@ async fn a_release_hands_over_within_a_retry_period() {
     let released = Instant::now();
     first.release().await;
     assert_eq!(server.holder(), "");
-    assert_eq!(elected(&mut second).await, Standing::Leading);
+    assert_eq!(elected(&mut second).await, Role::Leading);
     assert!(released.elapsed() <= Duration::from_secs(2), "{:?}", released.elapsed());
     assert_eq!(server.holder(), "second");
 }
@@ -195,7 +195,7 @@ async fn a_leader_without_answers_stops_before_its_lease_ends() {
         server.trouble(trouble);
         let began = Instant::now();
         let lost = timeout(Duration::from_mins(5), first.lost()).await;
-        assert_eq!(lost, Ok(Standing::Lost));
+        assert_eq!(lost, Ok(Role::Lost));
         assert!(!leadership.holds());
         assert!(began.elapsed() <= Duration::from_secs(10), "{:?}", began.elapsed());
     }
@@ -212,7 +212,7 @@ async fn a_short_outage_is_survived() {
         server.trouble(Trouble::None);
         seconds(60).await;
         assert!(first.leadership().holds());
-        assert_eq!(*first.standing().borrow(), Standing::Leading);
+        assert_eq!(*first.standing().borrow(), Role::Leading);
     }
 }
 
@@ -241,7 +241,7 @@ async fn a_leader_whose_lease_was_given_to_another_stops_with_its_next_renewal()
         lease["metadata"]["resourceVersion"] = version;
     }
     let began = Instant::now();
-    assert_eq!(timeout(Duration::from_mins(5), first.lost()).await, Ok(Standing::Lost));
+    assert_eq!(timeout(Duration::from_mins(5), first.lost()).await, Ok(Role::Lost));
     assert!(!first.leadership().holds());
     assert!(began.elapsed() <= Duration::from_secs(3), "{:?}", began.elapsed());
 }
@@ -267,7 +267,7 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
         Candidate::start_apart(client, settings, Arc::new(SystemClock::start()), Counter::default())
             .await
             .unwrap();
-    assert_eq!(elected(&mut candidate).await, Standing::Leading);
+    assert_eq!(elected(&mut candidate).await, Role::Leading);
     // The only worker of this runtime does nothing else meanwhile.
     std::thread::sleep(millis(2500));
     assert!(candidate.leadership().holds());

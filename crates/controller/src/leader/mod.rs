@@ -53,7 +53,7 @@ pub struct Settings {
 
 /// Where a candidate stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Role {
     /// Nothing is known yet.
     Starting,
     /// Another one leads.
@@ -72,7 +72,7 @@ pub enum Standing {
 /// A candidate at work. Dropping it ends its task without a release.
 #[derive(Debug)]
 pub struct Candidate {
-    standing: watch::Receiver<Standing>,
+    standing: watch::Receiver<Role>,
     leadership: Leadership,
     release: CancellationToken,
     /// Kept here as well: a driver that is gone never turns again.
@@ -88,7 +88,7 @@ impl Candidate {
         let start = Instant::now();
         let leadership = Leadership::none(start);
         let release = CancellationToken::new();
-        let (told, standing) = watch::channel(Standing::Starting);
+        let (told, standing) = watch::channel(Role::Starting);
         let watchdog = Watchdog::default();
         let api: Api<Lease> = Api::namespaced(client, &settings.namespace);
         let driver = Driver {
@@ -150,7 +150,7 @@ impl Candidate {
     }
 
     /// Where it stands, whenever that changes. The channel closes when the election ends.
-    pub fn standing(&self) -> watch::Receiver<Standing> {
+    pub fn standing(&self) -> watch::Receiver<Role> {
         self.standing.clone()
     }
 
@@ -160,13 +160,13 @@ impl Candidate {
     }
 
     /// Ends when this candidate leads, or never will any more.
-    pub async fn elected(&mut self) -> Standing {
-        self.reaches(|standing| !matches!(standing, Standing::Starting | Standing::Standby { .. })).await
+    pub async fn elected(&mut self) -> Role {
+        self.reaches(|standing| !matches!(standing, Role::Starting | Role::Standby { .. })).await
     }
 
     /// Ends when this candidate leads no more.
-    pub async fn lost(&mut self) -> Standing {
-        self.reaches(|standing| matches!(standing, Standing::Lost | Standing::Released)).await
+    pub async fn lost(&mut self) -> Role {
+        self.reaches(|standing| matches!(standing, Role::Lost | Role::Released)).await
     }
 
     /// Lets go. All work must have ended.
@@ -177,9 +177,9 @@ impl Candidate {
         }
     }
 
-    async fn reaches(&mut self, wanted: impl FnMut(&Standing) -> bool) -> Standing {
+    async fn reaches(&mut self, wanted: impl FnMut(&Role) -> bool) -> Role {
         // A closed channel means that the driver is gone, by a panic at worst: then nothing is renewed any more.
-        self.standing.wait_for(wanted).await.map_or(Standing::Lost, |standing| standing.clone())
+        self.standing.wait_for(wanted).await.map_or(Role::Lost, |standing| standing.clone())
     }
 }
 
@@ -190,7 +190,7 @@ struct Driver {
     start: Instant,
     clock: Arc<dyn Clock>,
     leadership: Leadership,
-    standing: watch::Sender<Standing>,
+    standing: watch::Sender<Role>,
     release: CancellationToken,
     watchdog: Watchdog,
     /// The last one that held the Lease.
@@ -215,12 +215,12 @@ impl Driver {
                     self.watchdog.rests();
                     self.leadership.ends_at(None);
                     tracing::error!("no longer the leader");
-                    self.tell(Standing::Lost);
+                    self.tell(Role::Lost);
                     return;
                 }
             }
             self.count_transitions();
-            self.tell_standing();
+            self.log_role();
         }
         self.let_go().await;
     }
@@ -280,15 +280,15 @@ impl Driver {
         }
     }
 
-    fn tell_standing(&self) {
+    fn log_role(&self) {
         if self.election.leads(self.start.elapsed()) {
-            self.tell(Standing::Leading);
-        } else if *self.standing.borrow() != Standing::Leading {
-            self.tell(Standing::Standby { holder: self.election.holder().map(str::to_owned) });
+            self.tell(Role::Leading);
+        } else if *self.standing.borrow() != Role::Leading {
+            self.tell(Role::Standby { holder: self.election.holder().map(str::to_owned) });
         }
     }
 
-    fn tell(&self, standing: Standing) {
+    fn tell(&self, standing: Role) {
         self.standing.send_if_modified(|told| {
             if *told == standing {
                 return false;
@@ -311,6 +311,6 @@ impl Driver {
                 Err(_elapsed) => tracing::warn!("could not release the Lease in time"),
             }
         }
-        self.tell(Standing::Released);
+        self.tell(Role::Released);
     }
 }

@@ -7,8 +7,8 @@
 //! It sees the actions of plans and the status of pools, not what the FooMachines' status costs.
 
 use foo_model::Timestamp;
-use foo_model::hook::Hold;
-use foo_planner::memory::{Cordon, Ledger, Purchase, Trial};
+use foo_model::hook::HookWait;
+use foo_planner::memory::{Cordon, Ledger, Purchase, RolloutProgress};
 use foo_planner::{Desired, Look, Memory, Observed};
 use std::fmt::{self, Debug, Write as _};
 use std::hash::{DefaultHasher, Hasher as _};
@@ -59,26 +59,26 @@ impl IdleCheck {
 pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) -> u64 {
     let Observed {
         now: _,
-        settled_from: _,
+        size_decisions_from: _,
         group,
         template,
         hook,
-        strays,
+        ec2_states,
         signals,
         foo_machines,
         machines,
         finalizer,
-        moves,
+        move_block: moves,
         quarantine,
         recorded_arn,
-        shortage,
-        causes,
+        launch_failure: shortage,
+        termination_causes: causes,
     } = observed;
     let looks: [&dyn Debug; 3] = [seen(group), seen(template), seen(hook)];
     let remembered = remembered(memory);
     let objects: [&dyn Debug; 12] = [
         desired,
-        strays,
+        ec2_states,
         signals,
         foo_machines,
         machines,
@@ -105,7 +105,7 @@ fn remembered(memory: &Memory) -> String {
         excess_since,
         short_since,
         starved_at,
-        wishes,
+        targets,
         template_due_since,
         template_refused_since,
         foreign_since: _,
@@ -114,16 +114,16 @@ fn remembered(memory: &Memory) -> String {
         busy: _,
         deleted_machines,
         created_machines,
-        trial,
+        rollout: trial,
         round,
         rebalanced_at: _,
-        holds,
+        hook_waits: holds,
         cordons,
     } = memory;
-    let known = |Trial { hash, since: _, available, ready, relapses, waiting_since: _ }: &Trial| {
+    let known = |RolloutProgress { hash, since: _, available, ready, relapses, waiting_since: _ }: &RolloutProgress| {
         format!("{hash:?} {available:?} {ready:?} {relapses:?}")
     };
-    let held = |Hold { since: _, beaten: _, completed }: &Hold| completed.is_some();
+    let held = |HookWait { since: _, beaten: _, completed }: &HookWait| completed.is_some();
     let done = |Cordon { at: _, done }: &Cordon| *done;
     let buys = |it: &Purchase| (it.on_demand_base, it.on_demand_percentage, it.changed.is_some());
     let parts: [&dyn Debug; 12] = [
@@ -132,7 +132,7 @@ fn remembered(memory: &Memory) -> String {
         &leaving.keys(),
         &(template_refused_since.is_some(), suspended_for),
         &(excess_since.is_some(), short_since.is_some(), template_due_since.is_some()),
-        &(starved_at.is_some(), wishes.sizes()),
+        &(starved_at.is_some(), targets.sizes()),
         &deleted_machines.keys(),
         &created_machines.keys(),
         &trial.as_ref().map(known),

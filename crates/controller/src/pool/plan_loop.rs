@@ -10,7 +10,7 @@ use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};
 use super::{idle_check, tenure};
-use crate::clouds::Place;
+use crate::clouds::GroupKey;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::observer::Pace as Looks;
@@ -69,8 +69,8 @@ impl Pools {
         failure_report::add(&mut pass, &Unseen { refused_before: stands, details }, &region.key.region);
         tenure::log_owner(state, key, tenure::owner_by_tags(identity, &inputs.observed));
         if state.tenure == Tenure::Own {
-            let place = Place::of(&region.key, &identity.group);
-            let heeds = &pass.plan.report.heeds;
+            let place = GroupKey::of(&region.key, &identity.group);
+            let heeds = &pass.plan.report.announcements;
             self.context.announcements.passed(&place, inputs.observed.group.seen_at(), heeds);
             region.observer.pace(&identity.group, pace(inputs, &pass));
         }
@@ -84,7 +84,7 @@ fn begin(inputs: &Inputs<'_>, state: &mut PoolState) {
         let now = inputs.observed.now;
         if state.started.is_none() {
             state.started = Some(now);
-            state.memory.trial = replacement_rules::resumed(inputs.gathered, now);
+            state.memory.rollout = replacement_rules::resumed(inputs.gathered, now);
         }
         let view = idle_check::digest(&inputs.desired, &inputs.observed, &state.memory);
         state.idle.begins(view, now);

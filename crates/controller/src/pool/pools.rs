@@ -6,7 +6,7 @@ use super::state::States;
 use crate::Context;
 use crate::announcements::Announcements;
 use crate::apply::StatusWriter;
-use crate::clouds::{CloudKey, CloudRegion, Place};
+use crate::clouds::{CloudKey, CloudRegion, GroupKey};
 use crate::credentials::Credentials;
 use foo_api::names::managers;
 use foo_api::{FooCluster, FooMachine, FooMachinePool};
@@ -35,7 +35,7 @@ pub(super) struct Pools {
 
 /// What people and controllers ask of a pool: when it changes, a pool that failed is tried again at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct WishPrint {
+pub(super) struct InputFingerprint {
     /// Generations of the FooMachinePool and of its MachinePool.
     pub(super) generations: (Option<i64>, Option<i64>),
     /// Whether it is paused: `clusterctl move` waits for what a paused pool has to say.
@@ -60,7 +60,7 @@ impl Access {
     }
 }
 
-impl WishPrint {
+impl InputFingerprint {
     pub(super) fn of(
         gathered: &Gathered,
         announcements: &Announcements,
@@ -69,7 +69,7 @@ impl WishPrint {
         let access = access.as_ref().ok().and_then(Option::as_ref);
         let cloud = access.map(Access::key);
         let group = gathered.identity.as_ref().map(|identity| &identity.group);
-        let place = cloud.as_ref().zip(group).map(|(cloud, group)| Place::of(cloud, group));
+        let place = cloud.as_ref().zip(group).map(|(cloud, group)| GroupKey::of(cloud, group));
         let leaving = |machine: &&Arc<FooMachine>| machine.metadata.deletion_timestamp.is_some();
         Self {
             generations: (

@@ -7,7 +7,7 @@ use super::inputs::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
 use super::output::{Error, instance_details};
 use super::pass::{Observation, Pass, Remainder};
-use super::pools::{Access, LONGEST_BACKLOG, Pools, WishPrint};
+use super::pools::{Access, InputFingerprint, LONGEST_BACKLOG, Pools};
 use super::state::{PoolState, Tenure};
 use super::tenure;
 use crate::backoff::jittered;
@@ -35,30 +35,30 @@ pub(super) struct Start {
     key: ObjectRef<FooMachinePool>,
     gathered: Gathered,
     access: Result<Option<Access>, Blocked>,
-    wish: WishPrint,
+    target: InputFingerprint,
     urgency: Urgency,
 }
 
 impl Reconciler for Pools {
     type Object = FooMachinePool;
     type Gathered = Start;
-    type Fingerprint = WishPrint;
+    type Fingerprint = InputFingerprint;
     type Error = Error;
 
     fn gather(&self, pool: Arc<FooMachinePool>) -> Start {
         let key = ObjectRef::from_obj(pool.as_ref());
         let gathered = self.caches.gather(pool);
         let access = self.access(&gathered);
-        let wish = WishPrint::of(&gathered, &self.context.announcements, &access);
-        Start { urgency: urgency(&gathered, &wish), key, gathered, access, wish }
+        let target = InputFingerprint::of(&gathered, &self.context.announcements, &access);
+        Start { urgency: urgency(&gathered, &target), key, gathered, access, target }
     }
 
-    fn fingerprint(&self, start: &Start) -> WishPrint {
-        start.wish.clone()
+    fn fingerprint(&self, start: &Start) -> InputFingerprint {
+        start.target.clone()
     }
 
     fn cloud(&self, start: &Start) -> Option<(CloudKey, Urgency)> {
-        Some((start.wish.cloud.clone()?, start.urgency))
+        Some((start.target.cloud.clone()?, start.urgency))
     }
 
     async fn pass(&self, start: Start) -> Result<Outcome, Error> {
@@ -167,10 +167,10 @@ impl Pools {
 }
 
 /// An instance that AWS takes back has two minutes, and one that waits in its hook is kept by heartbeats.
-fn urgency(gathered: &Gathered, wish: &WishPrint) -> Urgency {
+fn urgency(gathered: &Gathered, target: &InputFingerprint) -> Urgency {
     let waits =
         |machine: &Arc<FooMachine>| machine.status.as_ref().is_some_and(|status| status.drain_hook.is_some());
-    if wish.taken.is_empty() && !gathered.foo_machines.iter().any(waits) {
+    if target.taken.is_empty() && !gathered.foo_machines.iter().any(waits) {
         Urgency::Usual
     } else {
         Urgency::Urgent

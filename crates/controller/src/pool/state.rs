@@ -5,12 +5,12 @@ use super::act::repeats::Repeats;
 use super::act::terminate_together::Alone;
 use super::idle_check::IdleCheck;
 use super::reads::Reads;
-use crate::clouds::{CloudKey, CloudRegion, Place};
+use crate::clouds::{CloudKey, CloudRegion, GroupKey};
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_model::{GroupName, Timestamp};
 use foo_planner::desired::{Blocked, Identity};
-use foo_planner::observed::{Finalizer, Moves};
+use foo_planner::observed::{Finalizer, MoveBlock};
 use foo_planner::{Action, Memory};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ pub(super) enum Watching {
     /// Here; the cloud is kept in being by this.
     Here(Arc<CloudRegion>, GroupName),
     /// Nowhere while there are no credentials to watch it with; it was watched here before.
-    Left(Place),
+    Left(GroupKey),
 }
 
 /// Our last writes to the pool, as long as the cache shows it as it was before.
@@ -61,7 +61,7 @@ pub(super) struct Unconfirmed {
     /// We put our finalizer on it.
     pub(super) finalizer: Option<Finalizer>,
     /// We said that it must not be moved.
-    pub(super) moves: Option<Moves>,
+    pub(super) moves: Option<MoveBlock>,
 }
 
 /// What came of our own calls of AWS, as far as a later pass has to know.
@@ -105,7 +105,7 @@ type Waiting = Vec<ObjectRef<FooMachinePool>>;
 #[derive(Default)]
 pub(super) struct States {
     pools: Mutex<HashMap<ObjectRef<FooMachinePool>, Arc<tokio::sync::Mutex<PoolState>>>>,
-    groups: Mutex<HashMap<Place, Waiting>>,
+    groups: Mutex<HashMap<GroupKey, Waiting>>,
 }
 
 impl States {
@@ -127,13 +127,13 @@ impl States {
     /// The pools that wait for news of a group.
     pub(super) fn pools_of(&self, cloud: &CloudKey, group: &GroupName) -> Vec<ObjectRef<FooMachinePool>> {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.get(&Place::of(cloud, group)).cloned().unwrap_or_default()
+        groups.get(&GroupKey::of(cloud, group)).cloned().unwrap_or_default()
     }
 
     /// From now on the group is watched for this pool, too.
     pub(super) fn watch(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let pools = groups.entry(Place::of(&region.key, group)).or_default();
+        let pools = groups.entry(GroupKey::of(&region.key, group)).or_default();
         if !pools.contains(pool) {
             pools.push(pool.clone());
         }
@@ -144,7 +144,7 @@ impl States {
     /// The group is not watched for this pool any more, and with the last pool not at all.
     pub(super) fn lets_go(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Place::of(&region.key, group);
+        let place = GroupKey::of(&region.key, group);
         if let Some(pools) = groups.get_mut(&place) {
             pools.retain(|of| of != pool);
             if !pools.is_empty() {
@@ -188,7 +188,7 @@ impl Unconfirmed {
     }
 
     /// Whether the pool says that it must not be moved.
-    pub(super) fn moves(&mut self, shown: Moves) -> Moves {
+    pub(super) fn moves(&mut self, shown: MoveBlock) -> MoveBlock {
         newer(&mut self.moves, shown)
     }
 }
@@ -218,6 +218,6 @@ mod tests {
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Absent, "somebody took it off since");
-        assert_eq!(unconfirmed.moves(Moves::Free), Moves::Free);
+        assert_eq!(unconfirmed.moves(MoveBlock::Free), MoveBlock::Free);
     }
 }

@@ -85,7 +85,7 @@ impl Strangers {
 
     async fn tell(&self, machine: &FooMachine) -> Result<(), apply::Error> {
         let old = machine.status.clone().unwrap_or_default();
-        let ready = conditions::Wanted {
+        let ready = conditions::NewCondition {
             kind: "Ready".to_owned(),
             status: "False",
             reason: Reason::Unmanaged.into(),

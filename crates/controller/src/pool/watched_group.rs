@@ -2,7 +2,7 @@
 
 use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};
-use crate::clouds::{CloudRegion, Place};
+use crate::clouds::{CloudRegion, GroupKey};
 use foo_api::FooMachinePool;
 use foo_model::GroupName;
 use kube_runtime::reflector::ObjectRef;
@@ -24,7 +24,7 @@ impl Pools {
         if let Some(place) = self.stop_watching(key, state)
             && state.tenure == Tenure::Own
         {
-            self.context.announcements.moves(&place, &Place::of(&region.key, group));
+            self.context.announcements.moves(&place, &GroupKey::of(&region.key, group));
         }
         self.states.watch(key, region, group);
         state.watching = Watching::Here(Arc::clone(region), group.clone());
@@ -47,14 +47,14 @@ impl Pools {
 
     /// The pool's group is not looked at for it any more; where it was watched last. Without others who use it, its cloud is
     /// gone.
-    fn stop_watching(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) -> Option<Place> {
+    fn stop_watching(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) -> Option<GroupKey> {
         match std::mem::take(&mut state.watching) {
             Watching::Nowhere => None,
             Watching::Left(place) => Some(place),
             Watching::Here(region, group) => {
                 self.states.lets_go(key, &region, &group);
                 state.forget_what_was_seen();
-                Some(Place::of(&region.key, &group))
+                Some(GroupKey::of(&region.key, &group))
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::Context;
 use crate::harness::Harness;
 use crate::identities::identity_of;
 use crate::metrics::{Controller, Watched};
-use crate::watch::{Passing, Watch, Which, refs_of};
+use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
@@ -32,17 +32,17 @@ pub(super) struct Watches {
 impl Watches {
     /// Nothing is asked before they are polled.
     pub(super) fn of(context: &Context) -> Self {
-        let (but_status, every) = (Passing::AllButStatus, Passing::EveryVersion);
-        let labelled = Which::Labelled(names::CLUSTER_NAME_LABEL);
+        let (but_status, every) = (ChangeFilter::AllButStatus, ChangeFilter::EveryVersion);
+        let labelled = Scope::Labelled(names::CLUSTER_NAME_LABEL);
         Self {
-            pools: Watch::guarded(context, Watched::FooMachinePool, Which::Ours, but_status),
-            foo_machines: Watch::strict(context, Watched::FooMachine, Which::All, but_status),
-            foo_clusters: Watch::guarded(context, Watched::FooCluster, Which::All, every),
-            clusters: Watch::guarded(context, Watched::Cluster, Which::All, every),
-            machine_pools: Watch::guarded(context, Watched::MachinePool, Which::All, but_status),
-            machines: Watch::strict(context, Watched::Machine, Which::All, every),
+            pools: Watch::lenient(context, Watched::FooMachinePool, Scope::Ours, but_status),
+            foo_machines: Watch::strict(context, Watched::FooMachine, Scope::All, but_status),
+            foo_clusters: Watch::lenient(context, Watched::FooCluster, Scope::All, every),
+            clusters: Watch::lenient(context, Watched::Cluster, Scope::All, every),
+            machine_pools: Watch::lenient(context, Watched::MachinePool, Scope::All, but_status),
+            machines: Watch::strict(context, Watched::Machine, Scope::All, every),
             // Guarded: a pool whose Secret cannot be read says so itself.
-            secrets: Watch::guarded(context, Watched::Secret, labelled, every),
+            secrets: Watch::lenient(context, Watched::Secret, labelled, every),
         }
     }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Which changes of an object are passed on; deletions always are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passing {
+pub enum ChangeFilter {
     /// Changes of generation, finalizers, labels, annotations, owner references or the deletion time: of all but the
     /// status. For the kind that a controller writes the status of, lest it wake itself.
     AllButStatus,
@@ -45,13 +45,13 @@ pub(super) struct Changes<K: Resource<DynamicType = ()> + Clone + 'static> {
     writer: Writer<K>,
     by_name: ByName<K>,
     filling: Filling,
-    passing: Passing,
+    passing: ChangeFilter,
     seen: HashMap<ObjectRef<K>, u64>,
 }
 
 impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
     /// Of an empty cache, and when it is filled.
-    pub(super) fn new(writer: Writer<K>, passing: Passing) -> (Self, Filled) {
+    pub(super) fn new(writer: Writer<K>, passing: ChangeFilter) -> (Self, Filled) {
         let (filling, filled) = filled();
         (Self { writer, by_name: ByName::default(), filling, passing, seen: HashMap::new() }, filled)
     }
@@ -126,12 +126,12 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
     }
 }
 
-fn fingerprint<K: Resource<DynamicType = ()>>(object: &K, passing: Passing) -> u64 {
+fn fingerprint<K: Resource<DynamicType = ()>>(object: &K, passing: ChangeFilter) -> u64 {
     let mut hasher = DefaultHasher::new();
     object.uid().hash(&mut hasher);
     match passing {
-        Passing::EveryVersion => object.resource_version().hash(&mut hasher),
-        Passing::AllButStatus => {
+        ChangeFilter::EveryVersion => object.resource_version().hash(&mut hasher),
+        ChangeFilter::AllButStatus => {
             let metadata = object.meta();
             metadata.generation.hash(&mut hasher);
             metadata.finalizers.hash(&mut hasher);
@@ -163,7 +163,7 @@ mod tests {
         map
     }
 
-    fn changes(passing: Passing) -> Changes<ConfigMap> {
+    fn changes(passing: ChangeFilter) -> Changes<ConfigMap> {
         Changes::new(reflector::store().1, passing).0
     }
 
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_list_names_what_is_new_what_changed_and_what_vanished() {
-        let mut changes = changes(Passing::EveryVersion);
+        let mut changes = changes(ChangeFilter::EveryVersion);
         assert_eq!(list(&mut changes, vec![map("a", 1), map("b", 1), map("c", 1)]), ["a", "b", "c"]);
         assert_eq!(list(&mut changes, vec![map("a", 1), map("b", 2)]), ["b", "c"]);
         assert_eq!(list(&mut changes, vec![map("a", 1), map("b", 2)]), [""; 0]);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_new_status_alone_is_no_change_unless_it_is_an_input() {
-        for (passing, passed) in [(Passing::AllButStatus, 0), (Passing::EveryVersion, 1)] {
+        for (passing, passed) in [(ChangeFilter::AllButStatus, 0), (ChangeFilter::EveryVersion, 1)] {
             let mut changes = changes(passing);
             list(&mut changes, vec![map("a", 1)]);
             assert_eq!(changes.take(Event::Changed(map("a", 2))).len(), passed, "{passing:?}");
@@ -216,7 +216,7 @@ mod tests {
             },
         ];
         for (at, edit) in edits.into_iter().enumerate() {
-            let mut changes = changes(Passing::AllButStatus);
+            let mut changes = changes(ChangeFilter::AllButStatus);
             list(&mut changes, vec![map("a", 1)]);
             let mut edited = map("a", 2);
             edit(&mut edited);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_deletion_is_always_named_and_so_is_the_successor() {
-        let mut changes = changes(Passing::AllButStatus);
+        let mut changes = changes(ChangeFilter::AllButStatus);
         list(&mut changes, vec![map("a", 1)]);
         assert_eq!(names(&changes.take(Event::Deleted(map("a", 1)))), ["a"]);
         assert_eq!(names(&changes.take(Event::Changed(map("a", 1)))), ["a"]);
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_is_found_by_name_is_what_the_cache_holds() {
-        let mut changes = changes(Passing::AllButStatus);
+        let mut changes = changes(ChangeFilter::AllButStatus);
         let by_name = changes.by_name();
         let found = |head: &str| names(&by_name.beginning_with("", head, |_| true));
         list(&mut changes, vec![map("p-1", 1), map("p-2", 1), map("q-1", 1)]);
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_object_that_cannot_be_read_any_more_leaves_the_cache() {
-        let mut changes = changes(Passing::AllButStatus);
+        let mut changes = changes(ChangeFilter::AllButStatus);
         list(&mut changes, vec![map("a", 1)]);
         let store = changes.writer.as_reader();
         assert_eq!(names(&changes.take(Event::Gone(Box::new(map("a", 2).metadata)))), ["a"]);

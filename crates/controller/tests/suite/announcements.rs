@@ -139,7 +139,7 @@ async fn an_event_finds_its_pool_among_several_clouds_of_a_region() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_drain_of_more_than_two_minutes_is_cut_short_by_aws_and_the_pool_ends_at_its_wish() {
+async fn a_drain_of_more_than_two_minutes_is_cut_short_by_aws_and_the_pool_ends_at_its_target() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(3).await;
     world.drains_take(Duration::from_mins(10));

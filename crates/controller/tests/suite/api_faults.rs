@@ -76,13 +76,13 @@ async fn check_held(kind: &str) {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_secs(20));
-    for wish in [5, 2, 4] {
+    for target in [5, 2, 4] {
         let hold = world.server.watches().kind(kind).client(MANAGER).hold();
-        pool.scales_to(wish);
+        pool.scales_to(target);
         world.waits(Duration::from_secs(100)).await;
         hold.release();
         world.settles().await;
-        pool.is_of(usize::try_from(wish).unwrap());
+        pool.is_of(usize::try_from(target).unwrap());
     }
 }
 
@@ -94,7 +94,7 @@ async fn an_old_world_misleads_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wish_that_came_back_while_machines_were_unseen_costs_no_instance() {
+async fn a_target_that_came_back_while_machines_were_unseen_costs_no_instance() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     let before = pool.instances();
@@ -116,13 +116,13 @@ async fn watches_that_expire_are_begun_anew() {
     world.server.watches().client(MANAGER).expire();
     world.waits(Duration::from_mins(2)).await;
     assert_eq!(world.server.resource_version(), version, "a list anew is no news");
-    for wish in [4, 1] {
-        pool.scales_to(wish);
+    for target in [4, 1] {
+        pool.scales_to(target);
         world.waits(Duration::from_secs(1)).await;
         world.server.compact();
         world.server.watches().client(MANAGER).expire();
         world.settles().await;
-        pool.is_of(usize::try_from(wish).unwrap());
+        pool.is_of(usize::try_from(target).unwrap());
     }
 }
 

@@ -115,13 +115,14 @@ async fn a_throttled_account_never_delays_the_pools_of_another() {
     world.settles().await;
     throttled.add_fault(FaultRule::on_everything(Fault::Throttled));
     let (mut under_way, mut samples) = (0, 0);
-    for wish in 2..8 {
+    for target in 2..8 {
         for pool in &slow {
-            pool.scales_to(wish);
+            pool.scales_to(target);
         }
         world.waits(Duration::from_secs(5)).await;
-        quick.scales_to(wish);
-        let asked = || quick.group().is_some_and(|group| group.sizes.desired == u32::try_from(wish).unwrap());
+        quick.scales_to(target);
+        let asked =
+            || quick.group().is_some_and(|group| group.sizes.desired == u32::try_from(target).unwrap());
         let began = Instant::now();
         world.until("it is asked for", asked).await;
         assert!(began.elapsed() <= Duration::from_secs(2), "{:?}", began.elapsed());

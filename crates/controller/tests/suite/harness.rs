@@ -8,7 +8,7 @@ use foo_controller::credentials::{Credentials, Keys, Source};
 use foo_controller::harness::{ForAll, Harness, Outcome, ReconcileAll, Reconciler, Urgency};
 use foo_controller::metrics::{Controller, PassResult, Task, Watched};
 use foo_controller::queue::Action;
-use foo_controller::watch::{Passing, Watch, Which};
+use foo_controller::watch::{ChangeFilter, Scope, Watch};
 use foo_simulator::DEFAULT_REGION;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
@@ -90,8 +90,9 @@ async fn run(
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
     // Metrics have no label for ConfigMaps, and no other controller runs here.
-    let own = Watch::<ConfigMap>::guarded(&context, Watched::FooCluster, Which::All, Passing::EveryVersion);
-    let secrets = Watch::<Secret>::guarded(&context, Watched::Secret, Which::All, Passing::EveryVersion);
+    let own =
+        Watch::<ConfigMap>::lenient(&context, Watched::FooCluster, Scope::All, ChangeFilter::EveryVersion);
+    let secrets = Watch::<Secret>::lenient(&context, Watched::Secret, Scope::All, ChangeFilter::EveryVersion);
     Harness::new(&context, Controller::Cluster, own)
         .watches(secrets, |secret| Some(ObjectRef::new(&secret.name_any()).within(NS)))
         .reconciles_on(others)
@@ -408,8 +409,9 @@ async fn a_pass_over_everything_waits_for_what_it_needs_and_has_a_deadline_too()
     world.kills_the_manager();
     let (context, seen) = (world.context(), Arc::new(Mutex::new(Vec::new())));
     world.server.inject(Fault::delay(40 * SECOND).on(Verb::List).kind("Secret"));
-    let own = Watch::<ConfigMap>::guarded(&context, Watched::FooCluster, Which::All, Passing::EveryVersion);
-    let secrets = Watch::<Secret>::guarded(&context, Watched::Secret, Which::All, Passing::EveryVersion);
+    let own =
+        Watch::<ConfigMap>::lenient(&context, Watched::FooCluster, Scope::All, ChangeFilter::EveryVersion);
+    let secrets = Watch::<Secret>::lenient(&context, Watched::Secret, Scope::All, ChangeFilter::EveryVersion);
     let inventory = Inventory { config_maps: own.store.clone(), seen: Arc::clone(&seen) };
     let controller = ForAll::new(&context, Task::Identities).watches(own).needs(secrets);
     let _running = tokio::spawn(controller.run(inventory, std::future::pending()));

@@ -144,7 +144,7 @@ async fn a_bad_image_halts_and_new_instances_get_the_image_before() {
     let images: Vec<String> =
         newer.filter_map(|id| world.region.instance(&id)).map(|it| it.image.to_string()).collect();
     assert_eq!(images.iter().filter(|image| *image == IMAGE_X86_64_NEWER).count(), 1, "{images:?}");
-    // What the user wishes next is tried.
+    // What the user requests next is tried.
     pool.wants_image(IMAGE_X86_64);
     world.settles().await;
     let record = pool.object().annotations().get(QUARANTINE_ANNOTATION).cloned().unwrap();
@@ -370,7 +370,7 @@ async fn tags_roll_nothing() {
 
 /// What CAPA loops on: orders of lists, defaults that AWS fills in, tags of others, names for ids.
 #[tokio::test(start_paused = true)]
-async fn what_aws_echoes_is_what_was_wished() {
+async fn what_aws_echoes_is_what_was_wanted() {
     type Change = fn(&mut FooMachinePoolSpec);
     let specs: [Change; 6] = [
         |_| {},

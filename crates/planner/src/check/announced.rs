@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use crate::desired::{Goal, Rebalance};
-use foo_model::signal::{ADVICE_HOLDS, COOL_DOWN};
+use foo_model::signal::{ADVICE_VALID_FOR, COOLDOWN};
 use foo_model::{MachineName, Signal, SignalKind, count};
 
 /// What is announced about its instance, while that matters.
@@ -27,10 +27,10 @@ pub(super) fn may_be_replaced(facts: &Facts<'_>, name: &MachineName) -> bool {
     let id = facts.claim_of(name).map(|claim| &claim.instance);
     let in_round =
         facts.memory.round.as_ref().zip(id).is_some_and(|(round, id)| round.instances.contains(id));
-    let rested = facts.memory.rebalanced_at.is_none_or(|at| at.until(now) >= COOL_DOWN)
-        && facts.observed.settled_from.until(now) >= COOL_DOWN;
+    let rested = facts.memory.rebalanced_at.is_none_or(|at| at.until(now) >= COOLDOWN)
+        && facts.observed.size_decisions_from.until(now) >= COOLDOWN;
     let advice = announced(facts, name, SignalKind::Rebalance);
-    let fresh = advice.is_some_and(|signal| signal.at.until(now) < ADVICE_HOLDS);
+    let fresh = advice.is_some_and(|signal| signal.at.until(now) < ADVICE_VALID_FOR);
     let follows = facts.desired.interruption.rebalance == Rebalance::Replace;
     follows && (rested || in_round) && fresh
 }

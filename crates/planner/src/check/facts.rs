@@ -4,8 +4,8 @@ use crate::Plan;
 use crate::action::{Action, GroupAction, InstanceAction, MachineAction};
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
-use crate::observed::{Finalizer, Observed, Stray};
-use foo_model::hook::{LAST_MOMENTS, LONGEST_WAIT};
+use crate::observed::{Ec2State, Finalizer, Observed};
+use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, LONGEST_WAIT};
 use foo_model::names::{self, TAG_INSTALLATION};
 use foo_model::{
     Decrement, FooMachine, Group, Instance, InstanceId, LifecycleState, Machine, MachineName, RemovalMark,
@@ -112,10 +112,12 @@ impl<'a> Facts<'a> {
         let drained = claim.is_some_and(|claim| {
             claim.deletion.is_deleting() && self.machines.get(&name).is_none_or(|machine| machine.lets_go())
         });
-        let since =
-            claim.and_then(|claim| claim.held_since).or_else(|| Some(self.memory.holds.get(id)?.since));
-        let out_of_time = since
-            .is_some_and(|since| since.until(self.observed.now) >= LONGEST_WAIT.saturating_sub(LAST_MOMENTS));
+        let since = claim
+            .and_then(|claim| claim.hook_waiting_since)
+            .or_else(|| Some(self.memory.hook_waits.get(id)?.since));
+        let out_of_time = since.is_some_and(|since| {
+            since.until(self.observed.now) >= LONGEST_WAIT.saturating_sub(COMPLETE_BEFORE_DEADLINE)
+        });
         no_machine || drained || out_of_time
     }
 
@@ -161,7 +163,7 @@ impl<'a> Facts<'a> {
 
     /// EC2 says that it is gone, or has not known it for long.
     fn says_gone(&self, id: &InstanceId) -> bool {
-        self.observed.strays.get(id).is_some_and(|word| word.believed() == Stray::Gone)
+        self.observed.ec2_states.get(id).is_some_and(|word| word.believed() == Ec2State::Gone)
     }
 
     pub(super) fn is_marked(&self, name: &MachineName) -> bool {
@@ -170,7 +172,7 @@ impl<'a> Facts<'a> {
 
     /// The group is somebody else's.
     fn group_is_foreign(&self) -> bool {
-        self.group.is_some_and(|group| !self.desired.identity.holds(&group.tags))
+        self.group.is_some_and(|group| !self.desired.identity.may_manage(&group.tags))
     }
 
     /// Another management cluster has this pool's group, and so its template.
@@ -193,7 +195,7 @@ impl<'a> Facts<'a> {
         let Some(foo_machine) = self.foo_machines.get(name) else { return false };
         let abandoned = self.desired.goal == Goal::Remove && self.group_is_foreign();
         match self.desired.goal {
-            Goal::LetGo => true,
+            Goal::Orphan => true,
             Goal::Run | Goal::Remove => {
                 let gone = self.is_gone(foo_machine) && !self.machine_lives(name);
                 foo_machine.deletion.is_deleting() && (abandoned || gone)
@@ -209,7 +211,7 @@ impl<'a> Facts<'a> {
             });
         let group_left = !self.group_is_absent() && !self.group_is_foreign();
         match self.desired.goal {
-            Goal::LetGo => true,
+            Goal::Orphan => true,
             Goal::Run => false,
             Goal::Remove => {
                 self.observed.finalizer == Finalizer::Present
@@ -226,10 +228,12 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
     match action {
         Action::Instance(InstanceAction::TerminateInstance { .. }) => true,
         Action::Group(GroupAction::UpdateGroup { change, .. }) => change.desired.is_some(),
-        Action::Machine(MachineAction::DeleteMachine { only_if, .. }) => *only_if != super::OnlyIf::SameUid,
+        Action::Machine(MachineAction::DeleteMachine { only_if, .. }) => {
+            *only_if != super::Precondition::SameUid
+        }
         Action::Instance(InstanceAction::ProtectInstances { .. })
         | Action::Group(
-            // How large a new group may be follows from the wish alone.
+            // How large a new group may be follows from the desired replicas alone.
             GroupAction::CreateGroup(_)
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }

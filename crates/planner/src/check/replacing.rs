@@ -3,8 +3,8 @@
 use super::announced::{ends_now, retires};
 use super::facts::Facts;
 use super::rule::{Found, Violation};
-use super::sizes::{staying_instances, wish};
-use crate::action::{Action, GroupAction, MachineAction, OnlyIf};
+use super::sizes::{staying_instances, target};
+use crate::action::{Action, GroupAction, MachineAction, Precondition};
 use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{
@@ -122,17 +122,17 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
         })
         .collect();
     let replaced = |action: &Action| match action {
-        Action::Machine(MachineAction::DeleteMachine { name, only_if: OnlyIf::SameUid, .. }) => {
+        Action::Machine(MachineAction::DeleteMachine { name, only_if: Precondition::SameUid, .. }) => {
             let theirs = facts.is_lost(name) || is_sick(facts, name) || ends_now(facts, name);
             !theirs && serves(facts, name)
         }
         _ => false,
     };
     let Some(group) = facts.group.filter(|_| facts.actions.iter().any(replaced)) else { return };
-    let wish = wish(facts, group.sizes.desired);
-    let floor = wish.saturating_sub(facts.desired.rollout.unavailable(wish));
+    let target = target(facts, group.sizes.desired);
+    let floor = target.saturating_sub(facts.desired.rollout.unavailable(target));
     // What retires goes before its replacement comes where none can come first: one at a time.
-    let yields = going.iter().any(|name| retires(facts, name)) && floor == wish;
+    let yields = going.iter().any(|name| retires(facts, name)) && floor == target;
     let floor = floor.saturating_sub(u32::from(yields));
     let left = staying_instances(facts, group)
         .map(|instance| facts.machine_of(&instance.id))

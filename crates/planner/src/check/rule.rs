@@ -53,22 +53,22 @@ pub enum Violation {
     /// A move is allowed although nobody has looked for the group.
     MovesFreedUnseen,
     /// One plan ends an instance twice.
-    EndedTwice {
+    TerminatedTwice {
         /// The instance.
         id: InstanceId,
     },
     /// An instance is ended that was ended a moment ago.
-    EndedLately {
+    TerminatedLately {
         /// The instance.
         id: InstanceId,
     },
     /// An instance is ended that Cluster API has not released.
-    EndedUnreleased {
+    TerminatedUndrained {
         /// The instance.
         id: InstanceId,
     },
     /// An instance is ended that is not in the group, or leaving it.
-    EndedAbsent {
+    TerminatedMissing {
         /// The instance.
         id: InstanceId,
     },
@@ -124,12 +124,12 @@ pub enum Violation {
         /// The action.
         action: ActionKind,
     },
-    /// A group is created with more instances than wished for.
+    /// A group is created with more instances than desired.
     CreatedTooLarge {
         /// Its desired capacity.
         desired: u32,
-        /// The wish.
-        wish: u32,
+        /// The desired replicas.
+        target: u32,
     },
     /// Desired capacity is written though somebody else manages it.
     ExternalSizeWritten,
@@ -154,16 +154,16 @@ pub enum Violation {
         /// Instances that exist.
         existing: u32,
     },
-    /// An end lowers desired capacity below the wish.
-    EndLowersBelowWish {
+    /// An end lowers desired capacity below the desired replicas.
+    TerminationLowersBelowDesired {
         /// The instance.
         id: InstanceId,
         /// What it becomes.
         after: u32,
-        /// The wish.
-        wish: u32,
+        /// The desired replicas.
+        target: u32,
     },
-    /// Desired capacity is raised above wish, surge and what AWS takes back.
+    /// Desired capacity is raised above target, surge and what AWS takes back.
     RaisedAboveLimit {
         /// What it becomes.
         after: u32,
@@ -177,14 +177,14 @@ pub enum Violation {
         /// The ceiling.
         ceiling: u32,
     },
-    /// A Machine goes on the condition of another wish than the one there is.
-    DeletedForAnotherWish {
+    /// A Machine goes on the condition of another target than the one there is.
+    DeletedForOtherReplicas {
         /// The Machine.
         machine: MachineName,
-        /// The wish that the action names.
+        /// The desired replicas that the action names.
         told: u32,
-        /// The wish.
-        wish: u32,
+        /// The desired replicas.
+        target: u32,
     },
     /// More marked Machines go than are too many, launched or not.
     TooManyMarkedGo {
@@ -225,8 +225,8 @@ pub enum Rule {
     DeletesOnlyWithCause,
     /// I2: desired capacity is never written below the number of instances that exist.
     DesiredCoversExisting,
-    /// I4: raising desired capacity stays within wish plus surge plus what AWS takes back, and within the ceiling.
-    RaisesWithinWish,
+    /// I4: raising desired capacity stays within target plus surge plus what AWS takes back, and within the ceiling.
+    RaisesWithinDesired,
     /// I7: a mark without an excess removes nothing, and no more Machines go than are too many.
     VictimsWithinExcess,
     /// I12: what lacks our ownership tags is never changed.
@@ -256,7 +256,7 @@ impl Rule {
         Self::EndsOnlyReleased,
         Self::DeletesOnlyWithCause,
         Self::DesiredCoversExisting,
-        Self::RaisesWithinWish,
+        Self::RaisesWithinDesired,
         Self::VictimsWithinExcess,
         Self::OwnOnly,
         Self::HandsOff,
@@ -275,7 +275,7 @@ impl Rule {
             Self::EndsOnlyReleased => "ends-only-released",
             Self::DeletesOnlyWithCause => "deletes-only-with-cause",
             Self::DesiredCoversExisting => "desired-covers-existing",
-            Self::RaisesWithinWish => "raises-within-wish",
+            Self::RaisesWithinDesired => "raises-within-target",
             Self::VictimsWithinExcess => "victims-within-excess",
             Self::OwnOnly => "own-only",
             Self::HandsOff => "hands-off",
@@ -303,10 +303,10 @@ impl Violation {
             Self::WithoutFinalizer { .. } | Self::WhileMovable { .. } | Self::MovesFreedUnseen => {
                 Rule::FinalizerFirst
             }
-            Self::EndedTwice { .. }
-            | Self::EndedLately { .. }
-            | Self::EndedUnreleased { .. }
-            | Self::EndedAbsent { .. }
+            Self::TerminatedTwice { .. }
+            | Self::TerminatedLately { .. }
+            | Self::TerminatedUndrained { .. }
+            | Self::TerminatedMissing { .. }
             | Self::ExcludedAlive { .. } => Rule::EndsOnlyReleased,
             Self::DeletedTwice { .. }
             | Self::DeletedAbsent { .. }
@@ -319,12 +319,12 @@ impl Violation {
             Self::BeforeSettled { .. } => Rule::SettledFirst,
             Self::CreatedTooLarge { .. }
             | Self::RaisedAboveLimit { .. }
-            | Self::RaisedAboveCeiling { .. } => Rule::RaisesWithinWish,
+            | Self::RaisedAboveCeiling { .. } => Rule::RaisesWithinDesired,
             Self::ExternalSizeWritten | Self::ExternalSizeLowered { .. } => Rule::ExternalSize,
             Self::LoweredBelowExisting { .. }
             | Self::WrittenBelowExisting { .. }
-            | Self::EndLowersBelowWish { .. } => Rule::DesiredCoversExisting,
-            Self::DeletedForAnotherWish { .. } | Self::TooManyMarkedGo { .. } | Self::TooManyGo { .. } => {
+            | Self::TerminationLowersBelowDesired { .. } => Rule::DesiredCoversExisting,
+            Self::DeletedForOtherReplicas { .. } | Self::TooManyMarkedGo { .. } | Self::TooManyGo { .. } => {
                 Rule::VictimsWithinExcess
             }
             Self::TooFewAvailable { .. } => Rule::StaysAvailable,
@@ -350,10 +350,10 @@ impl fmt::Display for Violation {
             Self::WithoutFinalizer { action } => write!(f, "{action} without our finalizer"),
             Self::WhileMovable { action } => write!(f, "{action} while the pool may be moved"),
             Self::MovesFreedUnseen => f.write_str("moves are allowed although the group was not read"),
-            Self::EndedTwice { id } => write!(f, "{id} is terminated twice in one plan"),
-            Self::EndedLately { id } => write!(f, "{id} was terminated a moment ago"),
-            Self::EndedUnreleased { id } => write!(f, "{id} is terminated before its Machine is drained"),
-            Self::EndedAbsent { id } => write!(f, "{id} does not exist, or is terminating already"),
+            Self::TerminatedTwice { id } => write!(f, "{id} is terminated twice in one plan"),
+            Self::TerminatedLately { id } => write!(f, "{id} was terminated a moment ago"),
+            Self::TerminatedUndrained { id } => write!(f, "{id} is terminated before its Machine is drained"),
+            Self::TerminatedMissing { id } => write!(f, "{id} does not exist, or is terminating already"),
             Self::ExcludedAlive { machine } => {
                 write!(f, "Machine {machine} is excluded from draining although its instance may exist")
             }
@@ -377,8 +377,8 @@ impl fmt::Display for Violation {
                 f.write_str("the pool's finalizer is removed while something of it may exist")
             }
             Self::BeforeSettled { action } => write!(f, "{action} before the pool is settled"),
-            Self::CreatedTooLarge { desired, wish } => {
-                write!(f, "a group is created with {desired} instances, {wish} are desired")
+            Self::CreatedTooLarge { desired, target } => {
+                write!(f, "a group is created with {desired} instances, {target} are desired")
             }
             Self::ExternalSizeWritten => {
                 f.write_str("desired capacity is set although an external autoscaler manages it")
@@ -395,8 +395,8 @@ impl fmt::Display for Violation {
             Self::WrittenBelowExisting { written, existing } => {
                 write!(f, "desired capacity is set to {written}, {existing} instances exist")
             }
-            Self::EndLowersBelowWish { id, after, wish } => {
-                write!(f, "terminating {id} lowers desired capacity to {after}, {wish} are desired")
+            Self::TerminationLowersBelowDesired { id, after, target } => {
+                write!(f, "terminating {id} lowers desired capacity to {after}, {target} are desired")
             }
             Self::RaisedAboveLimit { after, limit } => {
                 write!(f, "desired capacity is raised to {after}, at most {limit} make sense")
@@ -404,8 +404,8 @@ impl fmt::Display for Violation {
             Self::RaisedAboveCeiling { after, ceiling } => {
                 write!(f, "desired capacity is raised to {after}, above the maximum {ceiling}")
             }
-            Self::DeletedForAnotherWish { machine, told, wish } => {
-                write!(f, "Machine {machine} is deleted for {told} replicas, {wish} are requested")
+            Self::DeletedForOtherReplicas { machine, told, target } => {
+                write!(f, "Machine {machine} is deleted for {told} replicas, {target} are requested")
             }
             Self::TooManyMarkedGo { going, excess } => {
                 write!(f, "{going} marked Machines are deleted, {excess} are too many")

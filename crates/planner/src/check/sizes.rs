@@ -3,7 +3,7 @@
 use super::announced;
 use super::facts::{Facts, depends_on_size, desired_after};
 use super::rule::{Found, Violation};
-use crate::action::{Action, GroupAction, InstanceAction, MachineAction, OnlyIf};
+use crate::action::{Action, GroupAction, InstanceAction, MachineAction, Precondition};
 use crate::desired::{Goal, Size};
 use crate::memory::EFFECT_DEADLINE;
 use foo_model::{Group, Instance, InstanceId, count};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     settled_first(facts, found);
-    created_within_wish(facts, found);
+    created_within_target(facts, found);
     if let Some(group) = facts.group {
         walk(facts, group, found);
         victims_within_excess(facts, group, found);
@@ -19,18 +19,18 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
 }
 
 fn settled_first(facts: &Facts<'_>, found: &mut Found) {
-    let settled = facts.observed.now >= facts.observed.settled_from && facts.is_fresh();
+    let settled = facts.observed.now >= facts.observed.size_decisions_from && facts.is_fresh();
     for action in facts.actions.iter().filter(|action| depends_on_size(action)) {
         found.check(settled, || Violation::BeforeSettled { action: action.kind() });
     }
 }
 
-fn created_within_wish(facts: &Facts<'_>, found: &mut Found) {
+fn created_within_target(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         let Action::Group(GroupAction::CreateGroup(group)) = action else { continue };
-        let wish = wish(facts, 0);
+        let target = target(facts, 0);
         let desired = group.desired.unwrap_or(0);
-        found.check(desired <= wish, || Violation::CreatedTooLarge { desired, wish });
+        found.check(desired <= target, || Violation::CreatedTooLarge { desired, target });
     }
 }
 
@@ -60,12 +60,12 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
         if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
             let counts = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());
             existing = existing.saturating_sub(u32::from(counts));
-            let wished =
-                if facts.desired.goal == Goal::Remove || external { 0 } else { wish(facts, desired) };
-            found.check(after == desired || after >= wished, || Violation::EndLowersBelowWish {
+            let wanted =
+                if facts.desired.goal == Goal::Remove || external { 0 } else { target(facts, desired) };
+            found.check(after == desired || after >= wanted, || Violation::TerminationLowersBelowDesired {
                 id: id.clone(),
                 after,
-                wish: wished,
+                target: wanted,
             });
             found.check(after == desired || !external || facts.desired.goal == Goal::Remove, || {
                 Violation::ExternalSizeLowered { id: id.clone() }
@@ -77,8 +77,8 @@ fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
 
 fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
     let Size::Replicas { ceiling, .. } = facts.desired.size else { return };
-    let limit = wish(facts, 0)
-        .saturating_add(facts.desired.rollout.max_surge.up(wish(facts, 0)))
+    let limit = target(facts, 0)
+        .saturating_add(facts.desired.rollout.max_surge.up(target(facts, 0)))
         .saturating_add(announced::taken_back(facts))
         .max(existing);
     found.check(after <= limit && facts.desired.goal == Goal::Run, || Violation::RaisedAboveLimit {
@@ -98,31 +98,31 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     for action in facts.actions {
         let Action::Machine(MachineAction::DeleteMachine { only_if, name, .. }) = action else { continue };
         let told = match only_if {
-            OnlyIf::SameUid => continue,
-            OnlyIf::StillMarked { wish } => {
+            Precondition::SameUid => continue,
+            Precondition::StillMarkedForDeletion { replicas: target } => {
                 marked += 1;
-                *wish
+                *target
             }
-            OnlyIf::WishAtMost { wish } => {
+            Precondition::ReplicasAtMost { replicas: target } => {
                 unmarked += 1;
-                *wish
+                *target
             }
         };
         let written = match facts.desired.size {
             Size::Replicas { wanted, .. } => wanted,
-            Size::External { .. } | Size::Unknown => wish(facts, group.sizes.desired),
+            Size::External { .. } | Size::Unknown => target(facts, group.sizes.desired),
         };
-        found.check(told == written, || Violation::DeletedForAnotherWish {
+        found.check(told == written, || Violation::DeletedForOtherReplicas {
             machine: name.clone(),
             told,
-            wish: written,
+            target: written,
         });
     }
-    let wish = wish(facts, group.sizes.desired);
+    let target = target(facts, group.sizes.desired);
     let staying = staying(facts, group);
-    let launched = staying.saturating_sub(wish);
+    let launched = staying.saturating_sub(target);
     let unlaunched = group.sizes.desired.saturating_sub(existing(facts, group));
-    let asked = staying.saturating_add(unlaunched).saturating_sub(wish);
+    let asked = staying.saturating_add(unlaunched).saturating_sub(target);
     found.check(marked <= asked, || Violation::TooManyMarkedGo { going: marked, excess: asked });
     found.check(unmarked == 0 || marked + unmarked <= launched, || Violation::TooManyGo {
         going: marked + unmarked,
@@ -130,8 +130,8 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     });
 }
 
-/// The wish; `desired` is it when somebody else decides.
-pub(super) fn wish(facts: &Facts<'_>, desired: u32) -> u32 {
+/// The desired replicas; `desired` is it when somebody else decides.
+pub(super) fn target(facts: &Facts<'_>, desired: u32) -> u32 {
     match facts.desired.size {
         Size::Replicas { wanted, ceiling } => ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
         Size::External { .. } | Size::Unknown => {

@@ -26,7 +26,7 @@ pub struct Desired {
     /// What new instances are made of.
     pub template: Wanted<Template>,
     /// Settings of the group itself.
-    pub group: GroupWish,
+    pub group: GroupConfig,
     /// Rules of scaling in.
     pub scale_in: ScaleIn,
     /// Rules of replacing what is outdated.
@@ -67,7 +67,7 @@ pub enum Goal {
     Remove,
     /// It was moved to another management cluster (`clusterctl.cluster.x-k8s.io/delete-for-move`): let go of
     /// everything, touch nothing in AWS.
-    LetGo,
+    Orphan,
 }
 
 /// Who paused.
@@ -89,7 +89,7 @@ pub struct Blocked {
     pub message: String,
 }
 
-/// A part of the wish that can be unusable without the rest being so.
+/// A part of the desired replicas that can be unusable without the rest being so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wanted<T> {
     /// Usable.
@@ -138,7 +138,7 @@ pub struct Template {
 
 /// Wanted settings of the group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupWish {
+pub struct GroupConfig {
     /// Subnets.
     pub subnets: Wanted<BTreeSet<SubnetId>>,
     /// The mix of types, if the pool has one.
@@ -154,7 +154,7 @@ pub struct ScaleIn {
     pub policy: VictimPolicy,
     /// How many Machines may be draining at once by our own choice; at least 1. Marked Machines are not held back.
     pub max_concurrent_drains: u32,
-    /// How long the wish must have been as low as it is, and no launch have failed to come, before unmarked Machines with
+    /// How long the desired replicas must have been as low as it is, and no launch have failed to come, before unmarked Machines with
     /// a registered Node are taken for it.
     pub stabilization: Seconds,
 }
@@ -173,10 +173,10 @@ pub enum VictimPolicy {
 pub struct Rollout {
     /// Who replaces it.
     pub strategy: Strategy,
-    /// How many instances beyond the wish replacements may come in advance; shares are rounded up.
-    pub max_surge: Share,
-    /// How many instances fewer than the wish may be available because of us; shares are rounded down.
-    pub max_unavailable: Share,
+    /// How many instances beyond the desired replicas replacements may come in advance; shares are rounded up.
+    pub max_surge: IntOrPercent,
+    /// How many instances fewer than the desired replicas may be available because of us; shares are rounded down.
+    pub max_unavailable: IntOrPercent,
     /// How long a Node must have been Ready before its new instance counts as available.
     pub min_ready: Seconds,
     /// How long a new instance may take until it is available.
@@ -205,16 +205,16 @@ pub enum OnFailure {
     Rollback,
 }
 
-/// A number of instances, or a share of the wish in percent.
+/// A number of instances, or a share of the desired replicas in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Share {
+pub enum IntOrPercent {
     /// So many.
     Count(u32),
     /// So many of a hundred.
     Percent(u32),
 }
 
-impl Share {
+impl IntOrPercent {
     /// Of so many, rounded up.
     pub fn up(self, of: u32) -> u32 {
         self.of(of, u64::div_ceil)
@@ -238,8 +238,8 @@ impl Share {
 impl Rollout {
     /// How many of so many instances may be unavailable because of us. With no surge either nothing could ever be
     /// replaced, so it is one then, as in Deployments.
-    pub fn unavailable(&self, wish: u32) -> u32 {
-        match (self.max_unavailable.down(wish), self.max_surge.up(wish)) {
+    pub fn unavailable(&self, target: u32) -> u32 {
+        match (self.max_unavailable.down(target), self.max_surge.up(target)) {
             (0, 0) => 1,
             (unavailable, _) => unavailable,
         }
@@ -252,9 +252,9 @@ pub struct Remediation {
     /// Whether it is done at all.
     pub enabled: bool,
     /// How many are replaced at once; shares are rounded up, and one always may be.
-    pub max_in_flight: Share,
+    pub max_in_flight: IntOrPercent,
     /// With more sick ones than this nothing is done: the cause lies elsewhere. Shares are rounded up.
-    pub unhealthy_limit: Share,
+    pub unhealthy_limit: IntOrPercent,
     /// How long a Node may take to join; `None`: for ever.
     pub join_timeout: Option<Seconds>,
 }
@@ -309,14 +309,14 @@ impl Identity {
 
     /// Whether a group with these tags may be changed: it is this pool's, and no other management cluster's (invariant I12). One
     /// that names none was made before groups did.
-    pub fn holds(&self, tags: &BTreeMap<String, String>) -> bool {
+    pub fn may_manage(&self, tags: &BTreeMap<String, String>) -> bool {
         self.owns(tags)
             && self.other_installation(tags).is_none_or(|other| Some(other) == self.adopt_from.as_deref())
     }
 
     /// Whether a group with these tags is another management cluster's by now, and shall become this one's.
     pub fn adopts(&self, tags: &BTreeMap<String, String>) -> bool {
-        self.holds(tags) && self.other_installation(tags).is_some()
+        self.may_manage(tags) && self.other_installation(tags).is_some()
     }
 
     /// The other management cluster that these tags of a group name.

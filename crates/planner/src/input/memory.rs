@@ -5,9 +5,9 @@
 
 use crate::action::{Action, GroupAction, HookAction, InstanceAction, MachineAction, NodeAction};
 use crate::observed::{Look, Observed};
-use crate::wishes::Wishes;
-use foo_model::hook::Hold;
-use foo_model::signal::ADVICE_HOLDS;
+use crate::recent_targets::RecentTargets;
+use foo_model::hook::HookWait;
+use foo_model::signal::ADVICE_VALID_FOR;
 use foo_model::{Decrement, Group, InstanceId, LifecycleState, MachineName, SpecHash, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -27,16 +27,16 @@ pub(crate) const SHORT_FOR: Duration = Duration::from_mins(2);
 pub struct Memory {
     /// Effects of our own calls that have not been seen yet.
     pub ledger: Ledger,
-    /// Since when there have been more Machines than wished for.
+    /// Since when there have been more Machines than desired.
     pub excess_since: Option<Timestamp>,
     /// Since when the group has been short of the capacity it wants.
     pub short_since: Option<Timestamp>,
     /// When launches last failed to come. Only while it matters: in pools that hold unmarked Machines back.
     #[serde(default)]
     pub starved_at: Option<Timestamp>,
-    /// How low the wish has been, and for how long. Only in such pools, too.
+    /// How low the desired replicas has been, and for how long. Only in such pools, too.
     #[serde(default)]
-    pub wishes: Wishes,
+    pub targets: RecentTargets,
     /// Since when a template version with the wanted content has been lacking.
     pub template_due_since: Option<Timestamp>,
     /// Since when AWS has refused to let the group launch from the template that it shall launch from.
@@ -60,16 +60,16 @@ pub struct Memory {
     pub created_machines: BTreeMap<MachineName, Timestamp>,
     /// How the content that is being rolled out does.
     #[serde(default)]
-    pub trial: Option<Trial>,
+    pub rollout: Option<RolloutProgress>,
     /// The round of replacements because of recommendations that goes on.
     #[serde(default)]
-    pub round: Option<Round>,
+    pub round: Option<RebalanceWave>,
     /// When the last round ended; how soon the next may begin is counted from here, or from when this manager began.
     #[serde(default)]
     pub rebalanced_at: Option<Timestamp>,
     /// Instances that wait for our terminating hook.
     #[serde(default)]
-    pub holds: BTreeMap<InstanceId, Hold>,
+    pub hook_waits: BTreeMap<InstanceId, HookWait>,
     /// Instances at risk whose Nodes were to be cordoned, and how that went last; at least as long as an announcement stands.
     #[serde(default)]
     pub cordons: BTreeMap<InstanceId, Cordon>,
@@ -113,14 +113,14 @@ pub struct Cordon {
 
 /// Instances that are replaced because AWS recommended it, all in one go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Round {
+pub struct RebalanceWave {
     /// Those that were recommended to go when it began.
     pub instances: BTreeSet<InstanceId>,
 }
 
 /// How new content does. Lost in a crash, it begins anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trial {
+pub struct RolloutProgress {
     /// Its spec hash.
     pub hash: SpecHash,
     /// Since when it is being tried.
@@ -135,7 +135,7 @@ pub struct Trial {
     pub waiting_since: Option<Timestamp>,
 }
 
-impl Trial {
+impl RolloutProgress {
     /// It begins: nothing is known yet.
     pub fn of(hash: SpecHash, now: Timestamp) -> Self {
         Self {
@@ -303,12 +303,12 @@ impl Memory {
     fn expect_of_hook(&mut self, action: &HookAction, now: Timestamp) {
         match action {
             HookAction::BeatHook { id, .. } => {
-                if let Some(hold) = self.holds.get_mut(id) {
+                if let Some(hold) = self.hook_waits.get_mut(id) {
                     hold.beaten = Some(now);
                 }
             }
             HookAction::CompleteHook { id, .. } => {
-                if let Some(hold) = self.holds.get_mut(id) {
+                if let Some(hold) = self.hook_waits.get_mut(id) {
                     hold.completed = Some(now);
                 }
             }
@@ -340,14 +340,14 @@ impl Memory {
                 let instance = seen.as_ref().and_then(|group| group.instance(id));
                 instance.is_some_and(|it| it.lifecycle == LifecycleState::TerminatingWait)
             };
-            memory.holds.retain(|id, _| waits(id));
+            memory.hook_waits.retain(|id, _| waits(id));
             let before = memory.purchase;
             memory.purchase = seen.as_ref().and_then(|group| Purchase::seen(before, group, observed.now));
         }
         memory.busy.retain(|_, at| !overdue(*at, BUSY_FOR, observed.now));
         // What was announced may be out of sight for a while.
         memory.cordons.retain(|id, cordon| {
-            observed.signals.contains_key(id) || cordon.at.until(observed.now) < ADVICE_HOLDS
+            observed.signals.contains_key(id) || cordon.at.until(observed.now) < ADVICE_VALID_FOR
         });
         let machines: BTreeMap<_, _> =
             observed.machines.iter().map(|machine| (&machine.name, machine.deletion)).collect();
@@ -459,7 +459,7 @@ mod tests {
         let delete: Action = MachineAction::DeleteMachine {
             name: MachineName::new("m"),
             uid: "u".into(),
-            only_if: crate::OnlyIf::SameUid,
+            only_if: crate::Precondition::SameUid,
             why: String::new(),
         }
         .into();

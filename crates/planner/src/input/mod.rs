@@ -1,6 +1,6 @@
-//! What goes into a plan: the wish, what is seen, and what the passes before left behind.
+//! What goes into a plan: the desired replicas, what is seen, and what the passes before left behind.
 
 pub mod desired;
 pub mod memory;
 pub mod observed;
-pub mod wishes;
+pub mod recent_targets;

@@ -20,7 +20,7 @@ pub struct Observed {
     /// The terms of our terminating hook; `None` where there is none.
     pub hook: Look<Option<HookConfig>>,
     /// EC2's own word on instances for which a FooMachine stands, and that are not in the group or wait in it for their end.
-    pub strays: BTreeMap<InstanceId, Stray>,
+    pub ec2_states: BTreeMap<InstanceId, Ec2State>,
     /// What AWS announced about instances of the group and has not taken back. It may be lost, late or wrong: whatever it
     /// leads to must do no harm.
     #[serde(default)]
@@ -33,20 +33,20 @@ pub struct Observed {
     pub finalizer: Finalizer,
     /// Whether the FooMachinePool says that it must not be moved.
     #[serde(default)]
-    pub moves: Moves,
+    pub move_block: MoveBlock,
     /// Content that roll-outs gave up on, as recorded on the FooMachinePool, the latest last.
     pub quarantine: Vec<Quarantine>,
     /// FooMachinePool.spec.providerID.
     pub recorded_arn: Option<String>,
     /// Before this moment nothing that depends on the group's size is decided: a manager that just started or took
     /// the lead does not know what its predecessor did a moment ago.
-    pub settled_from: Timestamp,
+    pub size_decisions_from: Timestamp,
     /// AWS's words on the last failed launch, if one failed lately: why capacity does not come. Only shown, never
     /// decided on.
-    pub shortage: Option<String>,
+    pub launch_failure: Option<String>,
     /// AWS's words on why it ends instances that wait for our hook, as far as it was asked. Only shown, never decided on.
     #[serde(default)]
-    pub causes: BTreeMap<InstanceId, String>,
+    pub termination_causes: BTreeMap<InstanceId, String>,
 }
 
 /// Knowledge with its age.
@@ -72,7 +72,7 @@ pub enum Look<T> {
 
 /// EC2's word on an instance outside the group, or on its way out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stray {
+pub enum Ec2State {
     /// Terminated or shutting down, in EC2's own words: gone.
     Gone,
     /// Still alive: detached by somebody, or not yet visible in the group. Hands off.
@@ -94,7 +94,7 @@ pub enum Stray {
 /// instance that ended is shown as terminated for an hour, so only one that ended while nobody looked must be waited for.
 pub const NOT_FOUND_FOR: Duration = Duration::from_mins(5);
 
-impl Stray {
+impl Ec2State {
     /// The word as far as it is believed: an id that EC2 has not known for long is that of an instance that is gone.
     pub fn believed(self) -> Self {
         match self {
@@ -118,7 +118,7 @@ pub struct Quarantine {
 /// What follows from a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Verdict {
-    /// Something else was wished for since: it may be tried again.
+    /// Something else was desired since: it may be tried again.
     Over,
     /// It is not tried again; what was there before may come back.
     Stands,
@@ -137,7 +137,7 @@ pub enum Finalizer {
 
 /// Whether the pool may be moved to another management cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Moves {
+pub enum MoveBlock {
     /// Nothing stands in the way.
     #[default]
     Free,

@@ -264,7 +264,7 @@ pub enum MachineAction {
         /// Precondition.
         uid: Uid,
         /// What must still hold when the live Machine is read again, just before.
-        only_if: OnlyIf,
+        only_if: Precondition,
         /// Why, for events and logs.
         why: String,
     },
@@ -298,19 +298,19 @@ pub enum NodeAction {
 
 /// What must still hold for a Machine, read again from the API server just before its deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OnlyIf {
+pub enum Precondition {
     /// Nothing but its uid.
     SameUid,
-    /// It still carries the removal mark, and the MachinePool still wishes no more replicas than the plan knew: the
+    /// It still carries the removal mark, and the MachinePool still requests no more replicas than the plan knew: the
     /// autoscaler takes both back when its second write fails.
-    StillMarked {
-        /// The wish of the plan.
-        wish: u32,
+    StillMarkedForDeletion {
+        /// The desired replicas of the plan.
+        replicas: u32,
     },
-    /// The MachinePool still wishes no more replicas than the plan knew.
-    WishAtMost {
-        /// The wish of the plan.
-        wish: u32,
+    /// The MachinePool still requests no more replicas than the plan knew.
+    ReplicasAtMost {
+        /// The desired replicas of the plan.
+        replicas: u32,
     },
 }
 

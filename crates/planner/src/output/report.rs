@@ -4,7 +4,7 @@
 use crate::action::{
     Action, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, TemplateAction,
 };
-use crate::observed::Stray;
+use crate::observed::Ec2State;
 use foo_model::{
     InstanceId, LifecycleState, MachineName, Reason, SpecHash, TemplateVersion, Timestamp, Zone,
 };
@@ -38,7 +38,7 @@ pub struct Report {
     pub rollout: Option<RolloutReport>,
     /// How far each of AWS's announcements is, by instance.
     #[serde(default)]
-    pub heeds: BTreeMap<InstanceId, Heed>,
+    pub announcements: BTreeMap<InstanceId, AnnouncementState>,
     /// What to tell people, once.
     pub events: Vec<Event>,
     /// When to look again, and how.
@@ -47,13 +47,13 @@ pub struct Report {
 
 /// How far an announcement of AWS about an instance is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Heed {
+pub enum AnnouncementState {
     /// Something is still to be done about it.
-    Open,
+    Pending,
     /// It was acted on, or nothing follows from it. It is worth knowing as long as the instance is there.
-    Answered,
+    Handled,
     /// It means nothing any more: the instance is gone, or it is too old.
-    Over,
+    Expired,
 }
 
 /// One condition.
@@ -99,7 +99,7 @@ pub enum ConditionKind {
     CapacityAvailable,
     /// Instances are on their way up.
     ScalingUp,
-    /// Machines are on their way out to reach the wish.
+    /// Machines are on their way out to reach the desired replicas.
     ScalingDown,
     /// Outdated instances are being replaced, or should be.
     RollingOut,
@@ -127,7 +127,7 @@ pub enum Status {
 pub struct Counts {
     /// Instances that exist: the length of the provider id list.
     pub replicas: u32,
-    /// The wish, within its bounds.
+    /// The desired replicas, within its bounds.
     pub desired: u32,
     /// In service with a Ready Node.
     pub ready: u32,
@@ -161,7 +161,7 @@ pub struct MachineReport {
     /// Whether it was launched from what all shall have; `None` while nobody knows.
     pub up_to_date: Option<bool>,
     /// Since when it waits for our terminating hook, and until when AWS lets it.
-    pub held: Option<(Timestamp, Timestamp)>,
+    pub hook_wait: Option<(Timestamp, Timestamp)>,
 }
 
 /// A FooMachine whose instance is not in the group.
@@ -172,7 +172,7 @@ pub struct OutsideReport {
     /// Instance.
     pub instance: InstanceId,
     /// What EC2 says of it.
-    pub word: Stray,
+    pub ec2_state: Ec2State,
 }
 
 /// Launch template in use.
@@ -234,12 +234,12 @@ pub struct Event {
     /// A sentence.
     pub message: String,
     /// What it is the news of: it is told only when that was done.
-    pub about: About,
+    pub about: EventTrigger,
 }
 
 /// The action that makes an event true.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum About {
+pub enum EventTrigger {
     /// None: it is true anyway.
     Nothing,
     /// The deletion of that Machine, or its exclusion from draining.
@@ -260,7 +260,7 @@ pub enum About {
     Adoption,
 }
 
-impl About {
+impl EventTrigger {
     /// Whether it is that action.
     pub fn is(&self, action: &Action) -> bool {
         match self {

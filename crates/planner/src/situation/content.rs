@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 /// Whether an instance was launched from the wanted content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Generation {
-    Current,
+pub(crate) enum Freshness {
+    UpToDate,
     Outdated,
     Unknown,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Content<'a> {
     pub(crate) fallback: Option<&'a SpecHash>,
     /// The spec hash that all instances shall have in the end: the wanted one or what is gone back to; while the wanted
     /// content cannot be made, what the group launches. `None` while nobody knows.
-    pub(crate) aim: Option<&'a SpecHash>,
+    pub(crate) target_hash: Option<&'a SpecHash>,
     known: Known<'a>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Content<'a> {
         let given_up = given_up(desired, observed);
         let fallback = given_up.and_then(|_| fallback(&known, observed, view));
         let aim = aim(desired, &known, fallback, view);
-        Self { given_up, fallback, aim, known }
+        Self { given_up, fallback, target_hash: aim, known }
     }
 
     /// The spec hash an instance was launched from: by its template version, else as its FooMachine recorded it.
@@ -57,12 +57,12 @@ impl<'a> Content<'a> {
         self.known.hashes.get(&version).copied()
     }
 
-    pub(super) fn generation(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> Generation {
-        let Some(wanted) = self.aim else { return Generation::Unknown };
+    pub(super) fn freshness(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> Freshness {
+        let Some(wanted) = self.target_hash else { return Freshness::Unknown };
         match self.spec_hash(instance, foo_machine) {
-            None => Generation::Unknown,
-            Some(hash) if hash == wanted => Generation::Current,
-            Some(_) => Generation::Outdated,
+            None => Freshness::Unknown,
+            Some(hash) if hash == wanted => Freshness::UpToDate,
+            Some(_) => Freshness::Outdated,
         }
     }
 }

@@ -1,19 +1,19 @@
 //! How many members stand where.
 
-use super::member::{Member, Standing};
+use super::member::{MachineState, Member};
 use foo_model::{LifecycleState, Protection, SignalKind};
 
 /// Counts of members.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct MemberCounts {
     /// All that are capacity in the view: nothing that may still live is left out, what we just ended included.
     pub(crate) existing: u32,
     /// Those of them that we did not just end.
-    pub(crate) staying: u32,
+    pub(crate) remaining: u32,
     /// New, unclaimed and kept.
-    pub(crate) kept: u32,
+    pub(crate) active: u32,
     /// Doomed, draining, undercut and released: they exist and will go.
-    pub(crate) going: u32,
+    pub(crate) departing: u32,
     /// Those of them that AWS announced to take back.
     pub(crate) interrupted: u32,
     /// Draining only.
@@ -21,24 +21,24 @@ pub(crate) struct Tally {
     /// Released only.
     pub(crate) released: u32,
     /// Ending and leaving.
-    pub(crate) leaving: u32,
+    pub(crate) terminating: u32,
     /// In service, with a FooMachine, and kept.
     pub(crate) serving: u32,
     /// Capacity on its way up.
     pub(crate) booting: u32,
     /// Capacity without a FooMachine.
-    pub(crate) nameless: u32,
+    pub(crate) without_foo_machine: u32,
     /// Capacity that scale-in might pick.
     pub(crate) unprotected: u32,
 }
 
-impl Tally {
+impl MemberCounts {
     pub(crate) fn of(members: &[Member<'_>]) -> Self {
-        let mut tally = Self::default();
+        let mut counts = Self::default();
         for member in members {
-            tally.add(member);
+            counts.add(member);
         }
-        tally
+        counts
     }
 
     fn add(&mut self, member: &Member<'_>) {
@@ -48,27 +48,27 @@ impl Tally {
             self.booting += u32::from(*lifecycle != LifecycleState::InService);
             self.unprotected += u32::from(member.instance.protection == Protection::Unprotected);
         }
-        match member.standing {
-            Standing::New | Standing::Unclaimed | Standing::Kept => {
-                self.kept += 1;
-                self.nameless += u32::from(member.standing == Standing::New);
-                let serving = *lifecycle == LifecycleState::InService && member.standing != Standing::New;
+        match member.state {
+            MachineState::New | MachineState::AwaitingMachine | MachineState::Active => {
+                self.active += 1;
+                self.without_foo_machine += u32::from(member.state == MachineState::New);
+                let serving = *lifecycle == LifecycleState::InService && member.state != MachineState::New;
                 self.serving += u32::from(serving);
             }
-            Standing::Draining => {
-                self.going += 1;
+            MachineState::Draining => {
+                self.departing += 1;
                 self.draining += 1;
             }
-            Standing::Undercut | Standing::Doomed => self.going += 1,
-            Standing::Released => {
-                self.going += 1;
+            MachineState::FooMachineDeletedFirst | MachineState::Interrupted => self.departing += 1,
+            MachineState::Released => {
+                self.departing += 1;
                 self.released += 1;
             }
-            Standing::Ending | Standing::Leaving => self.leaving += 1,
-            Standing::Aside => {}
+            MachineState::TerminateSent | MachineState::Terminating => self.terminating += 1,
+            MachineState::OutOfService => {}
         }
-        let goes = member.standing.is_going();
+        let goes = member.state.is_going();
         self.interrupted += u32::from(goes && member.is_announced(SignalKind::Interruption));
-        self.staying = self.kept + self.going;
+        self.remaining = self.active + self.departing;
     }
 }

@@ -1,9 +1,9 @@
 //! The sources joined and counted: what is the case, whatever is being done about it.
 
 use super::content::Content;
-use super::counts::Tally;
-use super::member::{Absentee, Joined, Member, Standing};
-use super::size::{Capacity, Wish};
+use super::counts::MemberCounts;
+use super::member::{Joined, MachineState, Member, MissingInstance};
+use super::size::{Capacity, Target};
 use super::view::View;
 use crate::desired::{Desired, Size};
 use crate::memory::Memory;
@@ -19,13 +19,13 @@ pub(crate) struct Facts<'a> {
     pub(crate) memory: &'a Memory,
     pub(crate) view: View<'a>,
     pub(crate) capacity: Capacity,
-    pub(crate) wish: Wish,
+    pub(crate) target: Target,
     pub(crate) content: Content<'a>,
     /// One per instance in the view, by instance id.
     pub(crate) members: Vec<Member<'a>>,
     /// FooMachines whose instance is not in the view, by name.
-    pub(crate) absentees: Vec<Absentee<'a>>,
-    pub(crate) tally: Tally,
+    pub(crate) missing: Vec<MissingInstance<'a>>,
+    pub(crate) counts: MemberCounts,
 }
 
 impl<'a> Facts<'a> {
@@ -33,18 +33,18 @@ impl<'a> Facts<'a> {
         let view = View::of(desired, observed);
         let capacity = Capacity::of(view.group(), memory);
         let content = Content::of(desired, observed, view);
-        let Joined { members, absentees } = Joined::of(desired, observed, memory, view, &content);
+        let Joined { members, missing } = Joined::of(desired, observed, memory, view, &content);
         Self {
             desired,
             observed,
             memory,
             view,
             capacity,
-            wish: Wish::of(&desired.size, view.group(), capacity),
+            target: Target::of(&desired.size, view.group(), capacity),
             content,
-            tally: Tally::of(&members),
+            counts: MemberCounts::of(&members),
             members,
-            absentees,
+            missing,
         }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Facts<'a> {
 
     /// This manager has been in the lead long enough to know what its predecessor did.
     pub(crate) fn is_settled(&self) -> bool {
-        self.observed.now >= self.observed.settled_from
+        self.observed.now >= self.observed.size_decisions_from
     }
 
     /// The group, if it may be written to now: ours, alive, freshly seen.
@@ -93,16 +93,16 @@ impl<'a> Facts<'a> {
 
     /// Capacity that desired capacity asks for and that has not been launched, at least.
     pub(crate) fn unlaunched(&self) -> u32 {
-        self.capacity.low.saturating_sub(self.tally.existing)
+        self.capacity.low.saturating_sub(self.counts.existing)
     }
 
     /// How many Machines must stay available, whatever is replaced or chosen to go.
     pub(crate) fn least_available(&self) -> u32 {
-        self.wish.size.saturating_sub(self.desired.rollout.unavailable(self.wish.size))
+        self.target.replicas.saturating_sub(self.desired.rollout.unavailable(self.target.replicas))
     }
 
     /// Members of a standing.
-    pub(crate) fn members_that_are(&self, standing: Standing) -> impl Iterator<Item = &Member<'a>> {
-        self.members.iter().filter(move |member| member.standing == standing)
+    pub(crate) fn members_that_are(&self, standing: MachineState) -> impl Iterator<Item = &Member<'a>> {
+        self.members.iter().filter(move |member| member.state == standing)
     }
 }

@@ -2,8 +2,8 @@
 //! `steps/group.rs`.
 
 use super::facts::Facts;
-use super::size::Decider;
-use super::template::{Stand, stand};
+use super::size::ReplicasManagedBy;
+use super::template::{TemplateState, template_state};
 use super::view::View;
 use crate::desired::{Blocked, Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
@@ -61,14 +61,14 @@ pub(crate) fn given_up_by_aws(group: &Group) -> Option<&str> {
     (!reason.is_empty() && !reason.starts_with("User suspended")).then_some(reason)
 }
 
-/// What differs from the wish and can be put right now.
+/// What differs from the desired replicas and can be put right now.
 pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
-    let wish = &facts.desired.group;
-    let max_differs = match facts.wish.decider {
-        Decider::Replicas => false,
-        Decider::External { max, .. } => max != group.sizes.max,
+    let target = &facts.desired.group;
+    let max_differs = match facts.target.managed_by {
+        ReplicasManagedBy::Replicas => false,
+        ReplicasManagedBy::External { max, .. } => max != group.sizes.max,
     };
-    let subnets_differ = matches!(&wish.subnets, Wanted::Ready(subnets) if *subnets != group.subnets);
+    let subnets_differ = matches!(&target.subnets, Wanted::Ready(subnets) if *subnets != group.subnets);
     [
         (Difference::Min, group.sizes.min != wanted_min(facts)),
         (Difference::Max, max_differs),
@@ -84,7 +84,7 @@ pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
 }
 
 fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {
-    let Some((template, version)) = stand(facts).launchable() else { return false };
+    let Some((template, version)) = template_state(facts).launchable() else { return false };
     let wanted = (template.id.clone(), TemplateChoice::Version(version));
     group.template.as_ref() != Some(&wanted) || group.mix != mix(facts, group)
 }
@@ -97,14 +97,14 @@ pub(crate) fn mix(facts: &Facts<'_>, group: &Group) -> Option<InstancesMix> {
 /// Whether what the group launches now is what all instances shall have in the end.
 pub(crate) fn launches_wanted_content(facts: &Facts<'_>) -> bool {
     let View::Ours(group) = facts.view else { return false };
-    matches!(stand(facts), Stand::Ready(..)) && !template_differs(facts, group)
+    matches!(template_state(facts), TemplateState::Ready(..)) && !template_differs(facts, group)
 }
 
 /// Zero while we own the replicas: a minimum would refuse our decrements, and does nothing else for us.
 pub(crate) fn wanted_min(facts: &Facts<'_>) -> u32 {
-    match facts.wish.decider {
-        Decider::Replicas => 0,
-        Decider::External { min, .. } => min,
+    match facts.target.managed_by {
+        ReplicasManagedBy::Replicas => 0,
+        ReplicasManagedBy::External { min, .. } => min,
     }
 }
 

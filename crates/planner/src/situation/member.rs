@@ -1,10 +1,10 @@
 //! One instance with what Kubernetes and EC2 know of it.
 
-use super::content::{Content, Generation};
+use super::content::{Content, Freshness};
 use super::view::View;
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
-use crate::observed::{Observed, Stray};
+use crate::observed::{Ec2State, Observed};
 use foo_model::names::machine_name;
 use foo_model::{
     FooMachine, Instance, InstanceId, LifecycleState, Machine, MachineName, Signal, SignalKind, Zone,
@@ -17,52 +17,52 @@ pub(crate) struct Member<'a> {
     pub(crate) foo_machine: Option<&'a FooMachine>,
     pub(crate) machine: Option<&'a Machine>,
     /// EC2's word on it; `None` when nobody asked, and when it has no FooMachine.
-    pub(crate) word: Option<Stray>,
+    pub(crate) ec2_state: Option<Ec2State>,
     /// What AWS announced about it.
     pub(crate) signal: Option<Signal>,
     pub(crate) name: MachineName,
-    pub(crate) standing: Standing,
-    pub(crate) generation: Generation,
+    pub(crate) state: MachineState,
+    pub(crate) freshness: Freshness,
 }
 
 /// Where a member stands between the cloud and Kubernetes (the table in the planner's specification).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
+pub(crate) enum MachineState {
     /// Capacity without a FooMachine.
     New,
     /// Capacity with a FooMachine that has no Machine yet.
-    Unclaimed,
+    AwaitingMachine,
     /// Capacity with a Machine that stays.
-    Kept,
+    Active,
     /// Capacity that AWS takes back in a moment; its Machine is about to be deleted for it.
-    Doomed,
+    Interrupted,
     /// Its Machine is being deleted: Cluster API is at work.
     Draining,
     /// Its FooMachine is being deleted although its Machine is alive: a person did that.
-    Undercut,
+    FooMachineDeletedFirst,
     /// Cluster API let go of its FooMachine: we may end it.
     Released,
     /// We ended it and have not seen it leave yet.
-    Ending,
+    TerminateSent,
     /// On its way out.
-    Leaving,
+    Terminating,
     /// A member, yet neither capacity nor on its way out: standby, warm pool, being detached, unknown.
-    Aside,
+    OutOfService,
 }
 
-impl Standing {
+impl MachineState {
     /// It exists and will go.
     pub(crate) fn is_going(self) -> bool {
-        matches!(self, Self::Doomed | Self::Draining | Self::Undercut | Self::Released)
+        matches!(self, Self::Interrupted | Self::Draining | Self::FooMachineDeletedFirst | Self::Released)
     }
 }
 
 /// A FooMachine whose instance is not in the group.
-pub(crate) struct Absentee<'a> {
+pub(crate) struct MissingInstance<'a> {
     pub(crate) foo_machine: &'a FooMachine,
     pub(crate) machine: Option<&'a Machine>,
     /// EC2's word; `None` when nobody asked.
-    pub(crate) word: Option<Stray>,
+    pub(crate) ec2_state: Option<Ec2State>,
 }
 
 /// The three sources, joined per instance.
@@ -70,7 +70,7 @@ pub(super) struct Joined<'a> {
     /// One per instance in the view, by instance id.
     pub(super) members: Vec<Member<'a>>,
     /// FooMachines whose instance is not in the view, by name.
-    pub(super) absentees: Vec<Absentee<'a>>,
+    pub(super) missing: Vec<MissingInstance<'a>>,
 }
 
 /// What each instance is looked up in.
@@ -103,10 +103,10 @@ impl<'a> Joined<'a> {
         members.sort_by(|a, b| a.instance.id.cmp(&b.instance.id));
         let there: BTreeSet<&InstanceId> = instances.iter().map(|instance| &instance.id).collect();
         let absent = observed.foo_machines.iter().filter(|it| !there.contains(&it.instance));
-        let mut absentees: Vec<Absentee<'a>> =
-            absent.map(|foo_machine| sources.absentee(foo_machine)).collect();
-        absentees.sort_by(|a, b| a.foo_machine.name.cmp(&b.foo_machine.name));
-        Self { members, absentees }
+        let mut missing: Vec<MissingInstance<'a>> =
+            absent.map(|foo_machine| sources.missing(foo_machine)).collect();
+        missing.sort_by(|a, b| a.foo_machine.name.cmp(&b.foo_machine.name));
+        Self { members, missing }
     }
 }
 
@@ -119,50 +119,50 @@ impl<'a> Sources<'_, 'a> {
         );
         let machine = self.machines.get(&name).copied();
         Member {
-            standing: self.standing(instance, foo_machine, machine),
-            generation: self.content.generation(instance, foo_machine),
+            state: self.state(instance, foo_machine, machine),
+            freshness: self.content.freshness(instance, foo_machine),
             instance,
             foo_machine,
             machine,
-            word: foo_machine.and_then(|_| self.word(&instance.id)),
+            ec2_state: foo_machine.and_then(|_| self.ec2_state(&instance.id)),
             signal: self.observed.signals.get(&instance.id).copied(),
             name,
         }
     }
 
-    fn absentee(&self, foo_machine: &'a FooMachine) -> Absentee<'a> {
+    fn missing(&self, foo_machine: &'a FooMachine) -> MissingInstance<'a> {
         let machine = self.machines.get(&foo_machine.name).copied();
-        Absentee { foo_machine, machine, word: self.word(&foo_machine.instance) }
+        MissingInstance { foo_machine, machine, ec2_state: self.ec2_state(&foo_machine.instance) }
     }
 
     /// EC2's word on an instance, as far as it is believed.
-    fn word(&self, id: &InstanceId) -> Option<Stray> {
-        self.observed.strays.get(id).map(|word| word.believed())
+    fn ec2_state(&self, id: &InstanceId) -> Option<Ec2State> {
+        self.observed.ec2_states.get(id).map(|word| word.believed())
     }
 
-    fn standing(
+    fn state(
         &self,
         instance: &Instance,
         foo_machine: Option<&FooMachine>,
         machine: Option<&Machine>,
-    ) -> Standing {
+    ) -> MachineState {
         if instance.lifecycle.is_leaving() {
-            return Standing::Leaving;
+            return MachineState::Terminating;
         }
         if self.memory.ledger.leaving.contains_key(&instance.id) {
-            return Standing::Ending;
+            return MachineState::TerminateSent;
         }
         if !instance.lifecycle.is_capacity() {
-            return Standing::Aside;
+            return MachineState::OutOfService;
         }
         match claim(foo_machine, machine, self.memory) {
-            Standing::Kept if self.takes_back(&instance.id) => Standing::Doomed,
+            MachineState::Active if self.is_interrupted(&instance.id) => MachineState::Interrupted,
             standing => standing,
         }
     }
 
     /// AWS announced to take it back, and we may do something about it.
-    fn takes_back(&self, id: &InstanceId) -> bool {
+    fn is_interrupted(&self, id: &InstanceId) -> bool {
         let acts = self.desired.goal == Goal::Run && self.desired.pause.is_none();
         acts && self.observed.signals.get(id).is_some_and(|signal| signal.kind == SignalKind::Interruption)
     }
@@ -180,19 +180,19 @@ pub(crate) fn claim(
     foo_machine: Option<&FooMachine>,
     machine: Option<&Machine>,
     memory: &Memory,
-) -> Standing {
-    let Some(foo_machine) = foo_machine else { return Standing::New };
+) -> MachineState {
+    let Some(foo_machine) = foo_machine else { return MachineState::New };
     let machine_goes = machine
         .map(|machine| machine.deletion.is_deleting() || memory.deleted_machines.contains_key(&machine.name));
     match (foo_machine.deletion.is_deleting(), machine, machine_goes) {
-        (false, None, _) => Standing::Unclaimed,
-        (false, Some(_), Some(true)) => Standing::Draining,
-        (false, Some(_), _) => Standing::Kept,
-        (true, None, _) => Standing::Released,
+        (false, None, _) => MachineState::AwaitingMachine,
+        (false, Some(_), Some(true)) => MachineState::Draining,
+        (false, Some(_), _) => MachineState::Active,
+        (true, None, _) => MachineState::Released,
         // Only a deletionTimestamp that was seen releases; our own call alone does not.
-        (true, Some(machine), _) if machine.lets_go() => Standing::Released,
-        (true, Some(machine), _) if machine.deletion.is_deleting() => Standing::Draining,
-        (true, Some(_), _) => Standing::Undercut,
+        (true, Some(machine), _) if machine.lets_go() => MachineState::Released,
+        (true, Some(machine), _) if machine.deletion.is_deleting() => MachineState::Draining,
+        (true, Some(_), _) => MachineState::FooMachineDeletedFirst,
     }
 }
 
@@ -200,26 +200,26 @@ impl Member<'_> {
     /// One of the pool's replicas: capacity, or on its way out and not yet gone. An id is taken off the provider id
     /// list only when its instance is gone, because core deletes the Node of an id that leaves the list.
     pub(crate) fn is_replica(&self) -> bool {
-        match self.standing {
+        match self.state {
             // Put aside by a person, yet it runs, with a Node and maybe pods: taken off the list, core would delete its
             // Node at once. What never was a Machine of ours (the warm pool) is not listed.
-            Standing::Aside => self.foo_machine.is_some(),
+            MachineState::OutOfService => self.foo_machine.is_some(),
             // The group keeps a dead instance for our hook, too. Its Node lives until the Machine is not drained any more:
             // core deletes the Node of an id that leaves the list.
-            Standing::Leaving => {
+            MachineState::Terminating => {
                 let undrained =
                     self.machine.is_some_and(|machine| !machine.drain_excluded && !machine.lets_go());
-                let dead = self.word == Some(Stray::Gone) && !undrained;
+                let dead = self.ec2_state == Some(Ec2State::Gone) && !undrained;
                 self.instance.lifecycle != LifecycleState::Terminated && !dead
             }
-            Standing::New
-            | Standing::Unclaimed
-            | Standing::Kept
-            | Standing::Doomed
-            | Standing::Draining
-            | Standing::Undercut
-            | Standing::Released
-            | Standing::Ending => true,
+            MachineState::New
+            | MachineState::AwaitingMachine
+            | MachineState::Active
+            | MachineState::Interrupted
+            | MachineState::Draining
+            | MachineState::FooMachineDeletedFirst
+            | MachineState::Released
+            | MachineState::TerminateSent => true,
         }
     }
 

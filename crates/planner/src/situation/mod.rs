@@ -16,33 +16,33 @@ mod size;
 mod template;
 mod view;
 
-pub(crate) use announced::{at_risk, cool_from, heeds, is_advised, is_recommended, round};
-pub(crate) use content::Generation;
+pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
+pub(crate) use content::Freshness;
 pub(crate) use facts::Facts;
 pub(crate) use group::{
     Difference, differences, given_up_by_aws, group_is_gone, lacking_tags, mix, obstacle,
     of_another_installation, wanted_min, wanted_tags, was_lost,
 };
-pub(crate) use member::{Absentee, Member, Standing, claim};
-pub(crate) use rollout::{Course, available_from, is_available, room, staying};
+pub(crate) use member::{MachineState, Member, MissingInstance, claim};
+pub(crate) use rollout::{Phase, available_from, is_available, room, staying};
 pub(crate) use sick::sick;
-pub(crate) use size::{Capacity, Decider};
-pub(crate) use template::{Stand, stand};
+pub(crate) use size::{Capacity, ReplicasManagedBy};
+pub(crate) use template::{TemplateState, template_state};
 pub(crate) use view::View;
 
 use crate::desired::Desired;
 use crate::memory::Memory;
 use crate::observed::Observed;
-use announced::Spare;
-use rollout::Standpoint;
+use announced::RebalanceSurge;
+use rollout::Progress;
 
 /// All that is the case with one pool: its facts, and what follows from them.
 pub(crate) struct Situation<'a> {
     facts: Facts<'a>,
     /// Where the replacement of outdated instances stands.
-    pub(crate) rollout: Standpoint,
-    /// What is wanted beyond the wish for the sake of what is at risk.
-    spare: Spare,
+    pub(crate) rollout: Progress,
+    /// What is wanted beyond the desired replicas for the sake of what is at risk.
+    spare: RebalanceSurge,
 }
 
 /// A situation can be asked whatever its facts can be asked.
@@ -57,35 +57,35 @@ impl<'a> std::ops::Deref for Situation<'a> {
 impl<'a> Situation<'a> {
     pub(crate) fn new(desired: &'a Desired, observed: &'a Observed, memory: &'a Memory) -> Self {
         let facts = Facts::of(desired, observed, memory);
-        let rollout = Standpoint::of(&facts);
-        let spare = Spare::of(&facts, rollout);
+        let rollout = Progress::of(&facts);
+        let spare = RebalanceSurge::of(&facts, rollout);
         Self { facts, rollout, spare }
     }
 
-    /// How many instances there shall be: the wish, and what replacements have beyond it for a while.
+    /// How many instances there shall be: the desired replicas, and what replacements have beyond it for a while.
     pub(crate) fn total(&self) -> u32 {
-        self.wish.size.saturating_add(self.surge())
+        self.target.replicas.saturating_add(self.surge())
     }
 
-    /// Instances beyond the wish that are wanted for the sake of replacements.
+    /// Instances beyond the desired replicas that are wanted for the sake of replacements.
     pub(crate) fn surge(&self) -> u32 {
         self.rollout.surge.max(self.spare.wanted)
     }
 
     /// The same while those that go for the sake of replacements are still there.
     fn held(&self) -> u32 {
-        self.rollout.held.max(self.spare.held)
+        self.rollout.surge_retained.max(self.spare.held)
     }
 
     /// Those that AWS takes and that a replacement in advance does not make up for already.
     pub(crate) fn taken_beyond(&self) -> u32 {
-        self.tally.interrupted.saturating_sub(self.tally.going.min(self.held()))
+        self.counts.interrupted.saturating_sub(self.counts.departing.min(self.held()))
     }
 
-    /// How many Machines shall stay. Those that are going still take the place of what replacements have beyond the wish,
+    /// How many Machines shall stay. Those that are going still take the place of what replacements have beyond the desired replicas,
     /// but for those that AWS takes.
     pub(crate) fn target(&self) -> u32 {
-        let going = self.tally.going.saturating_sub(self.taken_beyond());
-        self.wish.size.saturating_add(self.held().saturating_sub(going))
+        let going = self.counts.departing.saturating_sub(self.taken_beyond());
+        self.target.replicas.saturating_add(self.held().saturating_sub(going))
     }
 }

@@ -1,12 +1,12 @@
 //! Which Machines are sick? What is done about it is in `steps/remediate.rs`.
 
-use super::{Course, Generation, Member, Situation, Standing};
+use super::{Freshness, MachineState, Member, Phase, Situation};
 use foo_model::{Deletion, LifecycleState, Machine, NodeState, Timestamp, count};
 
 /// What is sick in a pool.
 pub(crate) struct Sick<'s, 'a> {
     /// Machines that stay and are sick, oldest first, each with what it has.
-    pub(crate) patients: Vec<(&'s Member<'a>, String)>,
+    pub(crate) unhealthy_machines: Vec<(&'s Member<'a>, String)>,
     /// How many sick ones are going already.
     pub(crate) going: u32,
     /// When the next Node will have been given up on.
@@ -16,18 +16,18 @@ pub(crate) struct Sick<'s, 'a> {
 impl Sick<'_, '_> {
     /// How many there are, those that are going included.
     pub(crate) fn count(&self) -> u32 {
-        count(&self.patients).saturating_add(self.going)
+        count(&self.unhealthy_machines).saturating_add(self.going)
     }
 
     /// So many are sick that the cause lies elsewhere.
     pub(crate) fn is_too_much(&self, situation: &Situation<'_>) -> bool {
-        self.count() > situation.desired.remediation.unhealthy_limit.up(situation.wish.size)
+        self.count() > situation.desired.remediation.unhealthy_limit.up(situation.target.replicas)
     }
 }
 
 /// What did not work in a roll-out that is halted stays to be looked at.
-fn is_exhibit(situation: &Situation<'_>, member: &Member<'_>) -> bool {
-    situation.rollout.course == Course::Halted && member.generation == Generation::Current
+fn is_kept_for_inspection(situation: &Situation<'_>, member: &Member<'_>) -> bool {
+    situation.rollout.phase == Phase::Halted && member.freshness == Freshness::UpToDate
 }
 
 /// Whether a Machine that is going was sick when its deletion began.
@@ -45,9 +45,9 @@ fn was_sick(situation: &Situation<'_>, machine: &Machine) -> bool {
 pub(crate) fn sick<'s, 'a>(situation: &'s Situation<'a>) -> Sick<'s, 'a> {
     let mut next = None;
     let mut patients = Vec::new();
-    for member in situation.members_that_are(Standing::Kept) {
+    for member in situation.members_that_are(MachineState::Active) {
         let Some(machine) = member.machine.filter(|machine| !machine.spared) else { continue };
-        if is_exhibit(situation, member) {
+        if is_kept_for_inspection(situation, member) {
             continue;
         }
         if let Some(why) = machine.sickness() {
@@ -68,7 +68,7 @@ pub(crate) fn sick<'s, 'a>(situation: &'s Situation<'a>) -> Sick<'s, 'a> {
     }
     patients.sort_by_key(|(member, _)| (member.machine.map(|machine| machine.created), member.name.clone()));
     let going = situation
-        .members_that_are(Standing::Draining)
+        .members_that_are(MachineState::Draining)
         .filter(|member| member.machine.is_some_and(|machine| was_sick(situation, machine)));
-    Sick { patients, going: count(going), next }
+    Sick { unhealthy_machines: patients, going: count(going), next }
 }

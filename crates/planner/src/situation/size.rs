@@ -13,18 +13,18 @@ pub(crate) struct Capacity {
 
 /// How many instances are wanted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish {
-    /// The wish within its ceiling.
-    pub(crate) size: u32,
-    /// The wish as it is written in the MachinePool: what a live re-read is compared with.
-    pub(crate) written: u32,
-    pub(crate) ceiling: Option<u32>,
-    pub(crate) decider: Decider,
+pub(crate) struct Target {
+    /// The desired replicas within its ceiling.
+    pub(crate) replicas: u32,
+    /// The desired replicas as it is written in the MachinePool: what a live re-read is compared with.
+    pub(crate) spec_replicas: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) managed_by: ReplicasManagedBy,
 }
 
 /// Who decides on the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decider {
+pub(crate) enum ReplicasManagedBy {
     /// MachinePool.spec.replicas; we write desired capacity.
     Replicas,
     /// Somebody else through the group; we never write desired capacity.
@@ -59,31 +59,31 @@ impl Capacity {
     }
 }
 
-impl Wish {
+impl Target {
     pub(super) fn of(size: &Size, group: Option<&Group>, capacity: Capacity) -> Self {
         match *size {
             // Not decided on (`sizable_group`); for the report the group is what it should be.
             Size::Unknown => Self {
-                size: capacity.high,
-                written: capacity.high,
-                ceiling: None,
-                decider: Decider::Replicas,
+                replicas: capacity.high,
+                spec_replicas: capacity.high,
+                max: None,
+                managed_by: ReplicasManagedBy::Replicas,
             },
             Size::Replicas { wanted, ceiling } => Self {
-                size: ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
-                written: wanted,
-                ceiling,
-                decider: Decider::Replicas,
+                replicas: ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
+                spec_replicas: wanted,
+                max: ceiling,
+                managed_by: ReplicasManagedBy::Replicas,
             },
             Size::External { min, max, published } => {
                 // Before there is a group, AWS would start it at its minimum. Afterwards the group's desired
-                // capacity is the wish; of two values the higher takes fewer Machines away.
+                // capacity is the desired replicas; of two values the higher takes fewer Machines away.
                 let size = if group.is_some() { capacity.high } else { min };
                 Self {
-                    size,
-                    written: size,
-                    ceiling: Some(max),
-                    decider: Decider::External { min, max, published },
+                    replicas: size,
+                    spec_replicas: size,
+                    max: Some(max),
+                    managed_by: ReplicasManagedBy::External { min, max, published },
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::observed::Look;
 use foo_model::{LaunchTemplate, Reason, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 
 /// Where the template stands.
-pub(crate) enum Stand<'a> {
+pub(crate) enum TemplateState<'a> {
     /// The wanted content cannot be made; what exists keeps running.
     Blocked(&'a Blocked),
     /// Nobody looked yet.
@@ -18,56 +18,62 @@ pub(crate) enum Stand<'a> {
     /// There is none yet.
     Absent(&'a Template),
     /// It lacks a version with the wanted content.
-    Lacking(&'a LaunchTemplate, &'a Template),
+    VersionMissing(&'a LaunchTemplate, &'a Template),
     /// This version has the content to go back to, with user data of another day.
-    Stale(&'a LaunchTemplate, TemplateVersion, TemplateHashes),
+    UserDataOutdated(&'a LaunchTemplate, TemplateVersion, TemplateHashes),
     /// This version has the content to launch.
     Ready(&'a LaunchTemplate, TemplateVersion),
 }
 
-impl<'a> Stand<'a> {
+impl<'a> TemplateState<'a> {
     /// What the group shall launch from, as far as it can be had.
     pub(crate) fn launchable(&self) -> Option<(&'a LaunchTemplate, TemplateVersion)> {
         match self {
-            Self::Ready(template, version) | Self::Stale(template, version, _) => Some((template, *version)),
+            Self::Ready(template, version) | Self::UserDataOutdated(template, version, _) => {
+                Some((template, *version))
+            }
             Self::Blocked(_)
             | Self::Unknown
             | Self::Failed { .. }
             | Self::Foreign(_)
             | Self::Absent(_)
-            | Self::Lacking(..) => None,
+            | Self::VersionMissing(..) => None,
         }
     }
 }
 
 /// Where the template stands.
-pub(crate) fn stand<'a>(facts: &Facts<'a>) -> Stand<'a> {
+pub(crate) fn template_state<'a>(facts: &Facts<'a>) -> TemplateState<'a> {
     let wanted = match &facts.desired.template {
         Wanted::Ready(wanted) => wanted,
-        Wanted::Blocked(blocked) => return Stand::Blocked(blocked),
+        Wanted::Blocked(blocked) => return TemplateState::Blocked(blocked),
     };
     match &facts.observed.template {
-        Look::Unknown => Stand::Unknown,
-        Look::Failed { reason, message } => Stand::Failed { reason: *reason, message },
-        Look::At { seen: None, .. } => Stand::Absent(wanted),
+        Look::Unknown => TemplateState::Unknown,
+        Look::Failed { reason, message } => TemplateState::Failed { reason: *reason, message },
+        Look::At { seen: None, .. } => TemplateState::Absent(wanted),
         Look::At { seen: Some(template), .. } if !facts.desired.identity.owns(&template.tags) => {
-            Stand::Foreign(template)
+            TemplateState::Foreign(template)
         }
         Look::At { seen: Some(template), .. } => match facts.content.fallback {
             None => match version_with(template, &wanted.spec_hash, &wanted.data_hash) {
-                Some(version) => Stand::Ready(template, version),
-                None => Stand::Lacking(template, wanted),
+                Some(version) => TemplateState::Ready(template, version),
+                None => TemplateState::VersionMissing(template, wanted),
             },
-            Some(fallback) => stand_of_fallback(template, fallback, wanted),
+            Some(fallback) => fallback_state(template, fallback, wanted),
         },
     }
 }
 
 /// What is gone back to is launched with the user data of today if that came from the same Secret: a join token of
 /// another day has expired.
-fn stand_of_fallback<'a>(template: &'a LaunchTemplate, spec: &SpecHash, wanted: &'a Template) -> Stand<'a> {
+fn fallback_state<'a>(
+    template: &'a LaunchTemplate,
+    spec: &SpecHash,
+    wanted: &'a Template,
+) -> TemplateState<'a> {
     if let Some(version) = version_with(template, spec, &wanted.data_hash) {
-        return Stand::Ready(template, version);
+        return TemplateState::Ready(template, version);
     }
     let newest = template
         .versions
@@ -75,11 +81,15 @@ fn stand_of_fallback<'a>(template: &'a LaunchTemplate, spec: &SpecHash, wanted: 
         .filter(|record| record.spec_hash.as_ref() == Some(spec))
         .max_by_key(|record| record.version);
     match newest {
-        None => Stand::Lacking(template, wanted),
+        None => TemplateState::VersionMissing(template, wanted),
         Some(record) if record.source_hash.as_ref() == Some(&wanted.source_hash) => {
-            Stand::Stale(template, record.version, TemplateHashes { spec: spec.clone(), ..wanted.hashes() })
+            TemplateState::UserDataOutdated(
+                template,
+                record.version,
+                TemplateHashes { spec: spec.clone(), ..wanted.hashes() },
+            )
         }
-        Some(record) => Stand::Ready(template, record.version),
+        Some(record) => TemplateState::Ready(template, record.version),
     }
 }
 

@@ -25,7 +25,9 @@ impl<'a> View<'a> {
             Look::Unknown => Self::Unknown,
             Look::Failed { reason, message } => Self::Failed { reason: *reason, message },
             Look::At { seen: None, .. } => Self::Absent,
-            Look::At { seen: Some(group), .. } if desired.identity.holds(&group.tags) => Self::Ours(group),
+            Look::At { seen: Some(group), .. } if desired.identity.may_manage(&group.tags) => {
+                Self::Ours(group)
+            }
             Look::At { seen: Some(group), .. } => Self::Foreign(group),
         }
     }

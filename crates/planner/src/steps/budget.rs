@@ -1,14 +1,14 @@
 //! The limits that several steps share.
 
 use crate::draft::Draft;
-use crate::situation::{Situation, Standing};
+use crate::situation::{MachineState, Situation};
 use foo_model::count;
 
 /// How many more Machines may begin to drain: all reasons share one limit, those of AWS included.
 pub(crate) fn room_to_drain(situation: &Situation<'_>, draft: &Draft) -> u32 {
     let taken = situation
-        .members_that_are(Standing::Leaving)
+        .members_that_are(MachineState::Terminating)
         .filter(|member| member.waits_for_hook() && member.machine.is_some_and(|machine| !machine.lets_go()));
-    let drains = situation.tally.draining.saturating_add(count(taken)).saturating_add(count(&draft.deleted));
+    let drains = situation.counts.draining.saturating_add(count(taken)).saturating_add(count(&draft.deleted));
     situation.desired.scale_in.max_concurrent_drains.max(1).saturating_sub(drains)
 }

@@ -1,6 +1,6 @@
 //! One Machine is deleted, whichever step wants it: two reasons make one deletion.
 
-use crate::action::{MachineAction, OnlyIf};
+use crate::action::{MachineAction, Precondition};
 use crate::draft::{Draft, Stage};
 use crate::situation::Situation;
 use foo_model::Machine;
@@ -22,7 +22,7 @@ pub(crate) fn delete_machine(
         MachineAction::DeleteMachine {
             name: machine.name.clone(),
             uid: machine.uid.clone(),
-            only_if: OnlyIf::SameUid,
+            only_if: Precondition::SameUid,
             why: why.to_owned(),
         },
     );

@@ -3,8 +3,8 @@
 use crate::action::InstanceAction;
 use crate::draft::{Draft, Stage};
 use crate::memory::BUSY_FOR;
-use crate::report::{About, Severity};
-use crate::situation::{Capacity, Member, Situation, Standing, claim};
+use crate::report::{EventTrigger, Severity};
+use crate::situation::{Capacity, MachineState, Member, Situation, claim};
 use foo_model::{Decrement, Group, LifecycleState, Timestamp};
 use std::time::Duration;
 
@@ -28,20 +28,20 @@ pub(crate) fn end_released(situation: &Situation<'_>, draft: &mut Draft) {
 /// Released, and in a state in which ending it is ours to decide. Standby counts: its Machine was drained like any
 /// other, and nobody else will end it.
 pub(crate) fn is_released(situation: &Situation<'_>, member: &Member<'_>) -> bool {
-    match member.standing {
-        Standing::Released => true,
-        Standing::Aside => {
+    match member.state {
+        MachineState::Released => true,
+        MachineState::OutOfService => {
             member.instance.lifecycle == LifecycleState::Standby
-                && claim(member.foo_machine, member.machine, situation.memory) == Standing::Released
+                && claim(member.foo_machine, member.machine, situation.memory) == MachineState::Released
         }
-        Standing::New
-        | Standing::Unclaimed
-        | Standing::Kept
-        | Standing::Doomed
-        | Standing::Draining
-        | Standing::Undercut
-        | Standing::Ending
-        | Standing::Leaving => false,
+        MachineState::New
+        | MachineState::AwaitingMachine
+        | MachineState::Active
+        | MachineState::Interrupted
+        | MachineState::Draining
+        | MachineState::FooMachineDeletedFirst
+        | MachineState::TerminateSent
+        | MachineState::Terminating => false,
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn end<'s, 'a: 's>(
     }
     let mut ends = Vec::new();
     for member in members.filter(|member| !busy(member)).take(ENDS_AT_ONCE) {
-        let decrement = if member.standing == Standing::Aside && !counts_as_capacity(member) {
+        let decrement = if member.state == MachineState::OutOfService && !counts_as_capacity(member) {
             // Not part of desired capacity, so desired capacity has nothing to lose.
             Some(Decrement::Replace)
         } else {
@@ -93,7 +93,7 @@ pub(crate) fn end<'s, 'a: 's>(
 fn gathered_until(situation: &Situation<'_>) -> Option<Timestamp> {
     let last = situation.memory.ledger.leaving.values().max()?;
     let until = last.plus(GATHERED_FOR);
-    let joined = situation.tally.draining > 0 && situation.surge() == 0;
+    let joined = situation.counts.draining > 0 && situation.surge() == 0;
     (joined && situation.observed.now < until).then_some(until)
 }
 
@@ -108,9 +108,9 @@ fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Dra
         (None, _) => "it never had a Machine",
     };
     let id = member.instance.id.clone();
-    draft.tell(
+    draft.event(
         Severity::Normal,
-        About::Instance(id.clone()),
+        EventTrigger::Instance(id.clone()),
         "InstanceTerminated",
         format!("Terminating instance {id}: {why}"),
     );

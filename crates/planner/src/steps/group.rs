@@ -5,10 +5,10 @@
 use crate::action::{GroupAction, InstanceAction};
 use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
-use crate::report::{About, Severity};
+use crate::report::{EventTrigger, Severity};
 use crate::situation::{
-    Decider, Difference, Situation, Stand, View, differences, given_up_by_aws, lacking_tags, mix, stand,
-    wanted_min, wanted_tags, was_lost,
+    Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, given_up_by_aws,
+    lacking_tags, mix, template_state, wanted_min, wanted_tags, was_lost,
 };
 use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
@@ -36,16 +36,16 @@ fn is_due(situation: &Situation<'_>) -> bool {
 }
 
 fn create(situation: &Situation<'_>, draft: &mut Draft) {
-    let (Stand::Ready(template, version), Wanted::Ready(subnets)) =
-        (stand(situation), &situation.desired.group.subnets)
+    let (TemplateState::Ready(template, version), Wanted::Ready(subnets)) =
+        (template_state(situation), &situation.desired.group.subnets)
     else {
         return;
     };
     let identity = &situation.desired.identity;
-    let wish = situation.wish;
-    let (min, max, desired) = match wish.decider {
-        Decider::Replicas => (0, wish.size, Some(wish.size)),
-        Decider::External { min, max, .. } => (min, max, None),
+    let target = situation.target;
+    let (min, max, desired) = match target.managed_by {
+        ReplicasManagedBy::Replicas => (0, target.replicas, Some(target.replicas)),
+        ReplicasManagedBy::External { min, max, .. } => (min, max, None),
     };
     let group = NewGroup {
         name: identity.group.clone(),
@@ -60,18 +60,18 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         tags: wanted_tags(situation),
     };
     if was_lost(situation) {
-        draft.tell(
+        draft.event(
             Severity::Warning,
-            About::NewGroup,
+            EventTrigger::NewGroup,
             "AutoScalingGroupRecreated",
             format!("Recreating Auto Scaling group {}: it was deleted outside this provider", identity.group),
         );
     } else {
         let size = desired
             .map_or_else(|| format!("size {min} to {max}"), |desired| format!("desired capacity {desired}"));
-        draft.tell(
+        draft.event(
             Severity::Normal,
-            About::NewGroup,
+            EventTrigger::NewGroup,
             "AutoScalingGroupCreated",
             format!("Created Auto Scaling group {} with {size}", identity.group),
         );
@@ -83,7 +83,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
 fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     protect(situation, group, draft);
     for difference in differences(situation, group) {
-        mend(difference, situation, group, draft);
+        repair_settings(difference, situation, group, draft);
     }
     resume_launches(situation, group, draft);
 }
@@ -94,14 +94,14 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
         draft.memory.suspended_for = None;
         return;
     }
-    let launched = stand(situation).launchable().map(|(_, version)| version);
-    let wish = &situation.desired.group;
-    let wanted = format!("{:?}", (situation.wish.size, launched, &wish.subnets, &wish.mix));
+    let launched = template_state(situation).launchable().map(|(_, version)| version);
+    let target = &situation.desired.group;
+    let wanted = format!("{:?}", (situation.target.replicas, launched, &target.subnets, &target.mix));
     match draft.memory.suspended_for.replace(wanted.clone()) {
         Some(before) if before != wanted => {
             let message =
                 "Resuming launches, which AWS had suspended: replicas, launch template or network changed";
-            draft.tell(Severity::Normal, About::Nothing, "LaunchResumed", message);
+            draft.event(Severity::Normal, EventTrigger::Nothing, "LaunchResumed", message);
             let processes = BTreeSet::from([Process::Launch]);
             draft.act(Stage::Decorate, GroupAction::ResumeProcesses { name: group.name.clone(), processes });
         }
@@ -109,8 +109,8 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
     }
 }
 
-fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
-    let wish = &situation.desired.group;
+fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
+    let target = &situation.desired.group;
     match difference {
         Difference::Min => {
             let min = wanted_min(situation);
@@ -120,7 +120,7 @@ fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft:
         }
         Difference::Max => change_max(situation, group, draft),
         Difference::Template => {
-            if let Some((template, version)) = stand(situation).launchable() {
+            if let Some((template, version)) = template_state(situation).launchable() {
                 let choice = (template.id.clone(), version, mix(situation, group));
                 draft.change(format!("launch template version {version}"), |change| {
                     change.template = Some(choice);
@@ -128,7 +128,7 @@ fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft:
             }
         }
         Difference::Subnets => {
-            if let Wanted::Ready(subnets) = &wish.subnets {
+            if let Wanted::Ready(subnets) = &target.subnets {
                 let subnets = subnets.clone();
                 draft.change("subnets", |change| change.subnets = Some(subnets));
             }
@@ -149,9 +149,9 @@ fn mend(difference: Difference, situation: &Situation<'_>, group: &Group, draft:
 /// The maximum that somebody else's rules want. A maximum below desired capacity makes AWS lower that, so it waits
 /// for everything to be protected and for a manager that knows what is going on.
 fn change_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
-    let Decider::External { max, .. } = situation.wish.decider else { return };
+    let ReplicasManagedBy::External { max, .. } = situation.target.managed_by else { return };
     let lowers = max < situation.capacity.high;
-    if lowers && (situation.tally.unprotected > 0 || situation.sizable_group().is_none()) {
+    if lowers && (situation.counts.unprotected > 0 || situation.sizable_group().is_none()) {
         return;
     }
     draft.change(format!("maximum size {} → {max}", group.sizes.max), |change| change.max = Some(max));

@@ -8,9 +8,9 @@ use crate::action::{HookAction, ReadAction};
 use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
 use crate::observed::Look;
-use crate::report::{About, Severity};
-use crate::situation::{Member, Situation, Standing, View, claim};
-use foo_model::hook::{BEAT, Hold, HookConfig, LAST_MOMENTS, LOOK_AGAIN};
+use crate::report::{EventTrigger, Severity};
+use crate::situation::{MachineState, Member, Situation, View, claim};
+use foo_model::hook::{BEAT, COMPLETE_BEFORE_DEADLINE, HookConfig, HookWait, LOOK_AGAIN};
 use foo_model::{Group, LifecycleState, Timestamp};
 
 /// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
@@ -30,7 +30,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Look::At { seen, .. } => {
             if seen.is_some() {
                 let message = "Restoring lifecycle hook foo-drain: it was changed outside this provider";
-                draft.tell(Severity::Warning, About::Nothing, "DrainHookRepaired", message);
+                draft.event(Severity::Warning, EventTrigger::Nothing, "DrainHookRepaired", message);
             }
             draft.act(Stage::Decorate, HookAction::PutHook { group: name, terms: HookConfig::OURS });
         }
@@ -47,7 +47,7 @@ fn is_outdated(situation: &Situation<'_>, at: Timestamp) -> bool {
 
 /// AWS ends an instance that did not wait for us.
 fn slipped_through(situation: &Situation<'_>) -> bool {
-    situation.members_that_are(Standing::Leaving).any(|member| {
+    situation.members_that_are(MachineState::Terminating).any(|member| {
         member.instance.lifecycle == LifecycleState::Terminating
             && member.machine.is_some_and(|machine| !machine.deletion.is_deleting())
     })
@@ -61,8 +61,10 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     }
     let now = situation.observed.now;
     let mut completed = 0;
-    for member in situation.members_that_are(Standing::Leaving).filter(|member| member.waits_for_hook()) {
-        let hold = hold_of(situation, member, draft);
+    for member in
+        situation.members_that_are(MachineState::Terminating).filter(|member| member.waits_for_hook())
+    {
+        let hold = hook_wait_of(situation, member, draft);
         if let Some(at) = hold.completed.filter(|at| at.until(now) < EFFECT_DEADLINE) {
             draft.wake_at(at.plus(EFFECT_DEADLINE));
             continue;
@@ -77,27 +79,31 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
             draft.wake_at(now);
         }
         beat(group, member, hold, now, draft);
-        draft.wake_at(hold.deadline().minus(LAST_MOMENTS));
+        draft.wake_at(hold.deadline().minus(COMPLETE_BEFORE_DEADLINE));
     }
 }
 
 /// What is known of a wait; one that is new is remembered.
-fn hold_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) -> Hold {
+fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) -> HookWait {
     let id = &member.instance.id;
-    if let Some(hold) = draft.memory.holds.get(id) {
+    if let Some(hold) = draft.memory.hook_waits.get(id) {
         return *hold;
     }
     let now = situation.observed.now;
-    let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.held_since);
-    let hold = Hold { since: recorded.unwrap_or(now), beaten: None, completed: None };
-    draft.memory.holds.insert(id.clone(), hold);
+    let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.hook_waiting_since);
+    let hold = HookWait { since: recorded.unwrap_or(now), beaten: None, completed: None };
+    draft.memory.hook_waits.insert(id.clone(), hold);
     let taken = member.machine.filter(|machine| !machine.deletion.is_deleting());
     if let (None, Some(machine)) = (recorded, taken) {
-        let because =
-            situation.observed.causes.get(id).map(|cause| format!(" ({cause})")).unwrap_or_default();
-        draft.tell(
+        let because = situation
+            .observed
+            .termination_causes
+            .get(id)
+            .map(|cause| format!(" ({cause})"))
+            .unwrap_or_default();
+        draft.event(
             Severity::Warning,
-            About::Machine(machine.name.clone()),
+            EventTrigger::Machine(machine.name.clone()),
             "InstanceTerminatedByAws",
             format!(
                 "AWS is terminating instance {id}{because}; termination waits until Machine {} is drained",
@@ -116,15 +122,15 @@ enum Verdict {
     OutOfTime,
 }
 
-fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: Hold) -> Option<Verdict> {
+fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: HookWait) -> Option<Verdict> {
     let now = situation.observed.now;
     let coming = situation.memory.created_machines.contains_key(&member.name);
     match claim(member.foo_machine, member.machine, situation.memory) {
-        Standing::Released => Some(Verdict::Drained),
-        Standing::New | Standing::Unclaimed if member.machine.is_none() && !coming => {
+        MachineState::Released => Some(Verdict::Drained),
+        MachineState::New | MachineState::AwaitingMachine if member.machine.is_none() && !coming => {
             Some(Verdict::NeverJoined)
         }
-        _ if now >= hold.deadline().minus(LAST_MOMENTS) => Some(Verdict::OutOfTime),
+        _ if now >= hold.deadline().minus(COMPLETE_BEFORE_DEADLINE) => Some(Verdict::OutOfTime),
         _ => None,
     }
 }
@@ -138,13 +144,13 @@ fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Dr
     };
     if verdict == Verdict::OutOfTime {
         let message = format!("Instance {id} is terminated although its Machine is not drained: {why}");
-        draft.tell(Severity::Warning, About::Hook(id.clone()), "DrainIncomplete", message);
+        draft.event(Severity::Warning, EventTrigger::Hook(id.clone()), "DrainIncomplete", message);
     }
     let group = group.name.clone();
     draft.act(Stage::Ends, HookAction::CompleteHook { group, id, why: why.to_owned() });
 }
 
-fn beat(group: &Group, member: &Member<'_>, hold: Hold, now: Timestamp, draft: &mut Draft) {
+fn beat(group: &Group, member: &Member<'_>, hold: HookWait, now: Timestamp, draft: &mut Draft) {
     let id = member.instance.id.clone();
     // The wait began with a full timeout; when a predecessor sent its last heartbeat nobody knows.
     let due = hold.beaten.unwrap_or(hold.since).plus(BEAT);

@@ -8,10 +8,10 @@
 use crate::action::NodeAction;
 use crate::desired::Rebalance;
 use crate::draft::{Draft, Stage};
-use crate::report::{About, Severity};
+use crate::report::{EventTrigger, Severity};
 use crate::situation::{
-    Member, Situation, Standing, at_risk, cool_from, is_advised, is_available, is_recommended, room, round,
-    staying,
+    MachineState, Member, Situation, at_risk, cooldown_since, is_advised, is_available, is_recommended, room,
+    round, staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
@@ -24,7 +24,7 @@ pub(crate) fn delete(situation: &Situation<'_>, member: &Member<'_>, draft: &mut
     let Some(machine) = member.machine else { return };
     let message =
         format!("Spot interruption of instance {}: deleting Machine {}", member.instance.id, machine.name);
-    draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "SpotInterruption", message);
+    draft.event(Severity::Warning, EventTrigger::Machine(machine.name.clone()), "SpotInterruption", message);
     delete_machine(situation, Some(machine), "EC2 interrupts its spot instance", draft);
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn delete(situation: &Situation<'_>, member: &Member<'_>, draft: &mut
 pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     (draft.memory.round, draft.memory.rebalanced_at) = round(situation, situation.rollout);
     let advised = |member: &Member<'_>| is_advised(situation, member);
-    let rests_until = cool_from(situation);
-    if rests_until > situation.observed.now && situation.members_that_are(Standing::Kept).any(advised) {
+    let rests_until = cooldown_since(situation);
+    if rests_until > situation.observed.now && situation.members_that_are(MachineState::Active).any(advised) {
         draft.wake_at(rests_until);
     }
     if situation.sizable_group().is_none() {
@@ -58,7 +58,8 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     for member in candidates {
         let retires = member.is_announced(SignalKind::Retirement);
         // Where no replacement can be had first, AWS's own end of it would come undrained.
-        let alone = floor == situation.wish.size && situation.tally.going == 0 && draft.deleted.is_empty();
+        let alone =
+            floor == situation.target.replicas && situation.counts.departing == 0 && draft.deleted.is_empty();
         let yields = u32::from(retires && alone && !can_be_had_first(situation, draft));
         let least = floor.saturating_sub(yields);
         let serves = is_available(situation, member);
@@ -88,7 +89,7 @@ pub(crate) fn cordon(situation: &Situation<'_>, draft: &mut Draft) {
     let now = situation.observed.now;
     let cordons = &situation.memory.cordons;
     let mut due: Vec<(Option<Timestamp>, InstanceId, MachineName)> = situation
-        .members_that_are(Standing::Kept)
+        .members_that_are(MachineState::Active)
         .filter(|member| is_recommended(situation, member, Rebalance::Cordon))
         .filter_map(|member| Some((cordons.get(&member.instance.id), member, member.machine?)))
         .filter(|(cordon, _, machine)| {
@@ -144,6 +145,6 @@ fn replace(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
         ("RebalanceRecommended", "AWS recommends replacing its spot instance")
     };
     let message = format!("Replacing Machine {}: {why} {}", machine.name, member.instance.id);
-    draft.tell(Severity::Warning, About::Machine(machine.name.clone()), reason, message);
+    draft.event(Severity::Warning, EventTrigger::Machine(machine.name.clone()), reason, message);
     delete_machine(situation, Some(machine), why, draft);
 }

@@ -5,16 +5,16 @@
 use crate::action::{MachineAction, ReadAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
-use crate::observed::Stray;
-use crate::report::{About, Severity};
-use crate::situation::{Absentee, Member, Situation, Standing, View};
+use crate::observed::Ec2State;
+use crate::report::{EventTrigger, Severity};
+use crate::situation::{MachineState, Member, MissingInstance, Situation, View};
 use crate::steps::delete::delete_machine;
 use crate::steps::interrupt;
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionTimeouts, InstanceId, LifecycleState, Machine};
 use std::time::Duration;
 
-/// How long EC2's word that a stray is alive stays good: such an instance was detached by somebody or is about to
+/// How long EC2's answer that an instance outside its group is alive stays good: such an instance was detached by somebody or is about to
 /// appear in the group, and neither is urgent.
 pub(crate) const STRAY_RECHECK: Duration = Duration::from_mins(1);
 
@@ -22,34 +22,34 @@ pub(crate) const STRAY_RECHECK: Duration = Duration::from_mins(1);
 const NOT_FOUND_RECHECK: Duration = Duration::from_secs(30);
 
 /// FooMachines for instances, Machines of vanished instances, timeouts.
-pub(crate) fn tend(situation: &Situation<'_>, draft: &mut Draft) {
+pub(crate) fn reconcile_machines(situation: &Situation<'_>, draft: &mut Draft) {
     set_timeouts(situation, draft);
     if !situation.knows_members() {
         return;
     }
     for member in &situation.members {
-        tend_member(situation, member, draft);
+        reconcile_member(situation, member, draft);
     }
-    tend_the_lost(situation, draft);
+    reconcile_missing(situation, draft);
 }
 
-fn tend_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
-    match member.standing {
-        Standing::New => create(situation, member, draft),
-        Standing::Undercut => {
+fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
+    match member.state {
+        MachineState::New => create(situation, member, draft),
+        MachineState::FooMachineDeletedFirst => {
             delete_machine(situation, member.machine, "its FooMachine is being deleted", draft);
         }
-        Standing::Leaving => {
+        MachineState::Terminating => {
             delete_machine(situation, member.machine, "AWS is terminating its instance", draft);
         }
-        Standing::Doomed => interrupt::delete(situation, member, draft),
+        MachineState::Interrupted => interrupt::delete(situation, member, draft),
         // A person put it aside, or it is ours already.
-        Standing::Unclaimed
-        | Standing::Kept
-        | Standing::Draining
-        | Standing::Released
-        | Standing::Ending
-        | Standing::Aside => {}
+        MachineState::AwaitingMachine
+        | MachineState::Active
+        | MachineState::Draining
+        | MachineState::Released
+        | MachineState::TerminateSent
+        | MachineState::OutOfService => {}
     }
 }
 
@@ -79,74 +79,82 @@ fn exclude(machine: &Machine, draft: &mut Draft) {
 fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
     if situation.desired.goal == Goal::Run {
         let message = format!("Instance {instance} no longer exists: deleting Machine {}", machine.name);
-        draft.tell(Severity::Warning, About::Machine(machine.name.clone()), "InstanceMissing", message);
+        draft.event(
+            Severity::Warning,
+            EventTrigger::Machine(machine.name.clone()),
+            "InstanceMissing",
+            message,
+        );
     }
 }
 
 /// FooMachines whose instance is not in the group, or waits in it for our hook: EC2 has the last word on whether it is
 /// gone. One that waits may be dead because it was ended in EC2, or because a spot interruption came before the end of
 /// its drain; a dead Node cannot be drained.
-pub(crate) fn tend_the_lost(situation: &Situation<'_>, draft: &mut Draft) {
-    let absent = situation.absentees.iter().map(|it| (&it.foo_machine.instance, it.word));
-    let held = taken(situation).filter(|member| member.waits_for_hook());
-    let lost = absent.chain(held.map(|member| (&member.instance.id, member.word)));
+pub(crate) fn reconcile_missing(situation: &Situation<'_>, draft: &mut Draft) {
+    let absent = situation.missing.iter().map(|it| (&it.foo_machine.instance, it.ec2_state));
+    let held = terminated_by_aws(situation).filter(|member| member.waits_for_hook());
+    let lost = absent.chain(held.map(|member| (&member.instance.id, member.ec2_state)));
     let now = situation.observed.now;
     let mut unknown: Vec<InstanceId> = Vec::new();
     for (id, word) in lost {
         match word {
             None => unknown.push(id.clone()),
             // No word of its end: asked again until EC2 knows it, or has not known it for long.
-            Some(Stray::NotFound { at, .. }) if at.until(now) >= NOT_FOUND_RECHECK => {
+            Some(Ec2State::NotFound { at, .. }) if at.until(now) >= NOT_FOUND_RECHECK => {
                 unknown.push(id.clone());
             }
-            Some(Stray::NotFound { at, .. }) => draft.wake_at(at.plus(NOT_FOUND_RECHECK)),
-            Some(Stray::Gone | Stray::Alive) => {}
+            Some(Ec2State::NotFound { at, .. }) => draft.wake_at(at.plus(NOT_FOUND_RECHECK)),
+            Some(Ec2State::Gone | Ec2State::Alive) => {}
         }
     }
     if !unknown.is_empty() {
-        unknown.extend(let_go(situation));
+        unknown.extend(release(situation));
         draft.act(Stage::Look, ReadAction::LookAtStrays { ids: unknown });
     }
-    for member in taken(situation).filter(|member| member.word == Some(Stray::Gone)) {
+    for member in terminated_by_aws(situation).filter(|member| member.ec2_state == Some(Ec2State::Gone)) {
         if let Some(machine) = member.machine.filter(|machine| !machine.drain_excluded) {
             exclude(machine, draft);
             tell_vanished(situation, machine, &member.instance.id, draft);
         }
     }
-    for absentee in &situation.absentees {
-        match absentee.word {
-            Some(Stray::Gone) => bury(situation, absentee, draft),
+    for missing in &situation.missing {
+        match missing.ec2_state {
+            Some(Ec2State::Gone) => finish_missing(situation, missing, draft),
             // Detached by somebody, or not yet visible in the group: hands off, and ask again later.
-            Some(Stray::Alive) => draft.wake_at(now.plus(STRAY_RECHECK)),
-            Some(Stray::NotFound { .. }) | None => {}
+            Some(Ec2State::Alive) => draft.wake_at(now.plus(STRAY_RECHECK)),
+            Some(Ec2State::NotFound { .. }) | None => {}
         }
     }
 }
 
 /// Instances that will be out of the group next: asked about along with others, they cost no call when they are.
-fn let_go(situation: &Situation<'_>) -> impl Iterator<Item = InstanceId> {
+fn release(situation: &Situation<'_>) -> impl Iterator<Item = InstanceId> {
     let completed =
-        |id: &InstanceId| situation.memory.holds.get(id).is_some_and(|hold| hold.completed.is_some());
+        |id: &InstanceId| situation.memory.hook_waits.get(id).is_some_and(|hold| hold.completed.is_some());
     let goes_on = move |member: &&Member<'_>| {
         let proceeds = member.instance.lifecycle == LifecycleState::TerminatingProceed;
-        let claimed = member.foo_machine.is_some() && member.word.is_none();
+        let claimed = member.foo_machine.is_some() && member.ec2_state.is_none();
         claimed && (proceeds || completed(&member.instance.id))
     };
-    situation.members_that_are(Standing::Leaving).filter(goes_on).map(|member| member.instance.id.clone())
+    situation
+        .members_that_are(MachineState::Terminating)
+        .filter(goes_on)
+        .map(|member| member.instance.id.clone())
 }
 
 /// Instances on their way out that are still being drained.
-fn taken<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Member<'a>> {
-    situation.members_that_are(Standing::Leaving).filter(|member| {
+fn terminated_by_aws<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Member<'a>> {
+    situation.members_that_are(MachineState::Terminating).filter(|member| {
         let undrained = member.machine.is_some_and(|machine| !machine.lets_go());
         member.foo_machine.is_some() && undrained
     })
 }
 
 /// The instance is gone: so go its Machine, undrained because there is nothing left to drain, and its FooMachine.
-fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
-    let foo_machine = absentee.foo_machine;
-    if let Some(machine) = absentee.machine {
+fn finish_missing(situation: &Situation<'_>, missing: &MissingInstance<'_>, draft: &mut Draft) {
+    let foo_machine = missing.foo_machine;
+    if let Some(machine) = missing.machine {
         if !foo_machine.deletion.is_deleting() && !machine.drain_excluded {
             exclude(machine, draft);
         }
@@ -159,11 +167,11 @@ fn bury(situation: &Situation<'_>, absentee: &Absentee<'_>, draft: &mut Draft) {
     let (name, uid) = (foo_machine.name.clone(), foo_machine.uid.clone());
     if foo_machine.deletion.is_deleting() {
         // Not before its Machine is seen deleting: a Machine that outlives its FooMachine would stay for ever.
-        let orphans = absentee.machine.is_some_and(|machine| !machine.deletion.is_deleting());
-        if foo_machine.held && !orphans {
+        let orphans = missing.machine.is_some_and(|machine| !machine.deletion.is_deleting());
+        if foo_machine.has_finalizer && !orphans {
             draft.act(Stage::Machines, MachineAction::ReleaseFooMachine { name, uid });
         }
-    } else if absentee.machine.is_none() && !situation.memory.created_machines.contains_key(&name) {
+    } else if missing.machine.is_none() && !situation.memory.created_machines.contains_key(&name) {
         let why = "its instance no longer exists and it has no Machine".to_owned();
         draft.act(Stage::Machines, MachineAction::DeleteFooMachine { name, uid, why });
     }
@@ -187,7 +195,7 @@ pub(crate) fn set_timeouts(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Whether a wanted timeout is missing or different. What is not wished for is left as it is.
+/// Whether a wanted timeout is missing or different. What is not desired is left as it is.
 fn lacks(have: DeletionTimeouts, wanted: DeletionTimeouts) -> bool {
     let differs = |have, wanted: Option<_>| wanted.is_some() && have != wanted;
     differs(have.node_drain, wanted.node_drain)

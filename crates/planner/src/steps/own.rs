@@ -3,8 +3,8 @@
 use crate::action::{GroupAction, MachineAction, PoolAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
-use crate::observed::{Finalizer, Moves};
-use crate::report::{About, Severity};
+use crate::observed::{Finalizer, MoveBlock};
+use crate::report::{EventTrigger, Severity};
 use crate::situation::{Situation, View};
 use foo_model::names::TAG_INSTALLATION;
 
@@ -12,7 +12,7 @@ use foo_model::names::TAG_INSTALLATION;
 /// if its region is misspelt or its credentials are refused, AWS could not even be asked whether it may go.
 ///
 /// To be asked last: it looks at what the plan does.
-pub(crate) fn take_hold(situation: &Situation<'_>, draft: &mut Draft) {
+pub(crate) fn ensure_finalizer(situation: &Situation<'_>, draft: &mut Draft) {
     let something = matches!(situation.view, View::Ours(_)) || !situation.observed.foo_machines.is_empty();
     if situation.observed.finalizer == Finalizer::Absent && (something || draft.does_something()) {
         draft.act_first(Stage::Own, PoolAction::AddFinalizer);
@@ -40,9 +40,9 @@ pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
     let identity = &situation.desired.identity;
     let Some(group) = situation.writable_group() else { return };
     let from = identity.other_installation(&group.tags).unwrap_or_default();
-    draft.tell(
+    draft.event(
         Severity::Normal,
-        About::Adoption,
+        EventTrigger::Adoption,
         "AutoScalingGroupAdopted",
         format!("Adopting Auto Scaling group {} from management cluster {from}", group.name),
     );
@@ -69,17 +69,19 @@ pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
 /// pool then sees what came of it.
 pub(crate) fn block_move(situation: &Situation<'_>, draft: &mut Draft) {
     let recorded = situation.observed.recorded_arn.is_some() || matches!(situation.view, View::Ours(_));
-    match situation.observed.moves {
-        Moves::Free if !recorded && draft.makes_something() => draft.act(Stage::Own, PoolAction::BlockMove),
-        Moves::Blocked if recorded => draft.act(Stage::Own, PoolAction::UnblockMove),
-        Moves::Free | Moves::Blocked => {}
+    match situation.observed.move_block {
+        MoveBlock::Free if !recorded && draft.makes_something() => {
+            draft.act(Stage::Own, PoolAction::BlockMove);
+        }
+        MoveBlock::Blocked if recorded => draft.act(Stage::Own, PoolAction::UnblockMove),
+        MoveBlock::Free | MoveBlock::Blocked => {}
     }
 }
 
 /// What a paused pool still does, because `clusterctl move` pauses it and waits: it records the ARN of what was made. When
 /// certainly nothing was, there is nothing to wait for either.
 pub(crate) fn unblock_move(situation: &Situation<'_>, draft: &mut Draft) {
-    if situation.observed.moves == Moves::Free {
+    if situation.observed.move_block == MoveBlock::Free {
         return;
     }
     record_arn(situation, draft);
@@ -95,8 +97,9 @@ pub(crate) fn unblock_move(situation: &Situation<'_>, draft: &mut Draft) {
 }
 
 /// Our finalizers go, nothing else happens: another management cluster has the pool now.
-pub(crate) fn let_go(situation: &Situation<'_>, draft: &mut Draft) {
-    for foo_machine in situation.observed.foo_machines.iter().filter(|foo_machine| foo_machine.held) {
+pub(crate) fn release_pool(situation: &Situation<'_>, draft: &mut Draft) {
+    for foo_machine in situation.observed.foo_machines.iter().filter(|foo_machine| foo_machine.has_finalizer)
+    {
         draft.act(
             Stage::Machines,
             MachineAction::ReleaseFooMachine { name: foo_machine.name.clone(), uid: foo_machine.uid.clone() },

@@ -4,7 +4,7 @@
 //! that never joins has no verdict at all.
 
 use crate::draft::Draft;
-use crate::report::{About, Severity};
+use crate::report::{EventTrigger, Severity};
 use crate::situation::{Situation, sick};
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
@@ -20,19 +20,27 @@ pub(crate) fn remediate(situation: &Situation<'_>, draft: &mut Draft) {
         draft.wake_at(next);
     }
     // With too many Machines a sick one is the first to go (see the victims step).
-    if sick.is_too_much(situation) || situation.tally.kept > situation.target() {
+    if sick.is_too_much(situation) || situation.counts.active > situation.target() {
         return;
     }
-    let wish = situation.wish.size;
+    let target = situation.target.replicas;
     // Until its successor is there a replacement is in flight.
-    let missing = situation.target().saturating_sub(situation.tally.kept);
-    let at_once = rules.max_in_flight.up(wish).max(1).saturating_sub(sick.going.max(missing));
+    let missing = situation.target().saturating_sub(situation.counts.active);
+    let at_once = rules.max_in_flight.up(target).max(1).saturating_sub(sick.going.max(missing));
     let budget = at_once.min(room_to_drain(situation, draft));
-    let fresh: Vec<_> =
-        sick.patients.into_iter().filter(|(member, _)| !draft.deleted.contains(&member.name)).collect();
+    let fresh: Vec<_> = sick
+        .unhealthy_machines
+        .into_iter()
+        .filter(|(member, _)| !draft.deleted.contains(&member.name))
+        .collect();
     for (member, what) in fresh.into_iter().take(usize::try_from(budget).unwrap_or(usize::MAX)) {
         let message = format!("Replacing Machine {}: {what}", member.name);
-        draft.tell(Severity::Warning, About::Machine(member.name.clone()), "MachineRemediated", message);
+        draft.event(
+            Severity::Warning,
+            EventTrigger::Machine(member.name.clone()),
+            "MachineRemediated",
+            message,
+        );
         delete_machine(situation, member.machine, &what, draft);
     }
 }

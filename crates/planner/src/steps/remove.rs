@@ -6,7 +6,7 @@
 use crate::action::{GroupAction, MachineAction, PoolAction, ReadAction, TemplateAction};
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, Look};
-use crate::situation::{Member, Situation, Standing, View, claim, group_is_gone};
+use crate::situation::{MachineState, Member, Situation, View, claim, group_is_gone};
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
 use crate::steps::group::protect;
@@ -23,7 +23,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     machines::set_timeouts(situation, draft);
     if situation.knows_members() {
         // Before the Machines' deletion: what is gone is excluded from draining first.
-        machines::tend_the_lost(situation, draft);
+        machines::reconcile_missing(situation, draft);
     }
     delete_machines(situation, draft);
     delete_ownerless(situation, draft);
@@ -57,10 +57,12 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
     };
     // Those whose instance is gone are the machines step's.
     let buried: BTreeSet<&MachineName> = situation
-        .absentees
+        .missing
         .iter()
-        .filter(|absentee| situation.knows_members() && absentee.word == Some(crate::observed::Stray::Gone))
-        .map(|absentee| &absentee.foo_machine.name)
+        .filter(|missing| {
+            situation.knows_members() && missing.ec2_state == Some(crate::observed::Ec2State::Gone)
+        })
+        .map(|missing| &missing.foo_machine.name)
         .collect();
     for foo_machine in situation.observed.foo_machines.iter().filter(ownerless) {
         if !buried.contains(&foo_machine.name) {
@@ -100,8 +102,8 @@ fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     if group.sizes.min > 0 {
         draft.change("the pool is being deleted: minimum size 0", |change| change.min = Some(0));
     }
-    let existing = situation.tally.existing;
-    if situation.capacity.low > existing && situation.tally.unprotected == 0 {
+    let existing = situation.counts.existing;
+    if situation.capacity.low > existing && situation.counts.unprotected == 0 {
         draft.change(format!("the pool is being deleted: no launches beyond {existing}"), |change| {
             change.desired = Some(existing);
             change.max = Some(existing);
@@ -116,22 +118,24 @@ fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
 fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
     let theirs = matches!(member.instance.lifecycle, LifecycleState::Detaching | LifecycleState::Detached);
     let free = |claimed| match claimed {
-        Standing::New => {
+        MachineState::New => {
             member.machine.is_none() && !situation.memory.created_machines.contains_key(&member.name)
         }
-        Standing::Released => true,
-        Standing::Unclaimed
-        | Standing::Kept
-        | Standing::Doomed
-        | Standing::Draining
-        | Standing::Undercut
-        | Standing::Ending
-        | Standing::Leaving
-        | Standing::Aside => false,
+        MachineState::Released => true,
+        MachineState::AwaitingMachine
+        | MachineState::Active
+        | MachineState::Interrupted
+        | MachineState::Draining
+        | MachineState::FooMachineDeletedFirst
+        | MachineState::TerminateSent
+        | MachineState::Terminating
+        | MachineState::OutOfService => false,
     };
-    match member.standing {
-        Standing::Ending | Standing::Leaving => false,
-        Standing::Aside => !theirs && free(claim(member.foo_machine, member.machine, situation.memory)),
+    match member.state {
+        MachineState::TerminateSent | MachineState::Terminating => false,
+        MachineState::OutOfService => {
+            !theirs && free(claim(member.foo_machine, member.machine, situation.memory))
+        }
         standing => is_released(situation, member) || free(standing),
     }
 }
@@ -140,9 +144,10 @@ fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
 /// what it drained, and lets go when our finalizers do.
 fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     let foreign = situation.members.iter().filter_map(|member| member.foo_machine);
-    let strays = situation.absentees.iter().map(|absentee| absentee.foo_machine);
-    for foo_machine in
-        foreign.chain(strays).filter(|foo_machine| foo_machine.held && foo_machine.deletion.is_deleting())
+    let ec2_states = situation.missing.iter().map(|missing| missing.foo_machine);
+    for foo_machine in foreign
+        .chain(ec2_states)
+        .filter(|foo_machine| foo_machine.has_finalizer && foo_machine.deletion.is_deleting())
     {
         draft.act(
             Stage::Machines,

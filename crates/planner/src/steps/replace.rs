@@ -8,11 +8,11 @@ use super::victims::Queue;
 use crate::action::PoolAction;
 use crate::desired::{Goal, OnFailure, Wanted};
 use crate::draft::{Draft, Stage};
-use crate::memory::Trial;
+use crate::memory::RolloutProgress;
 use crate::observed::{Quarantine, Verdict};
-use crate::report::{About, Severity};
+use crate::report::{EventTrigger, Severity};
 use crate::situation::{
-    Course, Generation, Member, Situation, Standing, View, available_from, is_available, staying,
+    Freshness, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
@@ -28,10 +28,10 @@ const RECORDS: usize = 5;
 
 /// Gives up on content that does not work. Whether anything may be replaced in this pass.
 pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    watch_trial(situation, draft);
+    track_progress(situation, draft);
     let failed = failure(situation, draft);
-    let mut records = lifted(situation);
-    if let (Some(message), Some(hash)) = (&failed, situation.content.aim) {
+    let mut records = supersede_records(situation);
+    if let (Some(message), Some(hash)) = (&failed, situation.content.target_hash) {
         let record = verdict(situation, hash, message, draft);
         records.retain(|other| other.hash != record.hash);
         records.push(record);
@@ -44,7 +44,7 @@ pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
 }
 
 /// The records of what failed: one for something else than what is wanted now stands no longer.
-fn lifted(situation: &Situation<'_>) -> Vec<Quarantine> {
+fn supersede_records(situation: &Situation<'_>) -> Vec<Quarantine> {
     let mut records = situation.observed.quarantine.clone();
     if let Wanted::Ready(wanted) = &situation.desired.template {
         for record in records.iter_mut().filter(|record| record.hash != wanted.spec_hash) {
@@ -59,7 +59,7 @@ fn lifted(situation: &Situation<'_>) -> Vec<Quarantine> {
 fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
     if let Some(first) = situation.content.given_up {
         let text = format!("Rollback to {hash} halted: {message}");
-        draft.tell(Severity::Warning, About::Verdict, "RollbackFailed", text);
+        draft.event(Severity::Warning, EventTrigger::Verdict, "RollbackFailed", text);
         let message = format!("{}; the rollback to {hash} failed as well: {message}", first.message);
         return Quarantine { hash: first.hash.clone(), message, verdict: Verdict::Stuck };
     }
@@ -68,38 +68,38 @@ fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mu
         OnFailure::Rollback => "failed, rolling back",
     };
     let text = format!("Rollout of {hash} {what}: {message}");
-    draft.tell(Severity::Warning, About::Verdict, "RolloutFailed", text);
+    draft.event(Severity::Warning, EventTrigger::Verdict, "RolloutFailed", text);
     Quarantine { hash: hash.clone(), message: message.to_owned(), verdict: Verdict::Stands }
 }
 
 /// Remembers how the new content does.
-fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
+fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
     let runs = situation.desired.goal == Goal::Run;
-    if runs && !(matches!(situation.view, View::Ours(_)) && situation.content.aim.is_some()) {
+    if runs && !(matches!(situation.view, View::Ours(_)) && situation.content.target_hash.is_some()) {
         // Not knowing is no reason to forget.
         return;
     }
-    match situation.rollout.course {
-        Course::Rolling | Course::RollingBack => {}
+    match situation.rollout.phase {
+        Phase::Rolling | Phase::RollingBack => {}
         // A rotated token makes a new version of the same content; what is wanted may be unknown for a moment.
-        Course::Preparing | Course::Waiting => {
+        Phase::Preparing | Phase::Waiting => {
             let wanted = match &situation.desired.template {
                 Wanted::Ready(wanted) => Some(&wanted.spec_hash),
                 Wanted::Blocked(_) => None,
             };
-            draft.memory.trial =
-                draft.memory.trial.take().filter(|trial| wanted.is_none_or(|wanted| trial.hash == *wanted));
+            draft.memory.rollout =
+                draft.memory.rollout.take().filter(|trial| wanted.is_none_or(|wanted| trial.hash == *wanted));
             return;
         }
-        Course::Finished | Course::OnDelete | Course::Paused | Course::Halted => {
-            draft.memory.trial = None;
+        Phase::Finished | Phase::OnDelete | Phase::Paused | Phase::Halted => {
+            draft.memory.rollout = None;
             return;
         }
     }
-    let Some(hash) = situation.content.aim.filter(|_| situation.is_fresh()) else { return };
+    let Some(hash) = situation.content.target_hash.filter(|_| situation.is_fresh()) else { return };
     let now = situation.observed.now;
-    let trial = draft.memory.trial.take().filter(|trial| trial.hash == *hash);
-    let mut trial = trial.unwrap_or_else(|| Trial::of(hash.clone(), now));
+    let trial = draft.memory.rollout.take().filter(|trial| trial.hash == *hash);
+    let mut trial = trial.unwrap_or_else(|| RolloutProgress::of(hash.clone(), now));
     count_relapses(situation, &mut trial);
     let available: BTreeSet<MachineName> = newcomers(situation)
         .filter(|member| is_available(situation, member))
@@ -109,15 +109,15 @@ fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
         trial.waiting_since = None;
     }
     let goes = |member: &&Member<'_>| {
-        member.generation == Generation::Current
+        member.freshness == Freshness::UpToDate
             && matches!(
-                member.standing,
-                Standing::Doomed
-                    | Standing::Draining
-                    | Standing::Undercut
-                    | Standing::Released
-                    | Standing::Ending
-                    | Standing::Leaving
+                member.state,
+                MachineState::Interrupted
+                    | MachineState::Draining
+                    | MachineState::FooMachineDeletedFirst
+                    | MachineState::Released
+                    | MachineState::TerminateSent
+                    | MachineState::Terminating
             )
     };
     let waits = newcomers(situation)
@@ -126,18 +126,18 @@ fn watch_trial(situation: &Situation<'_>, draft: &mut Draft) {
         || situation.members.iter().any(|member| goes(&member));
     trial.waiting_since = waits.then(|| trial.waiting_since.unwrap_or(now));
     trial.available = available;
-    draft.memory.trial = Some(trial);
+    draft.memory.rollout = Some(trial);
 }
 
 /// One Node at a time: when several stop being Ready at once, it is the way to them that failed.
-fn count_relapses(situation: &Situation<'_>, trial: &mut Trial) {
+fn count_relapses(situation: &Situation<'_>, trial: &mut RolloutProgress) {
     let is_ready = |member: &Member<'_>| {
         member.machine.is_some_and(|machine: &Machine| machine.node == NodeState::Ready)
     };
     let fell: Vec<&Member<'_>> =
         staying(situation).filter(|member| trial.ready.contains(&member.name) && !is_ready(member)).collect();
     if let [member] = fell.as_slice()
-        && member.generation == Generation::Current
+        && member.freshness == Freshness::UpToDate
     {
         *trial.relapses.entry(member.name.clone()).or_default() += 1;
     }
@@ -149,7 +149,7 @@ fn count_relapses(situation: &Situation<'_>, trial: &mut Trial) {
 
 /// Members of the new content that stay.
 fn newcomers<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
-    staying(situation).filter(|member| member.generation == Generation::Current)
+    staying(situation).filter(|member| member.freshness == Freshness::UpToDate)
 }
 
 /// Since when a member's Node has not been Ready, and in what way.
@@ -162,7 +162,7 @@ fn unready_since(machine: &Machine) -> (Timestamp, &'static str) {
 }
 
 /// It had failed before the content was tried again: it says nothing about this time, and is replaced.
-fn failed_before(situation: &Situation<'_>, trial: &Trial, member: &Member<'_>) -> bool {
+fn failed_before(situation: &Situation<'_>, trial: &RolloutProgress, member: &Member<'_>) -> bool {
     let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
     let sick = machine.sickness().is_some() && machine.created < trial.since;
     let (since, _) = unready_since(machine);
@@ -173,17 +173,17 @@ fn failed_before(situation: &Situation<'_>, trial: &Trial, member: &Member<'_>) 
 
 /// Whether it shows how the content does. On the way back most instances were there before, and how they do has other
 /// causes.
-fn is_tried(situation: &Situation<'_>, trial: &Trial, member: &Member<'_>) -> bool {
-    situation.rollout.course == Course::Rolling
+fn is_tried(situation: &Situation<'_>, trial: &RolloutProgress, member: &Member<'_>) -> bool {
+    situation.rollout.phase == Phase::Rolling
         || member.machine.is_some_and(|machine| machine.created >= trial.since)
 }
 
 /// What is wrong with the content that all shall have in the end, if something is.
 fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
-    if !situation.rollout.course.goes_on() {
+    if !situation.rollout.phase.goes_on() {
         return None;
     }
-    let trial = draft.memory.trial.clone()?;
+    let trial = draft.memory.rollout.clone()?;
     let tried = |member: &&Member<'_>| is_tried(situation, &trial, member);
     for member in
         newcomers(situation).filter(tried).filter(|member| !failed_before(situation, &trial, member))
@@ -201,14 +201,14 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
     }
     // Once an instance of it serves, a lack of others says nothing about the content; nor does it on the way back to what
     // was launched before. `CapacityAvailable` tells of it.
-    let is_first = situation.rollout.proven == 0 && situation.rollout.course == Course::Rolling;
+    let is_first = situation.rollout.updated_available == 0 && situation.rollout.phase == Phase::Rolling;
     let since = trial.waiting_since.filter(|_| is_first)?;
     // One that came late has its own time; that one after another comes and goes is a failure as well.
     let came = newcomers(situation).next().is_some();
     let timeout = situation.desired.rollout.ready_timeout;
     let until = since.plus(Duration::from(timeout).saturating_mul(if came { 2 } else { 1 }));
     if until <= situation.observed.now {
-        let words = situation.observed.shortage.as_ref();
+        let words = situation.observed.launch_failure.as_ref();
         let words = words.map(|words| format!("; AWS says: {words}")).unwrap_or_default();
         return Some(format!("no new instance became available within {timeout}{words}"));
     }
@@ -218,7 +218,7 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
 
 fn failure_of(
     situation: &Situation<'_>,
-    trial: &Trial,
+    trial: &RolloutProgress,
     member: &Member<'_>,
     draft: &mut Draft,
 ) -> Option<String> {
@@ -246,20 +246,20 @@ fn failure_of(
 
 /// Deletes outdated Machines as far as the budgets go: those that serve nobody first, then those that do.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
-    if !situation.rollout.course.goes_on() || situation.sizable_group().is_none() {
+    if !situation.rollout.phase.goes_on() || situation.sizable_group().is_none() {
         return;
     }
     let now = situation.observed.now;
-    let trial = draft.memory.trial.clone();
+    let trial = draft.memory.rollout.clone();
     let failed = |member: &Member<'_>| {
         let before = trial.as_ref().is_some_and(|trial| failed_before(situation, trial, member));
-        member.generation == Generation::Current && before
+        member.freshness == Freshness::UpToDate && before
     };
     let gone = draft.deleted.clone();
     let stays: Vec<&Member<'_>> = staying(situation).filter(|member| !gone.contains(&member.name)).collect();
     let unproven: Vec<&&Member<'_>> = stays
         .iter()
-        .filter(|member| member.generation == Generation::Current)
+        .filter(|member| member.freshness == Freshness::UpToDate)
         .filter(|member| !is_available(situation, member) && !failed(member))
         .collect();
     for from in unproven.iter().filter_map(|member| available_from(situation, member)) {
@@ -273,7 +273,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     let canary = canary(situation, draft, count(&unproven));
     let budget = spare.min(room_to_drain(situation, draft)).min(canary);
     let idle = |member: &Member<'_>| {
-        let goes = member.generation == Generation::Outdated || failed(member);
+        let goes = member.freshness == Freshness::Outdated || failed(member);
         goes && !is_available(situation, member) && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, idle).without(&gone, situation);
@@ -286,7 +286,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     let going: BTreeSet<MachineName> =
         gone.iter().cloned().chain(taken.iter().map(|candidate| candidate.member.name.clone())).collect();
     let serving = |member: &Member<'_>| {
-        let outdated = member.generation == Generation::Outdated;
+        let outdated = member.freshness == Freshness::Outdated;
         outdated && is_available(situation, member) && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, serving).without(&going, situation);
@@ -296,35 +296,35 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     {
         taken.push(candidate);
     }
-    let Some(aim) = situation.content.aim else { return };
+    let Some(aim) = situation.content.target_hash else { return };
     for candidate in taken {
         let why = why(situation, candidate.member, aim);
         let name = candidate.machine.name.clone();
         let message = format!("Deleting Machine {name}: {why}; {}", candidate.reason(situation));
-        draft.tell(Severity::Normal, About::Machine(name), "MachineDeleted", message);
+        draft.event(Severity::Normal, EventTrigger::Machine(name), "MachineDeleted", message);
         delete_machine(situation, Some(candidate.machine), &why, draft);
     }
 }
 
 fn why(situation: &Situation<'_>, member: &Member<'_>, aim: &SpecHash) -> String {
-    if member.generation == Generation::Current {
+    if member.freshness == Freshness::UpToDate {
         return format!("it failed when {aim} was tried before");
     }
     let from = situation.content.spec_hash(member.instance, member.foo_machine);
     let from = from.map_or_else(|| "another launch template version".to_owned(), ToString::to_string);
-    match situation.rollout.course {
-        Course::RollingBack => format!("rolled back from {from} to {aim}"),
+    match situation.rollout.phase {
+        Phase::RollingBack => format!("rolled back from {from} to {aim}"),
         _ => format!("rolled from {from} to {aim}"),
     }
 }
 
 /// Until one instance of the new content is available, one replacement at a time.
 fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
-    if situation.rollout.proven > 0 {
+    if situation.rollout.updated_available > 0 {
         return u32::MAX;
     }
     let under_way = unproven
-        .saturating_add(situation.tally.going)
+        .saturating_add(situation.counts.departing)
         .saturating_add(situation.unlaunched())
         .saturating_add(count(&draft.deleted));
     1_u32.saturating_sub(under_way)

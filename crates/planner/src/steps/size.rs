@@ -1,4 +1,4 @@
-//! Does desired capacity fit the wish?
+//! Does desired capacity fit the desired replicas?
 //!
 //! Raising is an absolute write to the target. Lowering only ever cancels capacity that was never launched.
 //! Nothing here ends an instance.
@@ -6,37 +6,37 @@
 use crate::action::PoolAction;
 use crate::desired::Size;
 use crate::draft::{Draft, Stage};
-use crate::report::{About, Severity};
-use crate::situation::{Decider, Situation, View};
+use crate::recent_targets::RecentTargets;
+use crate::report::{EventTrigger, Severity};
+use crate::situation::{ReplicasManagedBy, Situation, View};
 use crate::steps::own::may_create;
-use crate::steps::template::holds_raise;
+use crate::steps::template::postpones_raise;
 use crate::steps::victims::left_to_aws;
-use crate::wishes::Wishes;
 use foo_model::{Group, Timestamp};
 use std::time::Duration;
 
-/// Brings desired capacity and its bounds to where the wish wants them.
+/// Brings desired capacity and its bounds to where the desired replicas wants them.
 pub(crate) fn adjust(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.sizable_group() else {
         return;
     };
-    match situation.wish.decider {
-        Decider::Replicas => {
+    match situation.target.managed_by {
+        ReplicasManagedBy::Replicas => {
             raise(situation, group, draft);
             cancel_unlaunched(situation, group, draft);
             lower_max(situation, group, draft);
         }
-        Decider::External { published, .. } => publish(group, published, draft),
+        ReplicasManagedBy::External { published, .. } => publish(group, published, draft),
     }
 }
 
-/// What desired capacity shall be at least: the wish and replacements in advance, or all that exists.
+/// What desired capacity shall be at least: the desired replicas and replacements in advance, or all that exists.
 ///
-/// `None` when the wish is met and only instances beyond the ceiling would justify more: the ceiling is never
+/// `None` when the desired replicas is met and only instances beyond the ceiling would justify more: the ceiling is never
 /// passed, and desired capacity is never written below what exists, so nothing can be written.
 pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
-    let goal = goal(situation);
-    let staying = situation.tally.staying;
+    let goal = wanted_capacity(situation);
+    let staying = situation.counts.remaining;
     if staying <= goal {
         return Some(goal);
     }
@@ -44,36 +44,41 @@ pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
     if situation.capacity.high >= goal && staying.saturating_sub(by_aws) <= goal {
         return Some(goal);
     }
-    let beyond = situation.wish.ceiling.is_some_and(|ceiling| staying > ceiling);
+    let beyond = situation.target.max.is_some_and(|ceiling| staying > ceiling);
     (!beyond).then_some(staying)
 }
 
-/// The wish, and replacements that may come before those they replace have gone.
+/// The desired replicas, and replacements that may come before those they replace have gone.
 ///
 /// What AWS takes back is replaced at the same moment, surge or not: it is gone in two minutes, and then AWS does not
 /// count it any more. Should it go undrained, the group launches a replacement of its own, and what is one too many then
 /// is cancelled, or goes as a victim.
-fn goal(situation: &Situation<'_>) -> u32 {
-    let wish = situation.wish;
-    let tally = situation.tally;
-    let to_replace = situation.target().saturating_sub(tally.kept).min(tally.going);
+fn wanted_capacity(situation: &Situation<'_>) -> u32 {
+    let target = situation.target;
+    let counts = situation.counts;
+    let to_replace = situation.target().saturating_sub(counts.active).min(counts.departing);
     let taken = situation.taken_beyond().min(to_replace);
     let in_advance = situation.surge().saturating_add(to_replace.saturating_sub(taken));
-    let in_advance = in_advance.min(situation.desired.rollout.max_surge.up(wish.size));
-    let goal = wish.size.saturating_add(in_advance).saturating_add(taken);
-    wish.ceiling.map_or(goal, |ceiling| goal.min(ceiling))
+    let in_advance = in_advance.min(situation.desired.rollout.max_surge.up(target.replicas));
+    let goal = target.replicas.saturating_add(in_advance).saturating_add(taken);
+    target.max.map_or(goal, |ceiling| goal.min(ceiling))
 }
 
 /// Raises desired capacity, and the maximum with it.
 fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let Some(target) = raise_target(situation) else { return };
     // The higher of two possible values: a raise that may have happened is not made again.
-    if situation.capacity.high >= target || !may_create(situation) || holds_raise(situation, draft) {
+    if situation.capacity.high >= target || !may_create(situation) || postpones_raise(situation, draft) {
         return;
     }
     let max = (group.sizes.max < target).then_some(target);
     let from = group.sizes.desired;
-    draft.tell(Severity::Normal, About::Group, "ScaledUp", format!("desired capacity {from} → {target}"));
+    draft.event(
+        Severity::Normal,
+        EventTrigger::Group,
+        "ScaledUp",
+        format!("desired capacity {from} → {target}"),
+    );
     draft.change(format!("desired capacity {from} → {target}"), |change| {
         change.desired = Some(target);
         change.max = max;
@@ -87,13 +92,13 @@ fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
 /// not cancelled.
 fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let floor = floor(situation, draft);
-    if situation.capacity.low <= floor || situation.tally.unprotected > 0 {
+    if situation.capacity.low <= floor || situation.counts.unprotected > 0 {
         return;
     }
     let from = group.sizes.desired;
-    draft.tell(
+    draft.event(
         Severity::Normal,
-        About::Group,
+        EventTrigger::Group,
         "LaunchesCancelled",
         format!("desired capacity {from} → {floor}: launches that have not started are cancelled"),
     );
@@ -101,25 +106,25 @@ fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft
 }
 
 fn floor(situation: &Situation<'_>, draft: &Draft) -> u32 {
-    let wish = situation.wish;
-    let tally = situation.tally;
-    let going = tally.going.saturating_add(draft.victims).saturating_add(draft.reserved);
+    let target = situation.target;
+    let counts = situation.counts;
+    let going = counts.departing.saturating_add(draft.victims).saturating_add(draft.reserved);
     let needed = situation.total().saturating_add(going);
-    let bounded = wish.ceiling.map_or(needed, |ceiling| needed.min(ceiling));
-    tally.existing.max(bounded)
+    let bounded = target.max.map_or(needed, |ceiling| needed.min(ceiling));
+    counts.existing.max(bounded)
 }
 
-/// Lowers a maximum that is higher than the wish once everything else has come to rest, so that it costs no call of
+/// Lowers a maximum that is higher than the desired replicas once everything else has come to rest, so that it costs no call of
 /// its own during every scale-in.
 fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
-    let size = situation.wish.size;
-    let tally = situation.tally;
+    let size = situation.target.replicas;
+    let counts = situation.counts;
     let at_rest = situation.capacity == crate::situation::Capacity::exactly(size)
-        && tally.existing == size
-        && tally.going == 0
-        && tally.leaving == 0
+        && counts.existing == size
+        && counts.departing == 0
+        && counts.terminating == 0
         && draft.victims == 0
-        && goal(situation) == size;
+        && wanted_capacity(situation) == size;
     if at_rest && group.sizes.max > size {
         draft
             .change(format!("maximum size {} → {size}", group.sizes.max), |change| change.max = Some(size));
@@ -134,19 +139,19 @@ fn publish(group: &Group, published: u32, draft: &mut Draft) {
     }
 }
 
-/// Remembers since when there have been too many Machines, and since when too little capacity, and how low the wish has
+/// Remembers since when there have been too many Machines, and since when too little capacity, and how low the desired replicas has
 /// been.
 ///
 /// Only a fresh view changes what is seen in the group: not knowing neither starts nor stops a clock.
-pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
-    hear_wish(situation, draft);
+pub(crate) fn update_timers(situation: &Situation<'_>, draft: &mut Draft) {
+    record_target(situation, draft);
     if !matches!(situation.view, View::Ours(_)) || !situation.is_fresh() {
         return;
     }
     let now = situation.observed.now;
     let since = |holds: bool, since: Option<Timestamp>| holds.then(|| since.unwrap_or(now));
-    let tally = situation.tally;
-    draft.memory.excess_since = since(tally.kept > situation.target(), draft.memory.excess_since);
+    let counts = situation.counts;
+    draft.memory.excess_since = since(counts.active > situation.target(), draft.memory.excess_since);
     draft.memory.short_since = since(situation.unlaunched() > 0, draft.memory.short_since);
     draft.memory.starved_at = starved_at(situation, draft);
 }
@@ -160,11 +165,11 @@ fn starved_at(situation: &Situation<'_>, draft: &Draft) -> Option<Timestamp> {
     last.filter(|last| last.plus(window) > now)
 }
 
-/// Remembers how low the wish has been, and for how long, in pools where that matters.
-fn hear_wish(situation: &Situation<'_>, draft: &mut Draft) {
+/// Remembers how low the desired replicas has been, and for how long, in pools where that matters.
+fn record_target(situation: &Situation<'_>, draft: &mut Draft) {
     let window = Duration::from(situation.desired.scale_in.stabilization);
     if window.is_zero() {
-        draft.memory.wishes = Wishes::default();
+        draft.memory.targets = RecentTargets::default();
         return;
     }
     let known = match situation.desired.size {
@@ -174,6 +179,6 @@ fn hear_wish(situation: &Situation<'_>, draft: &mut Draft) {
         Size::External { .. } => matches!(situation.view, View::Ours(_)) && situation.is_fresh(),
     };
     if known {
-        draft.memory.wishes.hear(situation.wish.size, situation.observed.now, window);
+        draft.memory.targets.record(situation.target.replicas, situation.observed.now, window);
     }
 }

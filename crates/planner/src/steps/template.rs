@@ -6,8 +6,8 @@ use crate::action::{ReadAction, TemplateAction};
 use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
-use crate::report::{About, Severity};
-use crate::situation::{Situation, Stand, View, stand};
+use crate::report::{EventTrigger, Severity};
+use crate::situation::{Situation, TemplateState, View, template_state};
 use crate::steps::own::may_create;
 use foo_model::group::TemplateChoice;
 use foo_model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
@@ -15,21 +15,27 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Remembers since when a version has been due.
-pub(crate) fn keep_time(situation: &Situation<'_>, draft: &mut Draft) {
+pub(crate) fn update_timers(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.template_due_since.unwrap_or(situation.observed.now);
-    draft.memory.foreign_since = match (stand(situation), situation.observed.template.seen_at()) {
-        (Stand::Foreign(_), Some(at)) => draft.memory.foreign_since.or(Some(at)),
-        (Stand::Unknown | Stand::Failed { .. }, _) => draft.memory.foreign_since,
+    draft.memory.foreign_since = match (template_state(situation), situation.observed.template.seen_at()) {
+        (TemplateState::Foreign(_), Some(at)) => draft.memory.foreign_since.or(Some(at)),
+        (TemplateState::Unknown | TemplateState::Failed { .. }, _) => draft.memory.foreign_since,
         (_, _) => None,
     };
-    draft.memory.template_due_since = match stand(situation) {
-        Stand::Unknown | Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) => Some(since),
-        Stand::Blocked(_) | Stand::Failed { .. } | Stand::Foreign(_) | Stand::Ready(..) => None,
+    draft.memory.template_due_since = match template_state(situation) {
+        TemplateState::Unknown
+        | TemplateState::Absent(_)
+        | TemplateState::VersionMissing(..)
+        | TemplateState::UserDataOutdated(..) => Some(since),
+        TemplateState::Blocked(_)
+        | TemplateState::Failed { .. }
+        | TemplateState::Foreign(_)
+        | TemplateState::Ready(..) => None,
     };
 }
 
 /// Whether a raise of capacity shall wait for a template version.
-pub(crate) fn holds_raise(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+pub(crate) fn postpones_raise(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let Some(until) = draft.memory.template_due_since.map(|since| since.plus(RAISE_WAITS)) else {
         return false;
     };
@@ -47,14 +53,21 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     }
     // Before the group is seen, the template may be another management cluster's: its own tags do not tell.
     let seen = situation.observed.group.seen().is_some();
-    match stand(situation) {
-        Stand::Unknown | Stand::Failed { .. } => draft.act(Stage::Look, ReadAction::LookAtTemplate),
-        Stand::Absent(_) | Stand::Lacking(..) | Stand::Stale(..) if !seen => {}
-        Stand::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
-        Stand::Lacking(template, wanted) => add_version(template, wanted, draft),
-        Stand::Stale(template, from, hashes) => copy_version(situation, template, from, hashes, draft),
-        Stand::Foreign(_) => look_again(situation, draft),
-        Stand::Blocked(_) | Stand::Ready(..) => {}
+    match template_state(situation) {
+        TemplateState::Unknown | TemplateState::Failed { .. } => {
+            draft.act(Stage::Look, ReadAction::LookAtTemplate);
+        }
+        TemplateState::Absent(_)
+        | TemplateState::VersionMissing(..)
+        | TemplateState::UserDataOutdated(..)
+            if !seen => {}
+        TemplateState::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
+        TemplateState::VersionMissing(template, wanted) => add_version(template, wanted, draft),
+        TemplateState::UserDataOutdated(template, from, hashes) => {
+            copy_version(situation, template, from, hashes, draft);
+        }
+        TemplateState::Foreign(_) => look_again(situation, draft),
+        TemplateState::Blocked(_) | TemplateState::Ready(..) => {}
     }
 }
 
@@ -95,9 +108,9 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
     } else {
         "the spec changed"
     };
-    draft.tell(
+    draft.event(
         Severity::Normal,
-        About::TemplateVersion,
+        EventTrigger::TemplateVersion,
         "LaunchTemplateVersionCreated",
         format!("Creating a launch template version: {why}"),
     );
@@ -119,9 +132,9 @@ fn copy_version(
     draft: &mut Draft,
 ) {
     let Wanted::Ready(wanted) = &situation.desired.template else { return };
-    draft.tell(
+    draft.event(
         Severity::Normal,
-        About::TemplateVersion,
+        EventTrigger::TemplateVersion,
         "LaunchTemplateVersionCreated",
         format!("Creating a launch template version: version {from} with the current user data"),
     );
@@ -153,7 +166,9 @@ const PRUNE_AT_ONCE: usize = 200;
 /// Kept are: what instances were launched from, what the group launches from, the default, the wanted one, the last
 /// good one (the newest with another spec hash), those that somebody else made, and the young.
 pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
-    let (Some(group), Stand::Ready(template, wanted)) = (situation.writable_group(), stand(situation)) else {
+    let (Some(group), TemplateState::Ready(template, wanted)) =
+        (situation.writable_group(), template_state(situation))
+    else {
         return;
     };
     if !draft.is_idle() {

@@ -3,11 +3,11 @@
 //! Choosing means deleting the Machine; nothing is written to AWS. A Machine with a deletionTimestamp is the record
 //! of the choice, no other is kept.
 
-use crate::action::{MachineAction, OnlyIf};
+use crate::action::{MachineAction, Precondition};
 use crate::desired::VictimPolicy;
-use crate::draft::{Draft, Held, Stage, Until};
-use crate::report::{About, Severity};
-use crate::situation::{Generation, Member, Situation, Standing, is_available};
+use crate::draft::{Draft, Postponed, Stage, Until};
+use crate::report::{EventTrigger, Severity};
+use crate::situation::{Freshness, MachineState, Member, Situation, is_available};
 use crate::steps::budget::room_to_drain;
 use foo_model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use std::cmp::Ordering;
@@ -35,7 +35,7 @@ impl Rank {
             Self::NeverJoined
         } else if machine.node == NodeState::NotReady {
             Self::NotReady
-        } else if member.generation == Generation::Outdated {
+        } else if member.freshness == Freshness::Outdated {
             Self::Outdated
         } else {
             Self::Ordinary
@@ -87,16 +87,16 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     if situation.sizable_group().is_none() {
         return;
     }
-    let wish = situation.target();
-    let kept = situation.tally.kept;
+    let target = situation.target();
+    let kept = situation.counts.active;
     let coming = situation.unlaunched();
-    let capacity_excess = kept.saturating_add(coming).saturating_sub(wish);
+    let capacity_excess = kept.saturating_add(coming).saturating_sub(target);
     if capacity_excess == 0 {
         return;
     }
     let mut queue = Queue::new(situation);
     let mut chosen = Vec::new();
-    let launched_excess = kept.saturating_sub(wish);
+    let launched_excess = kept.saturating_sub(target);
     let marked_excess =
         if launches_are_overdue(situation, draft) { capacity_excess } else { launched_excess };
     take(&mut queue, Rank::Marked..=Rank::Marked, marked_excess, &mut chosen);
@@ -108,7 +108,7 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     }
 
     let unmarked_excess =
-        kept.saturating_sub(marked).saturating_sub(wish).saturating_sub(newcomers(situation, draft));
+        kept.saturating_sub(marked).saturating_sub(target).saturating_sub(newcomers(situation, draft));
     let unmarked_excess = unmarked_excess.saturating_sub(replaced_by_aws(situation, draft));
     let budget = room_to_drain(situation, draft).saturating_sub(marked);
     let rooms = unmarked_excess.min(budget);
@@ -122,8 +122,8 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
 }
 
 /// How long a marked Machine waits for a launch that makes it one too many. The autoscaler counts launches in
-/// flight: it marks one Machine, lowers the wish by one, and means the one that is coming to stay. When the marked
-/// one has no deletionTimestamp after five minutes, it lowers the wish again for the same Machine, so the wait ends
+/// flight: it marks one Machine, lowers the desired replicas by one, and means the one that is coming to stay. When the marked
+/// one has no deletionTimestamp after five minutes, it lowers the desired replicas again for the same Machine, so the wait ends
 /// well before that, launched or not.
 const MARK_WAITS: Duration = Duration::from_mins(3);
 
@@ -139,7 +139,7 @@ const NEWCOMERS_WAIT: Duration = Duration::from_mins(1);
 /// Instances that an unmarked excess leaves room for, because they will be chosen in a moment.
 fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
     let until = draft.memory.excess_since.unwrap_or(situation.observed.now).plus(NEWCOMERS_WAIT);
-    let unclaimed = [Standing::New, Standing::Unclaimed]
+    let unclaimed = [MachineState::New, MachineState::AwaitingMachine]
         .into_iter()
         .map(|standing| situation.members_that_are(standing).count())
         .sum::<usize>();
@@ -150,7 +150,7 @@ fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
     u32::try_from(unclaimed).unwrap_or(u32::MAX)
 }
 
-/// How many unmarked Machines with a registered Node may be taken: no more than a wish that has lasted justifies, and
+/// How many unmarked Machines with a registered Node may be taken: no more than a target that has lasted justifies, and
 /// none while launches fail to come, nor for a while after.
 ///
 /// An autoscaler takes back a scale-up that timed out unmarked, and asks again seconds later; a Node that came in
@@ -169,16 +169,16 @@ fn registered_may_go(
     if window.is_zero() {
         return excess;
     }
-    let steady = draft.memory.wishes.steady(now, window);
+    let steady = draft.memory.targets.steady(now, window);
     let starved = draft.memory.starved_at.map(|at| at.plus(window)).filter(|until| *until > now);
-    let lowered = steady.map_or(u32::MAX, |steady| steady.saturating_sub(situation.wish.size));
+    let lowered = steady.map_or(u32::MAX, |steady| steady.saturating_sub(situation.target.replicas));
     let free = if starved.is_some() { 0 } else { surplus.saturating_sub(lowered) };
     let held = surplus - free;
     if held == 0 {
         return surplus;
     }
-    let there = situation.wish.size.saturating_add(surplus);
-    let steps = draft.memory.wishes.steps(there, now, window);
+    let there = situation.target.replicas.saturating_add(surplus);
+    let steps = draft.memory.targets.steps(there, now, window);
     let first = steps.map(|(first, _)| first).max(starved);
     let last = steps.map(|(_, last)| last).max(starved);
     let until = match (first, last) {
@@ -190,7 +190,7 @@ fn registered_may_go(
         draft.wake_at(first);
     }
     let machines = held.min(queue.unmarked(|machine| machine.node != NodeState::None));
-    draft.held = (machines > 0).then_some(Held { machines, from: steady, until });
+    draft.postponed = (machines > 0).then_some(Postponed { machines, from: steady, until });
     free
 }
 
@@ -204,7 +204,7 @@ const AWS_REPLACES_FOR: Duration = Duration::from_mins(15);
 /// it launches another; a desired capacity that is raised to them would keep them.
 pub(crate) fn left_to_aws(situation: &Situation<'_>) -> Option<(u32, Timestamp)> {
     let until = situation.memory.purchase?.changed?.plus(AWS_REPLACES_FOR);
-    let beyond = situation.tally.existing.saturating_sub(situation.view.group()?.sizes.desired);
+    let beyond = situation.counts.existing.saturating_sub(situation.view.group()?.sizes.desired);
     (beyond > 0 && situation.observed.now < until).then_some((beyond, until))
 }
 
@@ -262,20 +262,20 @@ fn take_spare<'s, 'a>(
 }
 
 fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32, draft: &mut Draft) {
-    let wish = situation.wish.written;
+    let target = situation.target.spec_replicas;
     let only_if = match candidate.rank {
-        Rank::Marked => OnlyIf::StillMarked { wish },
+        Rank::Marked => Precondition::StillMarkedForDeletion { replicas: target },
         Rank::Unhealthy | Rank::NeverJoined | Rank::NotReady | Rank::Outdated | Rank::Ordinary => {
-            OnlyIf::WishAtMost { wish }
+            Precondition::ReplicasAtMost { replicas: target }
         }
     };
     let reason = candidate.rank.reason(situation.desired.scale_in.policy);
-    let why = format!("{excess} over the desired {}; {reason}", situation.wish.size);
+    let why = format!("{excess} over the desired {}; {reason}", situation.target.replicas);
     let name = candidate.machine.name.clone();
     draft.deleted.insert(name.clone());
-    draft.tell(
+    draft.event(
         Severity::Normal,
-        About::Machine(name.clone()),
+        EventTrigger::Machine(name.clone()),
         "MachineDeleted",
         format!("Deleting Machine {name}: {why}"),
     );
@@ -303,7 +303,7 @@ impl<'s, 'a> Queue<'s, 'a> {
     pub(crate) fn of(situation: &'s Situation<'a>, includes: impl Fn(&Member<'_>) -> bool) -> Self {
         let policy = situation.desired.scale_in.policy;
         let mut candidates: Vec<Candidate<'s, 'a>> = situation
-            .members_that_are(Standing::Kept)
+            .members_that_are(MachineState::Active)
             .filter_map(|member| {
                 let machine = member.machine?;
                 Some(Candidate { rank: Rank::of(member, machine), member, machine })
@@ -324,7 +324,7 @@ impl<'s, 'a> Queue<'s, 'a> {
 
     /// These go already: their zones are less full.
     pub(crate) fn without(mut self, going: &BTreeSet<MachineName>, situation: &'s Situation<'a>) -> Self {
-        for member in situation.members_that_are(Standing::Kept).filter(|it| going.contains(&it.name)) {
+        for member in situation.members_that_are(MachineState::Active).filter(|it| going.contains(&it.name)) {
             if let Some(left) = self.zones.get_mut(member.zone()) {
                 *left = left.saturating_sub(1);
             }

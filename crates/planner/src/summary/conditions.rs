@@ -7,8 +7,8 @@ use crate::draft::Draft;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
-    Difference, Situation, Stand, View, differences, given_up_by_aws, group_is_gone, obstacle,
-    of_another_installation, stand, was_lost,
+    Difference, Situation, TemplateState, View, differences, given_up_by_aws, group_is_gone, obstacle,
+    of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionProtection, Process, Reason};
@@ -73,7 +73,7 @@ fn not_provided(situation: &Situation<'_>, kind: ConditionKind) -> Option<Condit
     match situation.desired.goal {
         Goal::Run => None,
         Goal::Remove => Some(condition(kind, Status::False, Reason::Deleting, "the pool is being deleted")),
-        Goal::LetGo => Some(condition(
+        Goal::Orphan => Some(condition(
             kind,
             Status::Unknown,
             Reason::Moved,
@@ -91,34 +91,34 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
         return condition(kind, Status::Unknown, reason, message);
     }
     let name = &situation.desired.identity.group;
-    match stand(situation) {
-        Stand::Blocked(blocked) => condition(kind, Status::False, blocked.reason, &blocked.message),
-        Stand::Unknown => condition(
+    match template_state(situation) {
+        TemplateState::Blocked(blocked) => condition(kind, Status::False, blocked.reason, &blocked.message),
+        TemplateState::Unknown => condition(
             kind,
             Status::Unknown,
             Reason::NotYetObserved,
             "the launch template has not been read yet",
         ),
-        Stand::Failed { reason, message } => condition(kind, Status::Unknown, reason, message),
-        Stand::Foreign(template) => condition(
+        TemplateState::Failed { reason, message } => condition(kind, Status::Unknown, reason, message),
+        TemplateState::Foreign(template) => condition(
             kind,
             Status::False,
             Reason::LaunchTemplateNotOwned,
             situation.desired.identity.somebody_elses(&format!("launch template {name}"), &template.tags),
         ),
-        Stand::Absent(_) => condition(
+        TemplateState::Absent(_) => condition(
             kind,
             Status::False,
             Reason::LaunchTemplateMissing,
             format!("launch template {name} does not exist yet"),
         ),
-        Stand::Lacking(..) | Stand::Stale(..) => condition(
+        TemplateState::VersionMissing(..) | TemplateState::UserDataOutdated(..) => condition(
             kind,
             Status::False,
             Reason::VersionMissing,
             "no launch template version has the content of the spec yet",
         ),
-        Stand::Ready(..) => condition(kind, Status::True, Reason::VersionReady, ""),
+        TemplateState::Ready(..) => condition(kind, Status::True, Reason::VersionReady, ""),
     }
 }
 
@@ -198,9 +198,9 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
     if !draft.memory.is_starving(situation.observed.now) {
         return condition(kind, Status::True, Reason::Available, "");
     }
-    let (have, want) = (situation.tally.existing, group.sizes.desired);
+    let (have, want) = (situation.counts.existing, group.sizes.desired);
     let counted = format!("{have} of {} launched", many(want, "instance"));
-    let message = match &situation.observed.shortage {
+    let message = match &situation.observed.launch_failure {
         Some(words) => format!("{counted}; AWS says: {words}"),
         None => counted,
     };
@@ -209,9 +209,9 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
 
 fn scaling_up(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::ScalingUp;
-    let tally = situation.tally;
-    let coming = situation.unlaunched().saturating_add(tally.booting);
-    let lacking = situation.target().saturating_sub(tally.kept);
+    let counts = situation.counts;
+    let coming = situation.unlaunched().saturating_add(counts.booting);
+    let lacking = situation.target().saturating_sub(counts.active);
     match situation.view {
         View::Ours(group) if group.status == GroupStatus::Active && situation.desired.goal == Goal::Run => {}
         View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
@@ -234,12 +234,12 @@ fn scaling_up(situation: &Situation<'_>) -> Condition {
 
 fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
     let kind = ConditionKind::ScalingDown;
-    let excess = situation.tally.kept.saturating_sub(situation.target());
+    let excess = situation.counts.active.saturating_sub(situation.target());
     let excess = if situation.desired.goal == Goal::Run { excess } else { 0 };
     if let Some((reason, message)) = departures(situation) {
         return condition(kind, Status::True, reason, message);
     }
-    if let Some(held) = draft.held {
+    if let Some(held) = draft.postponed {
         return condition(kind, Status::True, Reason::ScaleInDelayed, kept(situation, held));
     }
     match situation.view {
@@ -247,7 +247,7 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
             kind,
             Status::True,
             Reason::TooManyMachines,
-            format!("{} over the desired {}", many(excess, "Machine"), situation.wish.size),
+            format!("{} over the desired {}", many(excess, "Machine"), situation.target.replicas),
         ),
         View::Ours(_) | View::Absent | View::Unknown | View::Failed { .. } | View::Foreign(_) => {
             condition(kind, Status::False, Reason::NotScalingDown, "")
@@ -258,7 +258,7 @@ fn scaling_down(situation: &Situation<'_>, draft: &Draft) -> Condition {
 pub(super) fn deleting(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::Deleting;
     match situation.desired.goal {
-        Goal::Run | Goal::LetGo => condition(kind, Status::False, Reason::NotDeleting, ""),
+        Goal::Run | Goal::Orphan => condition(kind, Status::False, Reason::NotDeleting, ""),
         Goal::Remove => {
             let (reason, message) = removal(situation);
             condition(kind, Status::True, reason, message)

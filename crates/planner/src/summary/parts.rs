@@ -1,8 +1,8 @@
 //! What several conditions have in common.
 
-use crate::draft::{Held, Until};
+use crate::draft::{Postponed, Until};
 use crate::report::{Condition, ConditionKind, Status, some_names};
-use crate::situation::{Situation, Standing};
+use crate::situation::{MachineState, Situation};
 use foo_model::{Process, Reason};
 
 pub(super) fn condition(
@@ -33,44 +33,44 @@ pub(super) fn said(reason: &str) -> &str {
 }
 
 fn departing(situation: &Situation<'_>) -> Option<(Reason, String)> {
-    let tally = situation.tally;
-    if tally.draining > 0 {
-        let names = named(situation, Standing::Draining);
-        let machines = many(tally.draining, "Machine");
+    let counts = situation.counts;
+    if counts.draining > 0 {
+        let names = named(situation, MachineState::Draining);
+        let machines = many(counts.draining, "Machine");
         return Some((Reason::Draining, format!("waiting for Cluster API to drain {machines}: {names}")));
     }
-    if tally.released > 0 {
-        let names = named(situation, Standing::Released);
-        let instances = many(tally.released, "drained instance");
+    if counts.released > 0 {
+        let names = named(situation, MachineState::Released);
+        let instances = many(counts.released, "drained instance");
         return Some((Reason::TerminatingInstances, format!("about to terminate {instances}: {names}")));
     }
-    if tally.leaving > 0 {
-        let instances = many(tally.leaving, "instance");
+    if counts.terminating > 0 {
+        let instances = many(counts.terminating, "instance");
         return Some((Reason::InstancesShuttingDown, format!("waiting for AWS to terminate {instances}")));
     }
     None
 }
 
-/// What is to be said when the MachinePool wishes for more than `spec.maxSize` allows.
+/// What is to be said when the MachinePool requests for more than `spec.maxSize` allows.
 pub(super) fn cut(situation: &Situation<'_>) -> Option<String> {
-    let wish = situation.wish;
-    (wish.written > wish.size).then(|| {
+    let target = situation.target;
+    (target.spec_replicas > target.replicas).then(|| {
         format!(
             "the MachinePool requests {}, but spec.maxSize is {}",
-            many(wish.written, "replica"),
-            wish.size
+            many(target.spec_replicas, "replica"),
+            target.replicas
         )
     })
 }
 
-/// What is more than wished for and stays for a while, and why.
-pub(super) fn kept(situation: &Situation<'_>, held: Held) -> String {
-    let wish = situation.wish.size;
+/// What is more than desired and stays for a while, and why.
+pub(super) fn kept(situation: &Situation<'_>, held: Postponed) -> String {
+    let target = situation.target.replicas;
     let why = match held.from {
-        Some(from) if from > wish => {
-            format!("replicas lowered from {from} to {wish} without marking Machines")
+        Some(from) if from > target => {
+            format!("replicas lowered from {from} to {target} without marking Machines")
         }
-        Some(_) | None => format!("more Machines than the desired {wish}, and none of them marked"),
+        Some(_) | None => format!("more Machines than the desired {target}, and none of them marked"),
     };
     let nodes = if held.machines == 1 {
         "1 serving node is".to_owned()
@@ -88,7 +88,7 @@ pub(super) fn kept(situation: &Situation<'_>, held: Held) -> String {
 }
 
 /// Names of the members of a standing.
-pub(super) fn named(situation: &Situation<'_>, standing: Standing) -> String {
+pub(super) fn named(situation: &Situation<'_>, standing: MachineState) -> String {
     some_names(situation.members_that_are(standing).map(|member| member.name.as_str()))
 }
 

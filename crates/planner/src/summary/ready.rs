@@ -1,11 +1,11 @@
-//! The summary: is everything as wished, and if not, what is the most telling reason?
+//! The summary: is everything as desired, and if not, what is the most telling reason?
 
 use super::parts::{condition, cut, departures, kept, many};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::Look;
 use crate::report::{Condition, ConditionKind, Status, some_names};
-use crate::situation::{Member, Situation, Standing, View};
+use crate::situation::{MachineState, Member, Situation, View};
 use foo_model::Reason;
 
 /// Conditions that must hold for Ready, the most telling first.
@@ -21,7 +21,7 @@ pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Conditio
     let kind = ConditionKind::Ready;
     let (status, reason, message) = why_not(situation, draft, others).map_or_else(
         || {
-            let size = situation.wish.size;
+            let size = situation.target.replicas;
             let reason = if cut(situation).is_some() { Reason::ReadyAtMaxSize } else { Reason::Ready };
             (Status::True, reason, format!("{size} of {} in service", many(size, "instance")))
         },
@@ -52,7 +52,7 @@ fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(Reason, St
             let deleting = others.iter().find(|other| other.kind == ConditionKind::Deleting)?;
             Some((Reason::Deleting, deleting.message.clone()))
         }
-        Goal::LetGo => Some((Reason::Moved, "the pool belongs to another management cluster".to_owned())),
+        Goal::Orphan => Some((Reason::Moved, "the pool belongs to another management cluster".to_owned())),
     }
 }
 
@@ -83,14 +83,14 @@ fn replacing(others: &[Condition]) -> Option<(Reason, String)> {
 }
 
 fn too_few(situation: &Situation<'_>) -> Option<(Reason, String)> {
-    let tally = situation.tally;
-    let wish = situation.wish.size;
-    if tally.nameless > 0 {
-        let what = many(tally.nameless, "instance");
+    let counts = situation.counts;
+    let target = situation.target.replicas;
+    if counts.without_foo_machine > 0 {
+        let what = many(counts.without_foo_machine, "instance");
         return Some((Reason::FooMachinesMissing, format!("{what} without a FooMachine yet")));
     }
-    (tally.serving < wish).then(|| {
-        let mut message = format!("{} of {} in service", tally.serving, many(wish, "instance"));
+    (counts.serving < target).then(|| {
+        let mut message = format!("{} of {} in service", counts.serving, many(target, "instance"));
         if let Some((_, waiting)) = departures(situation) {
             message = format!("{message}; {waiting}");
         }
@@ -102,19 +102,21 @@ fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(Reason, String)
     if let Some((reason, message)) = departures(situation) {
         return Some((reason, message));
     }
-    if situation.tally.going > 0 {
-        let waits = |member: &&Member<'_>| matches!(member.standing, Standing::Undercut | Standing::Doomed);
+    if situation.counts.departing > 0 {
+        let waits = |member: &&Member<'_>| {
+            matches!(member.state, MachineState::FooMachineDeletedFirst | MachineState::Interrupted)
+        };
         let names = some_names(situation.members.iter().filter(waits).map(|member| member.name.as_str()));
         return Some((Reason::Draining, format!("waiting for Machines to be deleted: {names}")));
     }
-    if let Some(held) = draft.held {
+    if let Some(held) = draft.postponed {
         return Some((Reason::ScaleInDelayed, kept(situation, held)));
     }
     let View::Ours(group) = situation.view else { return None };
-    let wish = situation.target();
-    let have = situation.tally.kept.max(group.sizes.desired);
-    (have > wish).then(|| {
-        let message = format!("{} over the desired {wish}", many(have - wish, "instance"));
+    let target = situation.target();
+    let have = situation.counts.active.max(group.sizes.desired);
+    (have > target).then(|| {
+        let message = format!("{} over the desired {target}", many(have - target, "instance"));
         (Reason::TooManyMachines, message)
     })
 }

@@ -3,31 +3,31 @@
 use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status, some_names};
-use crate::situation::{Course, Generation, Situation, Standing, View, is_available, sick, staying};
+use crate::situation::{Freshness, MachineState, Phase, Situation, View, is_available, sick, staying};
 use foo_model::Reason;
 
 /// How far the roll-out is; `None` while nobody knows what is wanted or what is there.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
-    let standpoint = situation.rollout;
+    let progress = situation.rollout;
     if situation.desired.goal != Goal::Run || !matches!(situation.view, View::Ours(_)) {
         return None;
     }
-    let phase = match standpoint.course {
-        Course::Finished if situation.content.given_up.is_some() => RolloutPhase::RolledBack,
-        Course::Finished => RolloutPhase::Finished,
-        Course::OnDelete => RolloutPhase::OnDelete,
-        Course::Paused => RolloutPhase::Paused,
-        Course::Waiting => RolloutPhase::Waiting,
-        Course::Preparing => RolloutPhase::Preparing,
-        Course::Halted => RolloutPhase::Halted,
-        Course::Rolling => RolloutPhase::Rolling,
-        Course::RollingBack => RolloutPhase::RollingBack,
+    let phase = match progress.phase {
+        Phase::Finished if situation.content.given_up.is_some() => RolloutPhase::RolledBack,
+        Phase::Finished => RolloutPhase::Finished,
+        Phase::OnDelete => RolloutPhase::OnDelete,
+        Phase::Paused => RolloutPhase::Paused,
+        Phase::Waiting => RolloutPhase::Waiting,
+        Phase::Preparing => RolloutPhase::Preparing,
+        Phase::Halted => RolloutPhase::Halted,
+        Phase::Rolling => RolloutPhase::Rolling,
+        Phase::RollingBack => RolloutPhase::RollingBack,
     };
     Some(RolloutReport {
         phase,
-        target_hash: situation.content.aim?.clone(),
-        updated: standpoint.current,
-        outdated: standpoint.outdated,
+        target_hash: situation.content.target_hash?.clone(),
+        updated: progress.updated,
+        outdated: progress.outdated,
         message: message(situation, phase),
     })
 }
@@ -59,7 +59,7 @@ fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
 }
 
 fn waits_for(situation: &Situation<'_>) -> String {
-    if situation.rollout.cramped {
+    if situation.rollout.blocked_by_limits {
         return "cannot replace an instance: rollout.maxUnavailable allows none to be unavailable, and maxSize or an \
                 external autoscaler allows none to be added"
             .to_owned();
@@ -68,14 +68,14 @@ fn waits_for(situation: &Situation<'_>) -> String {
         return format!("waiting for AWS to launch {}", many(situation.unlaunched(), "instance"));
     }
     let unproven = staying(situation)
-        .filter(|member| member.generation == Generation::Current && !is_available(situation, member))
+        .filter(|member| member.freshness == Freshness::UpToDate && !is_available(situation, member))
         .map(|member| member.name.as_str());
     let names = some_names(unproven);
     if !names.is_empty() {
         return format!("waiting for the Nodes of {names} to become Ready");
     }
     let draining =
-        some_names(situation.members_that_are(Standing::Draining).map(|member| member.name.as_str()));
+        some_names(situation.members_that_are(MachineState::Draining).map(|member| member.name.as_str()));
     if draining.is_empty() {
         "waiting for AWS".to_owned()
     } else {
@@ -89,7 +89,7 @@ pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
         return condition(kind, Status::False, Reason::NotRollingOut, "");
     };
     // Those on their way out are replaced by what is updated.
-    let all = (report.updated + report.outdated).max(situation.wish.size);
+    let all = (report.updated + report.outdated).max(situation.target.replicas);
     let counted = format!("{} of {} updated", report.updated, many(all, "instance"));
     let said = if report.message.is_empty() { counted } else { format!("{counted}; {}", report.message) };
     match report.phase {
@@ -114,7 +114,7 @@ pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
         return condition(kind, Status::False, Reason::NotRemediating, "");
     }
     let machines = many(sick.count(), "unhealthy Machine");
-    let names = some_names(sick.patients.iter().map(|(member, _)| member.name.as_str()));
+    let names = some_names(sick.unhealthy_machines.iter().map(|(member, _)| member.name.as_str()));
     if !rules.enabled {
         return condition(
             kind,
@@ -124,7 +124,7 @@ pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
         );
     }
     if sick.is_too_much(situation) {
-        let limit = rules.unhealthy_limit.up(situation.wish.size);
+        let limit = rules.unhealthy_limit.up(situation.target.replicas);
         let message = format!("{machines}, more than the {limit} that remediation acts on: {names}");
         return condition(kind, Status::True, Reason::TooManyUnhealthy, message);
     }

@@ -8,7 +8,7 @@ use foo_planner::action::{
 };
 use foo_planner::check::Rule;
 use foo_planner::desired::{PausedBy, Rebalance};
-use foo_planner::{Action, OnlyIf, Plan, Violation, violations};
+use foo_planner::{Action, Plan, Precondition, Violation, violations};
 
 /// What the checker finds in a plan of only this action.
 fn found_in(world: &mut World, action: Action) -> Vec<Violation> {
@@ -48,7 +48,7 @@ fn desired(desired: u32) -> GroupChange {
     GroupChange { desired: Some(desired), max: Some(desired.max(3)), ..GroupChange::default() }
 }
 
-fn delete(world: &World, index: usize, only_if: OnlyIf) -> Action {
+fn delete(world: &World, index: usize, only_if: Precondition) -> Action {
     let machine = &world.kube.machines[index];
     Action::Machine(MachineAction::DeleteMachine {
         name: machine.name.clone(),
@@ -62,8 +62,11 @@ fn delete(world: &World, index: usize, only_if: OnlyIf) -> Action {
 fn a_violation_tells_what_it_is_about() {
     let mut world = pool().of(2).running();
     let found = found_in(&mut world, end(1, Decrement::Replace));
-    assert_eq!(found, [Violation::EndedUnreleased { id: InstanceId::new("i-00000001") }]);
-    assert_eq!(found[0].to_string(), "ends-only-released: i-00000001 is ended unreleased");
+    assert_eq!(found, [Violation::TerminatedUndrained { id: InstanceId::new("i-00000001") }]);
+    assert_eq!(
+        found[0].to_string(),
+        "ends-only-released: i-00000001 is terminated before its Machine is drained"
+    );
 }
 
 #[test]
@@ -89,18 +92,18 @@ fn ending_an_instance_that_is_not_released() {
     assert_eq!(
         broken_by(&mut world, end(1, Decrement::Shrink)),
         [Rule::DesiredCoversExisting],
-        "three are wished"
+        "three are wanted"
     );
 }
 
 #[test]
 fn deleting_a_machine_without_a_cause() {
     let mut world = pool().of(3).running();
-    let same = delete(&world, 0, OnlyIf::SameUid);
+    let same = delete(&world, 0, Precondition::SameUid);
     assert_eq!(broken_by(&mut world, same), [Rule::DeletesOnlyWithCause]);
-    let unmarked = delete(&world, 0, OnlyIf::WishAtMost { wish: 3 });
+    let unmarked = delete(&world, 0, Precondition::ReplicasAtMost { replicas: 3 });
     assert_eq!(broken_by(&mut world, unmarked.clone()), [Rule::VictimsWithinExcess], "there is no excess");
-    let marked = delete(&world, 0, OnlyIf::StillMarked { wish: 3 });
+    let marked = delete(&world, 0, Precondition::StillMarkedForDeletion { replicas: 3 });
     assert_eq!(
         broken_by(&mut world, marked.clone()),
         [Rule::DeletesOnlyWithCause, Rule::VictimsWithinExcess]
@@ -110,14 +113,14 @@ fn deleting_a_machine_without_a_cause() {
     assert_eq!(broken_by(&mut world, marked), [Rule::VictimsWithinExcess], "a mark without an excess");
     world.scale_to(2);
     assert_eq!(broken_by(&mut world, unmarked), [Rule::VictimsWithinExcess], "the precondition lies");
-    let right = delete(&world, 0, OnlyIf::StillMarked { wish: 2 });
+    let right = delete(&world, 0, Precondition::StillMarkedForDeletion { replicas: 2 });
     assert_eq!(broken_by(&mut world, right), []);
 }
 
 #[test]
 fn deleting_a_machine_that_aws_announced_nothing_about() {
     let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
-    let same = delete(&world, 0, OnlyIf::SameUid);
+    let same = delete(&world, 0, Precondition::SameUid);
     let id = world.instances()[0].clone();
     world.announce(SignalKind::Rebalance, &id);
     assert_eq!(broken_by(&mut world, same.clone()), [Rule::DeletesOnlyWithCause, Rule::StaysAvailable]);
@@ -130,23 +133,23 @@ fn deleting_a_machine_that_aws_announced_nothing_about() {
     world.wait(600);
     assert_eq!(broken_by(&mut world, same.clone()), [Rule::StaysAvailable]);
     assert_eq!(broken_by(&mut world, set(desired(4))), [], "its replacement may come first");
-    assert_eq!(broken_by(&mut world, set(desired(5))), [Rule::RaisesWithinWish]);
+    assert_eq!(broken_by(&mut world, set(desired(5))), [Rule::RaisesWithinDesired]);
     world.announce(SignalKind::Interruption, &id);
     assert_eq!(broken_by(&mut world, same), [], "AWS takes it anyway");
     assert_eq!(broken_by(&mut world, set(desired(5))), [], "surge and what is taken");
-    assert_eq!(broken_by(&mut world, set(desired(6))), [Rule::RaisesWithinWish]);
+    assert_eq!(broken_by(&mut world, set(desired(6))), [Rule::RaisesWithinDesired]);
 }
 
 #[test]
-fn writing_desired_below_what_exists_or_above_what_is_wished_for() {
+fn writing_desired_below_what_exists_or_above_what_is_wanted_for() {
     let mut world = pool().of(3).with_ceiling(4).running();
     assert_eq!(broken_by(&mut world, set(desired(2))), [Rule::DesiredCoversExisting]);
     let max = GroupChange { max: Some(2), ..GroupChange::default() };
     assert_eq!(broken_by(&mut world, set(max)), [Rule::DesiredCoversExisting], "a maximum lowers it as well");
-    assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::RaisesWithinWish]);
+    assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::RaisesWithinDesired]);
     world.scale_to(9);
     assert_eq!(broken_by(&mut world, set(desired(4))), []);
-    assert_eq!(broken_by(&mut world, set(desired(5))), [Rule::RaisesWithinWish], "the ceiling");
+    assert_eq!(broken_by(&mut world, set(desired(5))), [Rule::RaisesWithinDesired], "the ceiling");
 }
 
 #[test]

@@ -16,11 +16,11 @@
 //! | | always, in the truth ([`rules`]) |
 //! |---|---|
 //! | I1 | an instance is ended, and let go by its hook, only released and drained; a finalizer outlives its instance |
-//! | I2 | desired capacity is never below the lowest wish; that no write goes below what the look showed is the checker's |
-//! | I3 | lowest wish − maxUnavailable are available, less what AWS or a person took |
-//! | I4 | neither instances nor desired capacity exceed the highest wish + maxSurge |
+//! | I2 | desired capacity is never below the lowest target; that no write goes below what the look showed is the checker's |
+//! | I3 | lowest target − maxUnavailable are available, less what AWS or a person took |
+//! | I4 | neither instances nor desired capacity exceed the highest target + maxSurge |
 //! | I5 | no manager completes a hook twice, or ends an instance twice; that each is completed at all is I11's way to rest |
-//! | I6, I11 | from every 100th state, by its hash, all of the undisturbed work ends at the wish, whatever happened before; no launch is wasted |
+//! | I6, I11 | from every 100th state, by its hash, all of the undisturbed work ends at the desired replicas, whatever happened before; no launch is wasted |
 //! | I7 | no more Machines are chosen than are too many, marked or not |
 //! | I8 | Machines that drain by our choice keep to one budget, and I2, I3, I4 and I7 hold, with two managers at work |
 //! | I9 | the group is never told to launch content on record as given up on |
@@ -32,7 +32,7 @@
 //!
 //! # How it is bounded
 //!
-//! By scenario: 1 to 3 instances at the start, one change of content, one or two of the wish, one or two marks, one instance
+//! By scenario: 1 to 3 instances at the start, one change of content, one or two of the desired replicas, one or two marks, one instance
 //! lost to AWS, one person's deletion, one fault (a crash, a lost request or answer), one hand-over, one late look. Within
 //! that it is exhaustive: the state space is finite, because time is relative ([`state`]) and moves in ticks of half a minute.
 //! Among instances that are in the same state the first one moves first, except in drains. Instances come in service at once

@@ -12,8 +12,8 @@ use foo_model::{
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
 };
-use foo_planner::observed::{Finalizer, Quarantine, Stray, Verdict};
-use foo_planner::{Action, Look, Observed, OnlyIf, Outcome, Plan, plan, violations};
+use foo_planner::observed::{Ec2State, Finalizer, Quarantine, Verdict};
+use foo_planner::{Action, Look, Observed, Outcome, Plan, Precondition, plan, violations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -169,9 +169,9 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
     let objects = state.objects_before.as_ref().filter(|_| sight == Sight::LateCache).unwrap_or(&state.units);
     let word = |(number, said): (&u8, &Said)| {
         let word = match said {
-            Said::Gone => Stray::Gone,
-            Said::Alive => Stray::Alive,
-            Said::NotFound => Stray::NotFound { since: NOW, at: NOW },
+            Said::Gone => Ec2State::Gone,
+            Said::Alive => Ec2State::Alive,
+            Said::NotFound => Ec2State::NotFound { since: NOW, at: NOW },
         };
         (Unit::launched(*number, 0).id(), word)
     };
@@ -184,7 +184,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         hook: Look::At { at: SEEN_AFTER, seen: Some(HookConfig::OURS) },
         // Events only save time; they have properties of their own.
         signals: std::collections::BTreeMap::new(),
-        strays: manager.words.iter().map(word).collect(),
+        ec2_states: manager.words.iter().map(word).collect(),
         foo_machines: objects.iter().filter_map(foo_machine).collect(),
         machines: objects.iter().filter_map(machine).collect(),
         finalizer: Finalizer::Present,
@@ -197,11 +197,11 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
                 verdict: *verdict,
             })
             .collect(),
-        moves: foo_planner::observed::Moves::Free,
+        move_block: foo_planner::observed::MoveBlock::Free,
         recorded_arn: Some("arn".to_owned()),
-        settled_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
-        shortage: None,
-        causes: std::collections::BTreeMap::new(),
+        size_decisions_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
+        launch_failure: None,
+        termination_causes: std::collections::BTreeMap::new(),
     }
 }
 
@@ -254,9 +254,9 @@ fn foo_machine(unit: &Unit) -> Option<FooMachine> {
         instance: unit.id(),
         zone: Zone::new("a"),
         deletion,
-        held: true,
+        has_finalizer: true,
         spec_hash: Some(Scenario::hash(unit.version)),
-        held_since: None,
+        hook_waiting_since: None,
     })
 }
 
@@ -487,7 +487,7 @@ fn change_template(state: &mut State, action: &Action) {
 }
 
 fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
-    let wish = u32::from(state.wish);
+    let target = u32::from(state.target);
     match action {
         Action::Pool(PoolAction::Quarantine { records }) => {
             state.quarantine =
@@ -516,9 +516,9 @@ fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
         Action::Machine(MachineAction::DeleteMachine { name, only_if, .. }) => {
             let unit = named(state, name)?;
             let holds = match only_if {
-                OnlyIf::SameUid => true,
-                OnlyIf::StillMarked { wish: known } => unit.marked && wish <= *known,
-                OnlyIf::WishAtMost { wish: known } => wish <= *known,
+                Precondition::SameUid => true,
+                Precondition::StillMarkedForDeletion { replicas: known } => unit.marked && target <= *known,
+                Precondition::ReplicasAtMost { replicas: known } => target <= *known,
             };
             if !holds {
                 return Err(Refused);
@@ -528,7 +528,7 @@ fn change_objects(state: &mut State, action: &Action) -> Result<(), Refused> {
                 Mach::Draining | Mach::LetGo => {}
                 Mach::Alive => {
                     unit.machine = Mach::Draining;
-                    state.tale.victims += u8::from(*only_if != OnlyIf::SameUid);
+                    state.tale.victims += u8::from(*only_if != Precondition::SameUid);
                 }
             }
         }

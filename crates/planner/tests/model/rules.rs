@@ -18,7 +18,7 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
             let undrained = matches!(state.wrong, Some(Wrong::LetGoUndrained | Wrong::ReleasedAlive));
             state.wrong != Some(Wrong::EndedUnreleased) && !undrained
         }),
-        always("I2 desired capacity is never below the wish", |_, state| {
+        always("I2 desired capacity is never below the target", |_, state| {
             state.group.desired >= state.tale.lowest
         }),
         always("I3 enough are available", |scenario, state| {
@@ -33,7 +33,7 @@ pub(crate) fn always() -> Vec<Property<Scenario>> {
             !matches!(state.wrong, Some(Wrong::CompletedTwice | Wrong::EndedTwice))
         }),
         always("I7 no more Machines are chosen than are too many", |scenario, state| {
-            // Too many are, beside what the wish lost, what was launched in advance for a roll-out or for an instance
+            // Too many are, beside what the desired replicas lost, what was launched in advance for a roll-out or for an instance
             // that goes without us, once that was not needed after all.
             let advance = if state.content > 1 { scenario.surge } else { 0 };
             state.tale.victims <= state.tale.lowered + state.tale.robbed + advance
@@ -70,7 +70,7 @@ pub(crate) mod reach {
 
     pub(crate) fn rest() -> Property<Scenario> {
         some("rest after all that may happen has happened", |scenario, state| {
-            let quiet = state.left.edits == 0 && state.left.wishes == 0 && state.left.takes == 0;
+            let quiet = state.left.edits == 0 && state.left.targets == 0 && state.left.takes == 0;
             let over = quiet && state.left.faults == 0 && state.left.hand_overs == 0;
             over && scenario.is_at_rest(state)
         })
@@ -107,7 +107,7 @@ pub(crate) mod reach {
     }
 
     pub(crate) fn surge() -> Property<Scenario> {
-        some("there are more than wished for", |_, state| state.existing() > state.tale.highest)
+        some("there are more than wanted for", |_, state| state.existing() > state.tale.highest)
     }
 
     pub(crate) fn renewed() -> Property<Scenario> {
@@ -133,7 +133,7 @@ pub(crate) mod reach {
 
     pub(crate) fn unmanaged_excess() -> Property<Scenario> {
         some("somebody else's group has too many", |_, state| {
-            state.wish < state.group.desired && any(state, |unit| unit.foo == Foo::Alive)
+            state.target < state.group.desired && any(state, |unit| unit.foo == Foo::Alive)
         })
     }
 
@@ -164,7 +164,7 @@ impl Scenario {
         if !(self.broken && state.content == 2 && self.on_failure == OnFailure::Halt) {
             return self.is_at_rest(state);
         }
-        // What does not work stays to be looked at, what a higher wish launched of it before it was known included.
+        // What does not work stays to be looked at, what a higher target launched of it before it was known included.
         let stays = |unit: &Unit| unit.machine == Mach::Alive && unit.is_capacity();
         state.quarantine.is_some_and(|(content, _)| content == 2)
             && state.group.version == 1
@@ -189,7 +189,7 @@ fn is_sampled(state: &State) -> bool {
 /// The longest wait of the planner's (a mark waits three minutes for a launch), in ticks, and one more.
 const PATIENCE: u8 = 7;
 
-/// Everybody does their work, nobody interferes, looks show what is: then it ends, at the wish, with nothing left to do.
+/// Everybody does their work, nobody interferes, looks show what is: then it ends, at the desired replicas, with nothing left to do.
 pub(crate) fn settle(scenario: &Scenario, state: &State) -> Result<(), String> {
     let mut state = state.clone();
     state.left = Budget::default();
@@ -219,7 +219,7 @@ pub(crate) fn settle(scenario: &Scenario, state: &State) -> Result<(), String> {
             break;
         }
     }
-    Err(format!("it does not come to rest at the wish: {state:#?}"))
+    Err(format!("it does not come to rest at the target: {state:#?}"))
 }
 
 fn finish_pass(scenario: &Scenario, state: &mut State) {

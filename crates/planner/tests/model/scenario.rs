@@ -9,8 +9,8 @@ use foo_model::{
     TemplateContent, UserData,
 };
 use foo_planner::desired::{
-    Desired, GroupWish, Identity, OnFailure, Remediation, Rollout, ScaleIn, Share, Size, Strategy, Template,
-    VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, OnFailure, Remediation, Rollout, ScaleIn, Size, Strategy,
+    Template, VictimPolicy, Wanted,
 };
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
@@ -33,7 +33,7 @@ pub(crate) struct Scenario {
     /// It begins at rest with so many instances.
     pub(crate) size: u8,
     /// What replicas may be changed to.
-    pub(crate) wishes: Vec<u8>,
+    pub(crate) targets: Vec<u8>,
     pub(crate) surge: u8,
     pub(crate) unavailable: u8,
     pub(crate) drains: u8,
@@ -72,7 +72,7 @@ pub(crate) enum Step {
     Mark(u8),
     Unmark,
     /// People write replicas, new content, or delete a Machine.
-    Wish(u8),
+    Target(u8),
     Edit,
     DeleteMachine(u8),
     /// A manager looks and plans; its next action meets its fate.
@@ -107,7 +107,7 @@ impl Model for Scenario {
             objects_before: None,
             versions: 1,
             quarantine: None,
-            wish: self.size,
+            target: self.size,
             content: 1,
             managers: vec![manager],
             left: self.budget,
@@ -206,9 +206,13 @@ impl Scenario {
         if state.units.iter().any(|unit| unit.marked && unit.machine == Mach::Alive) {
             steps.push(Step::Unmark);
         }
-        if state.left.wishes > 0 {
-            steps
-                .extend(self.wishes.iter().filter(|wish| **wish != state.wish).map(|wish| Step::Wish(*wish)));
+        if state.left.targets > 0 {
+            steps.extend(
+                self.targets
+                    .iter()
+                    .filter(|target| **target != state.target)
+                    .map(|target| Step::Target(*target)),
+            );
         }
         if state.left.edits > 0 {
             steps.push(Step::Edit);
@@ -268,12 +272,12 @@ impl Scenario {
                 one(state, number).marked = true;
             }
             Step::Unmark => state.units.iter_mut().for_each(|unit| unit.marked = false),
-            Step::Wish(wish) => {
-                state.left.wishes -= 1;
-                state.tale.lowered += state.wish.saturating_sub(wish);
-                state.tale.lowest = state.tale.lowest.min(wish);
-                state.tale.highest = state.tale.highest.max(wish);
-                state.wish = wish;
+            Step::Target(target) => {
+                state.left.targets -= 1;
+                state.tale.lowered += state.target.saturating_sub(target);
+                state.tale.lowest = state.tale.lowest.min(target);
+                state.tale.highest = state.tale.highest.max(target);
+                state.target = target;
             }
             Step::Edit => {
                 state.left.edits -= 1;
@@ -317,16 +321,16 @@ impl Scenario {
         state.managers[index].leads = index == 0;
     }
 
-    /// Whether the leader knows all that it needs to see that everything is as wished.
+    /// Whether the leader knows all that it needs to see that everything is as desired.
     fn knows(state: &State) -> bool {
         let manager = &state.managers[0];
         manager.settled && manager.versions == Some(state.versions)
     }
 
-    /// Everything is as wished, and nothing moves.
+    /// Everything is as desired, and nothing moves.
     pub(crate) fn is_at_rest(&self, state: &State) -> bool {
         let content = if self.broken && state.content == 2 { 1 } else { state.content };
-        let sizes = Group { desired: state.wish, max: state.wish, version: content };
+        let sizes = Group { desired: state.target, max: state.target, version: content };
         let right = |unit: &Unit| unit.serves() && unit.foo == Foo::Alive && unit.version == content;
         // What works may come later than the deadline: then the way back counts as failed, and comes to its end all the same.
         let recorded = match state.quarantine {
@@ -336,7 +340,7 @@ impl Scenario {
             None => content == state.content,
         };
         state.group == sizes
-            && state.units.len() == usize::from(state.wish)
+            && state.units.len() == usize::from(state.target)
             && state.units.iter().all(right)
             && recorded
     }
@@ -399,9 +403,9 @@ impl Scenario {
             goal: Goal::Run,
             pause: None,
             missing: Vec::new(),
-            size: Size::Replicas { wanted: state.wish.into(), ceiling: None },
+            size: Size::Replicas { wanted: state.target.into(), ceiling: None },
             template: Wanted::Ready(content(state.content)),
-            group: GroupWish {
+            group: GroupConfig {
                 subnets: Wanted::Ready(std::iter::empty::<SubnetId>().collect()),
                 mix: None,
                 tags: BTreeMap::new(),
@@ -413,8 +417,8 @@ impl Scenario {
             },
             rollout: Rollout {
                 strategy: Strategy::RollingUpdate,
-                max_surge: Share::Count(self.surge.into()),
-                max_unavailable: Share::Count(self.unavailable.into()),
+                max_surge: IntOrPercent::Count(self.surge.into()),
+                max_unavailable: IntOrPercent::Count(self.unavailable.into()),
                 min_ready: Seconds(0),
                 ready_timeout: if self.broken { Seconds(60) } else { Seconds(1_000_000) },
                 on_failure: self.on_failure,
@@ -422,8 +426,8 @@ impl Scenario {
             },
             remediation: Remediation {
                 enabled: false,
-                max_in_flight: Share::Count(1),
-                unhealthy_limit: Share::Percent(50),
+                max_in_flight: IntOrPercent::Count(1),
+                unhealthy_limit: IntOrPercent::Percent(50),
                 join_timeout: None,
             },
             interruption: foo_planner::desired::Interruption {

@@ -30,7 +30,7 @@ fn scenario(name: &'static str, size: u8) -> Scenario {
     Scenario {
         name,
         size,
-        wishes: Vec::new(),
+        targets: Vec::new(),
         surge: 0,
         unavailable: 1,
         drains: 1,
@@ -49,11 +49,11 @@ fn scenario(name: &'static str, size: u8) -> Scenario {
 fn an_autoscaler_marks_and_shrinks() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![2],
+        targets: vec![2],
         hurried: depth() == Depth::Daily,
         budget: budget(
-            Budget { wishes: 1, marks: 2, faults: 1, lates: 1, ..none },
-            Budget { wishes: 1, marks: 2, faults: 2, lates: 2, ..none },
+            Budget { targets: 1, marks: 2, faults: 1, lates: 1, ..none },
+            Budget { targets: 1, marks: 2, faults: 2, lates: 2, ..none },
         ),
         reaches: vec![
             reach::rest(),
@@ -78,14 +78,14 @@ fn a_mark_alone_removes_nothing() {
 }
 
 #[test]
-fn the_wish_goes_down_and_up_again() {
+fn the_target_goes_down_and_up_again() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![1, 2],
+        targets: vec![1, 2],
         launches: 3,
         budget: budget(
-            Budget { wishes: 2, marks: 1, faults: 1, ..none },
-            Budget { wishes: 2, marks: 1, faults: 1, lates: 1, ..none },
+            Budget { targets: 2, marks: 1, faults: 1, ..none },
+            Budget { targets: 2, marks: 1, faults: 1, lates: 1, ..none },
         ),
         reaches: vec![reach::rest(), reach::end(), reach::lost_effect()],
         ..scenario("down and up", 2)
@@ -96,11 +96,11 @@ fn the_wish_goes_down_and_up_again() {
 fn it_grows_during_a_fail_over() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: if depth() == Depth::Daily { vec![3] } else { vec![2, 3] },
+        targets: if depth() == Depth::Daily { vec![3] } else { vec![2, 3] },
         launches: 3,
         budget: budget(
-            Budget { wishes: 1, hand_overs: 1, faults: 1, ..none },
-            Budget { wishes: 2, hand_overs: 1, faults: 1, lates: 1, ..none },
+            Budget { targets: 1, hand_overs: 1, faults: 1, ..none },
+            Budget { targets: 2, hand_overs: 1, faults: 1, lates: 1, ..none },
         ),
         reaches: vec![reach::rest(), reach::two_at_work()],
         ..scenario("grow", 1)
@@ -111,10 +111,10 @@ fn it_grows_during_a_fail_over() {
 fn two_managers_shrink_it() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![1],
+        targets: vec![1],
         budget: budget(
-            Budget { wishes: 1, hand_overs: 1, lates: 1, ..none },
-            Budget { wishes: 1, hand_overs: 1, faults: 1, lates: 1, ..none },
+            Budget { targets: 1, hand_overs: 1, lates: 1, ..none },
+            Budget { targets: 1, hand_overs: 1, faults: 1, lates: 1, ..none },
         ),
         reaches: vec![reach::rest(), reach::end(), reach::two_at_work(), reach::late_sight()],
         ..scenario("two shrink", 3)
@@ -169,19 +169,19 @@ fn two_managers_roll_out() {
 }
 
 #[test]
-fn a_roll_out_while_the_wish_changes() {
+fn a_roll_out_while_the_target_changes() {
     let none = Budget::default();
     explore(Scenario {
         surge: 1,
         unavailable: 0,
-        wishes: vec![1],
+        targets: vec![1],
         launches: 4,
         budget: budget(
-            Budget { edits: 1, wishes: 1, ..none },
-            Budget { edits: 1, wishes: 1, faults: 1, ..none },
+            Budget { edits: 1, targets: 1, ..none },
+            Budget { edits: 1, targets: 1, faults: 1, ..none },
         ),
         reaches: vec![reach::rest(), reach::renewed()],
-        ..scenario("roll-out and wish", 2)
+        ..scenario("roll-out and target", 2)
     });
 }
 
@@ -208,13 +208,13 @@ fn content_that_fails_is_rolled_back() {
 fn content_that_fails_halts() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![3],
+        targets: vec![3],
         broken: true,
         cap: 4,
         launches: 4,
         budget: budget(
-            Budget { edits: 1, wishes: 1, ..none },
-            Budget { edits: 1, wishes: 1, faults: 1, ..none },
+            Budget { edits: 1, targets: 1, ..none },
+            Budget { edits: 1, targets: 1, faults: 1, ..none },
         ),
         reaches: vec![reach::quarantine(), reach::launch_after_quarantine()],
         ..scenario("halted", 2)
@@ -225,12 +225,12 @@ fn content_that_fails_halts() {
 fn content_that_fails_in_the_only_instance_is_rolled_back() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![2],
+        targets: vec![2],
         broken: true,
         on_failure: OnFailure::Rollback,
         cap: 4,
         launches: if depth() == Depth::Daily { 3 } else { 5 },
-        budget: budget(Budget { edits: 1, ..none }, Budget { edits: 1, wishes: 1, ..none }),
+        budget: budget(Budget { edits: 1, ..none }, Budget { edits: 1, targets: 1, ..none }),
         reaches: vec![reach::rest(), reach::quarantine()],
         ..scenario("the only one", 1)
     });
@@ -240,11 +240,11 @@ fn content_that_fails_in_the_only_instance_is_rolled_back() {
 fn aws_ends_an_instance() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![1],
+        targets: vec![1],
         launches: 3,
         budget: budget(
             Budget { takes: 1, faults: 1, ..none },
-            Budget { takes: 1, wishes: 1, faults: 1, lates: 1, ..none },
+            Budget { takes: 1, targets: 1, faults: 1, lates: 1, ..none },
         ),
         reaches: vec![reach::rest(), reach::completion()],
         ..scenario("taken", 2)
@@ -255,11 +255,11 @@ fn aws_ends_an_instance() {
 fn an_instance_dies() {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![1],
+        targets: vec![1],
         launches: 3,
         budget: budget(
-            Budget { deaths: 1, wishes: 1, faults: 1, ..none },
-            Budget { deaths: 1, wishes: 1, faults: 2, ..none },
+            Budget { deaths: 1, targets: 1, faults: 1, ..none },
+            Budget { deaths: 1, targets: 1, faults: 2, ..none },
         ),
         reaches: vec![reach::rest(), reach::burial()],
         ..scenario("dead", 2)
@@ -271,11 +271,11 @@ fn a_person_deletes_a_machine() {
     let none = Budget::default();
     explore(Scenario {
         surge: 1,
-        wishes: if depth() == Depth::Daily { vec![1] } else { vec![1, 3] },
+        targets: if depth() == Depth::Daily { vec![1] } else { vec![1, 3] },
         launches: 4,
         budget: budget(
-            Budget { deletions: 1, wishes: 1, lates: 1, ..none },
-            Budget { deletions: 1, wishes: 1, faults: 1, lates: 1, ..none },
+            Budget { deletions: 1, targets: 1, lates: 1, ..none },
+            Budget { deletions: 1, targets: 1, faults: 1, lates: 1, ..none },
         ),
         reaches: vec![reach::rest(), reach::end()],
         ..scenario("deleted", 2)
@@ -295,11 +295,11 @@ fn the_group_of_another_installation() {
 fn explore_a_foreign_group(name: &'static str, whose: Whose) {
     let none = Budget::default();
     explore(Scenario {
-        wishes: vec![1],
+        targets: vec![1],
         whose,
         budget: budget(
-            Budget { edits: 1, wishes: 1, faults: 1, ..none },
-            Budget { edits: 1, wishes: 1, faults: 2, hand_overs: 1, ..none },
+            Budget { edits: 1, targets: 1, faults: 1, ..none },
+            Budget { edits: 1, targets: 1, faults: 2, hand_overs: 1, ..none },
         ),
         reaches: vec![reach::unmanaged_excess()],
         ..scenario(name, 2)

@@ -5,11 +5,11 @@
 //! but their history become one state. What is older than any deadline that the scenario reaches stays as old as it is.
 
 use super::manager::Manager;
-use foo_model::hook::Hold;
+use foo_model::hook::HookWait;
 use foo_model::{InstanceId, MachineName, Timestamp, machine_name};
 use foo_planner::Memory;
 use foo_planner::check::Rule;
-use foo_planner::memory::{Cordon, Ledger, Trial};
+use foo_planner::memory::{Cordon, Ledger, RolloutProgress};
 use foo_planner::observed::Verdict;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(crate) struct State {
     /// Content on record as given up on.
     pub(crate) quarantine: Option<(u8, Verdict)>,
     /// MachinePool.spec.replicas.
-    pub(crate) wish: u8,
+    pub(crate) target: u8,
     /// The wanted content.
     pub(crate) content: u8,
     /// The one in the lead, and one that still believes it is.
@@ -132,7 +132,7 @@ pub(crate) struct Budget {
     /// Marks of the autoscaler.
     pub(crate) marks: u8,
     /// Changes of replicas, to any of the scenario's.
-    pub(crate) wishes: u8,
+    pub(crate) targets: u8,
     /// Instances that AWS ends by itself, through the hook.
     pub(crate) takes: u8,
     /// Instances that die at once and leave the group.
@@ -157,7 +157,7 @@ pub(crate) struct Ages {
 pub(crate) struct Tale {
     pub(crate) lowest: u8,
     pub(crate) highest: u8,
-    /// By how much the wish went down, all in all.
+    /// By how much the desired replicas went down, all in all.
     pub(crate) lowered: u8,
     /// Machines that were deleted for being too many.
     pub(crate) victims: u8,
@@ -296,7 +296,7 @@ impl Hash for Mind {
             excess_since,
             short_since,
             starved_at,
-            wishes,
+            targets,
             template_due_since,
             template_refused_since,
             foreign_since,
@@ -304,24 +304,24 @@ impl Hash for Mind {
             busy,
             deleted_machines,
             created_machines,
-            trial,
+            rollout: trial,
             round,
             rebalanced_at,
-            holds,
+            hook_waits: holds,
             cordons,
             purchase,
         } = &self.0;
         purchase.map(|it| (it.on_demand_base, it.on_demand_percentage, it.changed)).hash(hasher);
         (changed_at, created, base, desired, leaving).hash(hasher);
         (excess_since, short_since, starved_at, template_due_since).hash(hasher);
-        wishes.hash(hasher);
+        targets.hash(hasher);
         (template_refused_since, foreign_since, suspended_for, busy).hash(hasher);
         (deleted_machines, created_machines, rebalanced_at).hash(hasher);
         round.as_ref().map(|round| &round.instances).hash(hasher);
-        if let Some(Trial { hash, since, available, ready, relapses, waiting_since }) = trial {
+        if let Some(RolloutProgress { hash, since, available, ready, relapses, waiting_since }) = trial {
             (hash, since, available, ready, relapses, waiting_since).hash(hasher);
         }
-        for (id, Hold { since, beaten, completed }) in holds {
+        for (id, HookWait { since, beaten, completed }) in holds {
             (id, since, beaten, completed).hash(hasher);
         }
         for (id, Cordon { at, done }) in cordons {
@@ -340,7 +340,7 @@ impl Mind {
             excess_since,
             short_since,
             starved_at,
-            wishes,
+            targets,
             template_due_since,
             template_refused_since,
             foreign_since: _,
@@ -348,17 +348,17 @@ impl Mind {
             busy,
             deleted_machines,
             created_machines,
-            trial,
+            rollout: trial,
             round: _,
             rebalanced_at: _,
-            holds,
+            hook_waits: holds,
             cordons: _,
             purchase,
         } = &mut self.0;
         purchase.iter_mut().filter_map(|purchase| purchase.changed.as_mut()).for_each(older);
         let due = [created, excess_since, starved_at, template_due_since, template_refused_since];
         due.into_iter().flatten().for_each(older);
-        wishes.times_mut().for_each(older);
+        targets.times_mut().for_each(older);
         short_since.iter_mut().filter(|_| ages.marks).for_each(older);
         desired.iter_mut().map(|(_, at)| at).for_each(older);
         leaving.values_mut().chain(busy.values_mut()).for_each(older);
@@ -367,7 +367,7 @@ impl Mind {
             trial.iter_mut().flat_map(|trial| trial.waiting_since.iter_mut().chain([&mut trial.since]));
         clocks.filter(|_| ages.trials).for_each(older);
         // Heartbeats and the longest wait are beyond this model.
-        for Hold { since: _, beaten: _, completed } in holds.values_mut() {
+        for HookWait { since: _, beaten: _, completed } in holds.values_mut() {
             completed.iter_mut().for_each(older);
         }
     }

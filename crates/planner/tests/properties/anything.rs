@@ -11,11 +11,11 @@ use foo_model::{
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
-use foo_planner::observed::{Finalizer, NOT_FOUND_FOR, Stray};
+use foo_planner::observed::{Ec2State, Finalizer, NOT_FOUND_FOR};
 use foo_planner::{Action, Goal, Look, Memory, Observed, plan, violations};
 use proptest::prelude::*;
 
-/// One change of what is observed, wished or remembered; numbers pick among what there is.
+/// One change of what is observed, desired or remembered; numbers pick among what there is.
 #[derive(Clone, Debug)]
 enum Twist {
     NobodyKnows,
@@ -33,7 +33,7 @@ enum Twist {
     MachineDeleting(usize),
     Marked(usize),
     NoNode(usize),
-    Word(usize, Stray),
+    Word(usize, Ec2State),
     NoTags,
     /// The group carries the id of another management cluster; or none, as groups of long ago.
     Elsewhere,
@@ -51,7 +51,7 @@ enum Twist {
     Missing,
     Paused,
     Goal(Goal),
-    Wish(u32, Option<u32>),
+    Target(u32, Option<u32>),
     External(u32, u32),
     Unsettled,
     NoFinalizer,
@@ -63,10 +63,10 @@ enum Twist {
     NotSuspended,
 }
 
-fn not_found() -> impl Strategy<Value = Stray> {
+fn not_found() -> impl Strategy<Value = Ec2State> {
     let at = Timestamp(1_000_000_000);
     let longest = i64::try_from(NOT_FOUND_FOR.as_millis()).unwrap() + 60_000;
-    (0..longest).prop_map(move |for_ms| Stray::NotFound { since: Timestamp(at.0 - for_ms), at })
+    (0..longest).prop_map(move |for_ms| Ec2State::NotFound { since: Timestamp(at.0 - for_ms), at })
 }
 
 fn number() -> impl Strategy<Value = u32> {
@@ -112,17 +112,17 @@ fn twist() -> impl Strategy<Value = Twist> {
         5 => pick().prop_map(Twist::MachineDeleting),
         2 => pick().prop_map(Twist::Marked),
         1 => pick().prop_map(Twist::NoNode),
-        3 => (pick(), prop_oneof![Just(Stray::Gone), Just(Stray::Alive), not_found()])
+        3 => (pick(), prop_oneof![Just(Ec2State::Gone), Just(Ec2State::Alive), not_found()])
             .prop_map(|(at, word)| Twist::Word(at, word)),
         1 => prop::sample::select(vec![
             Twist::NoTags, Twist::Elsewhere, Twist::OfLongAgo, Twist::AdoptsFrom("elsewhere"), Twist::AdoptsFrom("nowhere"),
             Twist::NobodyKnows, Twist::NoTemplateTags, Twist::GroupDeleting, Twist::NoGroup, Twist::GroupFailed,
             Twist::GroupUnknown, Twist::NoTemplate, Twist::TemplateUnknown, Twist::Blocked, Twist::Missing,
-            Twist::Paused, Twist::Goal(Goal::LetGo), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
+            Twist::Paused, Twist::Goal(Goal::Orphan), Twist::Unsettled, Twist::NoFinalizer, Twist::NotSuspended,
         ]),
         2 => Just(Twist::Goal(Goal::Remove)),
         1 => prop::sample::select(vec!["v1", "v2"]).prop_map(Twist::Content),
-        4 => (number(), prop::option::of(number())).prop_map(|(wanted, ceiling)| Twist::Wish(wanted, ceiling)),
+        4 => (number(), prop::option::of(number())).prop_map(|(wanted, ceiling)| Twist::Target(wanted, ceiling)),
         2 => (0_u32..4, 4_u32..8).prop_map(|(min, max)| Twist::External(min, max)),
         1 => ago().prop_map(Twist::Changed),
         2 => (number(), ago()).prop_map(|(desired, at)| Twist::Expected(desired, at)),
@@ -141,7 +141,7 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
     let before = |seconds: &i64| Timestamp(observed.now.0 - seconds * 1000);
     match twist {
         Twist::Word(at, word) => {
-            observed.strays.insert(ids[at % ids.len()].clone(), *word);
+            observed.ec2_states.insert(ids[at % ids.len()].clone(), *word);
         }
         Twist::Announced(at, kind, ago) => {
             let signal = Signal { kind: *kind, at: before(ago) };
@@ -184,7 +184,9 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
         Twist::CreatedMachine(at, ago) => {
             memory.created_machines.insert(name(world, *at), before(ago));
         }
-        Twist::Unsettled => observed.settled_from = observed.now.plus(std::time::Duration::from_secs(9)),
+        Twist::Unsettled => {
+            observed.size_decisions_from = observed.now.plus(std::time::Duration::from_secs(9));
+        }
         Twist::NoFinalizer => observed.finalizer = Finalizer::Absent,
         Twist::NoTemplateTags => {
             if let Look::At { seen: Some(template), .. } = &mut observed.template {
@@ -193,11 +195,11 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
         }
         Twist::NoTemplate => observed.template = Look::At { at: observed.now, seen: None },
         Twist::TemplateUnknown => observed.template = Look::Unknown,
-        other => apply_to_group_or_wish(other, &ids, world, observed),
+        other => apply_to_group_or_target(other, &ids, world, observed),
     }
 }
 
-fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, observed: &mut Observed) {
+fn apply_to_group_or_target(twist: &Twist, ids: &[InstanceId], world: &mut World, observed: &mut Observed) {
     let desired = &mut world.desired;
     match twist {
         Twist::Content(spec) => desired.template = Wanted::Ready(content(spec, "d1")),
@@ -205,7 +207,9 @@ fn apply_to_group_or_wish(twist: &Twist, ids: &[InstanceId], world: &mut World, 
         Twist::Missing => desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "")],
         Twist::Paused => desired.pause = Some(PausedBy::Cluster),
         Twist::Goal(goal) => desired.goal = *goal,
-        Twist::Wish(wanted, ceiling) => desired.size = Size::Replicas { wanted: *wanted, ceiling: *ceiling },
+        Twist::Target(wanted, ceiling) => {
+            desired.size = Size::Replicas { wanted: *wanted, ceiling: *ceiling }
+        }
         Twist::External(min, max) => desired.size = Size::External { min: *min, max: *max, published: *min },
         Twist::NobodyKnows => desired.size = Size::Unknown,
         Twist::AdoptsFrom(id) => desired.identity.adopt_from = Some((*id).to_owned()),

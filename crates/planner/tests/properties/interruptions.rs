@@ -18,7 +18,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(super::config())]
 
-    /// There is never more than the wish, its surge and one for each that AWS takes back, and never more than the ceiling.
+    /// There is never more than the desired replicas, its surge and one for each that AWS takes back, and never more than the ceiling.
     #[test]
     fn announcements_never_cost_more_than_what_they_announce(
         size in 1_u32..6,

@@ -1,5 +1,5 @@
 //! Random interleavings: whatever the order of events, the invariants hold after every step, and when people and
-//! faults leave the pool alone, it comes to rest at its wish.
+//! faults leave the pool alone, it comes to rest at its desired replicas.
 //!
 //! `PLANNER_CASES=20000 cargo test -p foo-planner --release` goes deeper.
 
@@ -128,7 +128,7 @@ fn peaceful_step() -> impl Strategy<Value = Step> {
 
 /// What a pool goes through while nobody changes its size and nobody interferes with its instances.
 fn undisturbed() -> impl Strategy<Value = Step> {
-    let happening = happening().prop_filter("the wish stays", |it| !matches!(it, Happening::Scaled(_)));
+    let happening = happening().prop_filter("the target stays", |it| !matches!(it, Happening::Scaled(_)));
     prop_oneof![
         5 => (1_u64..20).prop_map(Step::Wait),
         8 => (0_u64..8).prop_map(|lag| Step::Look { lag }),
@@ -286,7 +286,7 @@ fn shrink(world: &mut World, pick: usize, half: Half) {
     let Some(name) = picked(&alive, pick) else { return };
     world.mark(&name);
     match half {
-        Half::Both => world.scale_to(world.wish().saturating_sub(1)),
+        Half::Both => world.scale_to(world.target().saturating_sub(1)),
         Half::MarkOnly => {}
         Half::TakenBack => world.unmark(&name),
     }
@@ -305,7 +305,7 @@ fn comes_to_rest(world: &mut World) {
         return;
     }
     let sizes = world.cloud.sizes();
-    let wish = match world.desired.size {
+    let target = match world.desired.size {
         Size::Replicas { wanted, .. } => wanted,
         Size::External { min, max, published } => {
             assert!((min..=max).contains(&sizes.desired), "{sizes:?}\n{}", world.story());
@@ -314,9 +314,9 @@ fn comes_to_rest(world: &mut World) {
         }
         Size::Unknown => sizes.desired,
     };
-    assert_eq!(sizes.desired, wish, "{}", world.story());
-    assert_eq!(world.cloud.existing(), wish, "{}", world.story());
-    assert_eq!(u32::try_from(world.kube.alive().len()).unwrap(), wish, "{}", world.story());
+    assert_eq!(sizes.desired, target, "{}", world.story());
+    assert_eq!(world.cloud.existing(), target, "{}", world.story());
+    assert_eq!(u32::try_from(world.kube.alive().len()).unwrap(), target, "{}", world.story());
     let ready = &plan.report.conditions[0];
     assert_eq!(
         (ready.kind, ready.status),
@@ -380,10 +380,10 @@ proptest! {
         comes_to_rest(&mut world);
     }
 
-    /// Nobody touches instances or Machines: then there is never more than the largest wish asked for, and never
-    /// more Machines go than the smallest wish leaves, whatever is lost, late, or crashes.
+    /// Nobody touches instances or Machines: then there is never more than the largest target asked for, and never
+    /// more Machines go than the smallest target leaves, whatever is lost, late, or crashes.
     #[test]
-    fn a_pool_left_to_its_autoscaler_stays_between_its_wishes(
+    fn a_pool_left_to_its_autoscaler_stays_between_its_targets(
         start in 0_u32..5,
         surge in 0_u32..3,
         steps in prop::collection::vec(peaceful_step(), 1..80),
@@ -393,19 +393,19 @@ proptest! {
         let mut world = pool().of(start).with_surge(surge).lacking_at_most(lacking).running();
         for step in steps {
             happen(&mut world, step);
-            let (fewest, most) = (world.wishes.0.saturating_sub(lacking), world.wishes.1);
+            let (fewest, most) = (world.targets.0.saturating_sub(lacking), world.targets.1);
             let staying = world.staying();
-            prop_assert!(staying >= fewest, "{staying} stay, at least {fewest} were wished for\n{}", world.story());
+            prop_assert!(staying >= fewest, "{staying} stay, at least {fewest} were wanted for\n{}", world.story());
             let desired = world.cloud.sizes().desired.max(world.cloud.existing());
-            prop_assert!(desired <= most + surge, "{desired} instances, at most {most} wished\n{}", world.story());
+            prop_assert!(desired <= most + surge, "{desired} instances, at most {most} wanted\n{}", world.story());
         }
         comes_to_rest(&mut world);
     }
 
-    /// What an autoscaler takes back unmarked costs no Node before the wish has been that low for the whole time, and none
+    /// What an autoscaler takes back unmarked costs no Node before the desired replicas has been that low for the whole time, and none
     /// for that time after launches failed to come, whatever is lost or crashes meanwhile.
     #[test]
-    fn unmarked_nodes_stay_until_the_wish_has_been_as_low_for_the_whole_time(
+    fn unmarked_nodes_stay_until_the_target_has_been_as_low_for_the_whole_time(
         start in 1_u32..6,
         steps in prop::collection::vec(
             prop_oneof![
@@ -420,12 +420,12 @@ proptest! {
     ) {
         const WINDOW: u32 = 300;
         let mut world = pool().of(start).draining_at_most(20).stabilized_for(WINDOW).running();
-        let mut wishes = vec![(world.now, start)];
+        let mut targets = vec![(world.now, start)];
         for step in steps {
             let rounds = match step {
-                Habit::Scale(wish) => {
-                    world.scale_to(wish);
-                    wishes.push((world.now, wish));
+                Habit::Scale(target) => {
+                    world.scale_to(target);
+                    targets.push((world.now, target));
                     1
                 }
                 Habit::Capacity(launches) => {
@@ -443,12 +443,12 @@ proptest! {
                 world.round();
                 let after = registered(&world);
                 let began = world.now.minus(Duration::from_secs(u64::from(WINDOW) + 5));
-                let last_before = wishes.iter().rev().find(|(at, _)| *at <= began);
-                let lately = wishes.iter().filter(|(at, _)| *at > began);
-                // Before the world began nobody knows of any wish.
-                let most = last_before.into_iter().chain(lately).map(|(_, wish)| *wish).max().unwrap_or(0);
+                let last_before = targets.iter().rev().find(|(at, _)| *at <= began);
+                let lately = targets.iter().filter(|(at, _)| *at > began);
+                // Before the world began nobody knows of any target.
+                let most = last_before.into_iter().chain(lately).map(|(_, target)| *target).max().unwrap_or(0);
                 let least = before.min(most);
-                prop_assert!(after >= least, "{before} → {after}, {most} were wished for\n{}", world.story());
+                prop_assert!(after >= least, "{before} → {after}, {most} were wanted for\n{}", world.story());
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::{Step, comes_to_rest, happen, undisturbed};
 use crate::world::{World, pool};
 use foo_model::{LifecycleState, NodeState, Seconds};
-use foo_planner::desired::Share;
+use foo_planner::desired::IntOrPercent;
 use proptest::prelude::*;
 
 fn step() -> impl Strategy<Value = Step> {
@@ -58,7 +58,7 @@ proptest! {
         world.kube.broken.clear();
         world.kube.quarantine.clear();
         world.desired.rollout.ready_timeout = Seconds(1_000_000);
-        world.desired.rollout.max_unavailable = Share::Count(1);
+        world.desired.rollout.max_unavailable = IntOrPercent::Count(1);
         comes_to_rest(&mut world);
         let wanted = match &world.desired.template {
             foo_planner::desired::Wanted::Ready(wanted) => wanted.spec_hash.clone(),

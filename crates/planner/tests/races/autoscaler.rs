@@ -106,7 +106,7 @@ fn r21_instances_without_a_node_go_before_registered_nodes_and_at_once() {
     assert_eq!(
         words(&plan),
         [format!(
-            "delete Machine {name} [WishAtMost {{ wish: 2 }}]: 1 over the desired 2; its Node never joined"
+            "delete Machine {name} [ReplicasAtMost {{ replicas: 2 }}]: 1 over the desired 2; its Node never joined"
         )]
     );
 }
@@ -191,7 +191,7 @@ fn r21_an_excess_that_stood_for_long_does_not_speed_up_a_younger_one() {
 }
 
 #[test]
-fn r21_what_nobody_wished_for_is_not_held() {
+fn r21_what_nobody_wanted_for_is_not_held() {
     let mut world = pool().of(3).draining_at_most(10).stabilized_for(2_100).running();
     world.wait(2_100);
     world.set_desired_by_hand(4);
@@ -200,7 +200,7 @@ fn r21_what_nobody_wished_for_is_not_held() {
     world.cloud.put_in_service(world.now);
     world.kube.work(world.now, &world.cloud);
     assert_eq!(world.kube.alive().len(), 4);
-    assert_eq!(deletions(&world.look_and_pass()), 1, "the wish has been three all the time");
+    assert_eq!(deletions(&world.look_and_pass()), 1, "the target has been three all the time");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn r22_marked_machines_are_deleted_at_once_drain_limit_and_stabilization_or_not(
     let victims = world.kube.alive()[1..5].to_vec();
     for victim in &victims {
         world.mark(victim);
-        world.scale_to(world.wish() - 1);
+        world.scale_to(world.target() - 1);
     }
     assert_eq!(deletions(&world.look_and_pass()), 4);
     for victim in &victims {
@@ -274,7 +274,7 @@ fn r22_a_mark_that_counts_on_a_launch_that_never_comes_acts_within_five_minutes(
     while !world.kube.machine(&victim).is_none_or(|machine| machine.deletion.is_deleting()) {
         world.round();
         waited += 5;
-        assert!(waited < 300, "the autoscaler would lower the wish again\n{}", world.story());
+        assert!(waited < 300, "the autoscaler would lower the target again\n{}", world.story());
     }
     assert!(waited > 120, "it waited for the launch first: {waited}");
 }

@@ -79,7 +79,7 @@ fn r16_a_group_deleted_by_hand_loses_its_machines_and_is_made_anew_and_says_so()
 }
 
 #[test]
-fn r18_launches_that_fail_for_hours_are_cancelled_when_the_wish_sinks_and_nothing_dies() {
+fn r18_launches_that_fail_for_hours_are_cancelled_when_the_target_sinks_and_nothing_dies() {
     let mut world = pool().of(2).running();
     world.cloud.launches = Launches::Fail;
     world.scale_to(6);

@@ -5,7 +5,7 @@ use crate::world::pool;
 use foo_model::{Decrement, Deletion};
 
 #[test]
-fn r4_a_wish_raised_while_victims_drain_gets_replacements() {
+fn r4_a_target_raised_while_victims_drain_gets_replacements() {
     let mut world = pool().of(3).running();
     world.scale_to(2);
     assert_eq!(deletions(&world.look_and_pass()), 1);
@@ -84,12 +84,12 @@ fn r8_when_the_pool_goes_a_foo_machine_without_a_machine_is_deleted_directly() {
 fn r10_a_pool_deleted_in_the_middle_of_anything_goes_completely() {
     // In the middle of a launch, a scale-in, a scale-out, and before the first AWS call.
     for rounds in 0..12 {
-        for wish in [0, 1, 5] {
+        for target in [0, 1, 5] {
             let mut world = pool().of(3).new_world();
             for _ in 0..6 {
                 world.round();
             }
-            world.scale_to(wish);
+            world.scale_to(target);
             for _ in 0..rounds {
                 world.wait(2);
                 world.cloud.launch(world.now);
@@ -133,11 +133,11 @@ fn r11_managed_by_somebody_else_at_any_time_and_back_again() {
     world.set_desired_by_hand(5);
     let writes = world.cloud.writes;
     world.settle();
-    assert_eq!((world.wish(), world.kube.alive().len(), world.cloud.writes), (5, 5, writes));
+    assert_eq!((world.target(), world.kube.alive().len(), world.cloud.writes), (5, 5, writes));
     // It lowers it: protected instances stay, and are drained away without touching desired capacity.
     world.set_desired_by_hand(4);
     world.settle();
-    assert_eq!((world.wish(), world.kube.alive().len(), world.cloud.sizes().desired), (4, 4, 4));
+    assert_eq!((world.target(), world.kube.alive().len(), world.cloud.sizes().desired), (4, 4, 4));
     world.manage_again();
     world.scale_to(2);
     world.settle();

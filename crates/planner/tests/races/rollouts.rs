@@ -6,7 +6,7 @@ use foo_model::{
     LaunchTemplateId, MachineName, NodeState, Reason, Seconds, SpecHash, TemplateVersion, Timestamp,
 };
 use foo_planner::action::MachineAction;
-use foo_planner::desired::{Blocked, OnFailure, PausedBy, Share, Wanted};
+use foo_planner::desired::{Blocked, IntOrPercent, OnFailure, PausedBy, Wanted};
 use foo_planner::observed::Verdict;
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Look, Plan};
@@ -442,7 +442,7 @@ fn r22_a_mark_is_heard_while_old_machines_drain() {
 #[test]
 fn sizes_and_shares_of_nothing_are_nothing() {
     let mut world = pool().of(0).with_surge(3).running();
-    world.desired.remediation.unhealthy_limit = Share::Percent(0);
+    world.desired.remediation.unhealthy_limit = IntOrPercent::Percent(0);
     wants(&mut world, "v2", "d1");
     world.settle();
     assert_eq!((world.cloud.existing(), world.now > Timestamp(0)), (0, true));
@@ -483,7 +483,7 @@ fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
     assert!(done.iter().all(|action| !action.starts_with("quarantine")), "said once: {done:?}");
     assert_eq!(world.cloud.launched, 6, "nothing further is tried");
     assert_eq!(world.kube.alive().len(), 3);
-    // What is wished next is tried as ever.
+    // What is desired next is tried as ever.
     world.kube.broken.clear();
     wants(&mut world, "v3", "d1");
     world.settle();

@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::world::{World, pool};
-use foo_model::hook::{HookConfig, HookResult, LAST_MOMENTS, LONGEST_WAIT};
+use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, HookConfig, HookResult, LONGEST_WAIT};
 use foo_model::{InstanceId, LifecycleState, Seconds};
 use foo_planner::report::Severity;
 
@@ -98,7 +98,7 @@ fn r7_a_successor_goes_on_with_heartbeats_and_with_the_deadline() {
     world.wait(30 * 60);
     world.restart(0);
     assert!(words(&world.look_and_pass()).contains(&"keep i-00000001 alive".to_owned()));
-    let almost = LONGEST_WAIT.saturating_sub(LAST_MOMENTS).as_secs() - 31 * 60;
+    let almost = LONGEST_WAIT.saturating_sub(COMPLETE_BEFORE_DEADLINE).as_secs() - 31 * 60;
     world.wait(almost);
     world.restart(0);
     assert!(words(&world.look_and_pass()).iter().all(|word| !word.starts_with("let ")));

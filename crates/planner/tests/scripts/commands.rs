@@ -271,7 +271,7 @@ const INPUTS: &[Command] = &[
     ),
     command(
         "move-away",
-        Form::Plain(|world| world.desired.goal = Goal::LetGo),
+        Form::Plain(|world| world.desired.goal = Goal::Orphan),
         "`clusterctl move` has moved the pool to another management cluster",
     ),
 ];

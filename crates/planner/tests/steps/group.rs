@@ -115,7 +115,7 @@ fn somebody_elses_bounds_are_taken_over_and_a_lower_maximum_waits_for_protection
     world.look_and_pass();
     assert_eq!(world.writes(), ["update group max=2"]);
     world.settle();
-    assert_eq!((world.cloud.existing(), world.wish()), (2, 2));
+    assert_eq!((world.cloud.existing(), world.target()), (2, 2));
 }
 
 #[test]

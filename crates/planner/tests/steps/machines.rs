@@ -121,13 +121,13 @@ fn a_foo_machine_is_held_until_its_machine_is_seen_deleting() {
 }
 
 #[test]
-fn wished_timeouts_are_written_into_machines_alive_or_deleting_and_others_are_left() {
+fn wanted_timeouts_are_written_into_machines_alive_or_deleting_and_others_are_left() {
     let mut world = pool().of(2).running();
     let name = world.kube.alive()[0].clone();
     world.kube.held_up.insert(name.clone());
     world.delete_machine(&name);
     world.kube.machine_mut(&name).unwrap().timeouts.node_deletion = Some(Seconds(10));
-    assert_eq!(world.writes(), NOTHING, "nothing is wished for");
+    assert_eq!(world.writes(), NOTHING, "nothing is wanted for");
     world.desired.timeouts =
         DeletionTimeouts { node_drain: Some(Seconds(600)), ..DeletionTimeouts::default() };
     assert_eq!(world.writes(), ["set timeouts of workers-00000001", "set timeouts of workers-00000002"]);

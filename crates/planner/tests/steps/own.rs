@@ -4,7 +4,7 @@ use foo_model::Reason;
 use foo_model::names::TAG_INSTALLATION;
 use foo_planner::Goal;
 use foo_planner::desired::{Blocked, PausedBy, Wanted};
-use foo_planner::observed::{Finalizer, Look, Moves};
+use foo_planner::observed::{Finalizer, Look, MoveBlock};
 use foo_planner::report::Status;
 
 #[test]
@@ -47,7 +47,7 @@ fn the_arn_is_recorded_once() {
 
 #[test]
 fn a_paused_pool_is_left_alone_whatever_its_goal() {
-    for goal in [Goal::Run, Goal::Remove, Goal::LetGo] {
+    for goal in [Goal::Run, Goal::Remove, Goal::Orphan] {
         let mut world = pool().of(2).running();
         world.desired.pause = Some(PausedBy::Cluster);
         world.desired.goal = goal;
@@ -78,10 +78,10 @@ fn what_is_missing_stops_creation_and_nothing_else() {
 fn letting_go_takes_finalizers_off_and_touches_nothing_in_aws() {
     let mut world = pool().of(2).running();
     let cloud = world.cloud.group.clone();
-    world.desired.goal = Goal::LetGo;
+    world.desired.goal = Goal::Orphan;
     world.settle();
     assert_eq!(world.kube.finalizer, Finalizer::Absent);
-    assert!(world.kube.foo_machines.iter().all(|foo_machine| !foo_machine.held));
+    assert!(world.kube.foo_machines.iter().all(|foo_machine| !foo_machine.has_finalizer));
     assert_eq!(world.cloud.group, cloud);
 }
 
@@ -163,18 +163,18 @@ fn a_move_is_blocked_from_the_first_thing_made_until_the_arn_is_recorded() {
     let mut world = pool().of(1).new_world();
     world.desired.missing = vec![Blocked::new(Reason::WaitingForMachinePool, "waiting for the owner")];
     world.settle();
-    assert_eq!(world.kube.moves, Moves::Free, "nothing is made yet");
+    assert_eq!(world.kube.moves, MoveBlock::Free, "nothing is made yet");
     world.desired.missing.clear();
     while world.cloud.template.is_none() {
         world.look_and_pass();
     }
-    assert_eq!(world.kube.moves, Moves::Blocked);
+    assert_eq!(world.kube.moves, MoveBlock::Blocked);
     while world.kube.recorded_arn.is_none() {
-        assert_eq!(world.kube.moves, Moves::Blocked);
+        assert_eq!(world.kube.moves, MoveBlock::Blocked);
         world.look_and_pass();
     }
     world.settle();
-    assert_eq!(world.kube.moves, Moves::Free);
+    assert_eq!(world.kube.moves, MoveBlock::Free);
     assert_eq!(world.wants(), NOTHING);
 }
 
@@ -182,7 +182,7 @@ fn a_move_is_blocked_from_the_first_thing_made_until_the_arn_is_recorded() {
 fn a_paused_pool_records_what_was_made_and_unblocks_its_move() {
     let mut world = pool().of(1).running();
     world.kube.recorded_arn = None;
-    world.kube.moves = Moves::Blocked;
+    world.kube.moves = MoveBlock::Blocked;
     world.desired.pause = Some(PausedBy::Cluster);
     world.scale_to(3);
     assert_eq!(world.wants(), ["record ARN", "unblock move"], "and nothing else");
@@ -193,7 +193,7 @@ fn a_paused_pool_records_what_was_made_and_unblocks_its_move() {
 #[test]
 fn a_paused_pool_of_which_nothing_was_made_unblocks_its_move_once_that_is_certain() {
     let mut world = pool().of(1).new_world();
-    while world.kube.moves == Moves::Free {
+    while world.kube.moves == MoveBlock::Free {
         world.look_and_pass();
     }
     world.desired.pause = Some(PausedBy::Cluster);
@@ -202,7 +202,7 @@ fn a_paused_pool_of_which_nothing_was_made_unblocks_its_move_once_that_is_certai
     world.managers[0].view = Look::Failed { reason: Reason::AccessDenied, message: "no".to_owned() };
     assert_eq!(world.plan_of(0).actions, [], "nobody could look");
     world.look_and_pass();
-    assert_eq!(world.kube.moves, Moves::Free);
+    assert_eq!(world.kube.moves, MoveBlock::Free);
 }
 
 /// What is said of a group and a template whose tags name the pool `workers` of the Cluster `ns/prod`, in a pool of that

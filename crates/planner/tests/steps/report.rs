@@ -85,7 +85,7 @@ fn the_autoscalers_condition_is_there_only_for_its_warnings() {
 }
 
 #[test]
-fn provisioned_needs_a_group_and_an_instance_if_one_is_wished_for() {
+fn provisioned_needs_a_group_and_an_instance_if_one_is_wanted_for() {
     assert!(pool().of(0).running().plan_of(0).report.provisioned);
     let mut world = pool().of(1).new_world();
     while world.cloud.group.is_none() {
@@ -127,7 +127,7 @@ fn a_restart_of_the_manager_makes_no_pool_unready() {
 }
 
 #[test]
-fn a_wish_above_the_ceiling_is_told() {
+fn a_target_above_the_ceiling_is_told() {
     let mut world = pool().of(2).running();
     let told = |world: &mut crate::world::World| {
         let conditions = world.plan_of(0).report.conditions;

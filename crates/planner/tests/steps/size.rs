@@ -128,7 +128,7 @@ fn while_desired_may_have_two_values_only_what_both_agree_on_is_done() {
     world.scale_to(3);
     world.wait(1);
     world.look();
-    // Two are released, three are wished for: the first shrinks the group, its answer is lost.
+    // Two are released, three are desired: the first shrinks the group, its answer is lost.
     let plan = world.pass_of(0, &mut |_, _| Fault::RequestLost);
     assert_eq!(plan.actions.len(), 2, "{:?}", plan.actions);
     // Desired is 4 or 3. The second would shrink it from 4, and be replaced at 3: wait.
@@ -151,7 +151,7 @@ fn a_released_instance_in_standby_is_ended_without_touching_desired() {
 
 /// Its MachinePool is gone or cannot be read: a reviewer's find, it was scaled to zero.
 #[test]
-fn a_pool_whose_wish_nobody_knows_stays_as_it_is() {
+fn a_pool_whose_target_nobody_knows_stays_as_it_is() {
     let mut world = pool().of(3).running();
     world.desired.size = Size::Unknown;
     assert_eq!(world.writes(), NOTHING);

@@ -5,7 +5,7 @@ use foo_planner::Action;
 use foo_planner::action::MachineAction;
 use foo_planner::desired::Wanted;
 
-/// The order in which Machines would go if the wish were zero.
+/// The order in which Machines would go if the desired replicas were zero.
 fn order(world: &mut World) -> Vec<String> {
     world.wait(1);
     world.look();
@@ -97,11 +97,11 @@ fn more_marks_than_excess_take_only_the_excess() {
 }
 
 #[test]
-fn a_ceiling_below_the_wish_is_the_wish_and_the_precondition_keeps_what_is_written() {
+fn a_ceiling_below_the_target_is_the_target_and_the_precondition_keeps_what_is_written() {
     let mut world = pool().of(5).running();
     world.desired.size = foo_planner::desired::Size::Replicas { wanted: 5, ceiling: Some(4) };
     let words = world.writes();
-    assert!(words[0].contains("[WishAtMost { wish: 5 }]"), "{words:?}");
+    assert!(words[0].contains("[ReplicasAtMost { replicas: 5 }]"), "{words:?}");
     world.settle();
     assert_eq!(world.cloud.existing(), 4);
 }

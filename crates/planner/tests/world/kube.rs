@@ -5,14 +5,14 @@ use foo_model::{
     Deletion, DeletionStage, DeletionTimeouts, FooMachine, InstanceId, Machine, MachineName, NodeState,
     RemovalMark, SpecHash, Timestamp, Uid, Zone,
 };
-use foo_planner::observed::{Finalizer, Moves, Quarantine};
+use foo_planner::observed::{Finalizer, MoveBlock, Quarantine};
 use std::collections::BTreeSet;
 
 pub(crate) struct Kube {
     pub(crate) foo_machines: Vec<FooMachine>,
     pub(crate) machines: Vec<Machine>,
     pub(crate) finalizer: Finalizer,
-    pub(crate) moves: Moves,
+    pub(crate) moves: MoveBlock,
     pub(crate) recorded_arn: Option<String>,
     /// Whether the MachinePool is being deleted: core makes no Machines then.
     pub(crate) pool_deleting: bool,
@@ -41,7 +41,7 @@ impl Kube {
             foo_machines: Vec::new(),
             machines: Vec::new(),
             finalizer: Finalizer::Absent,
-            moves: Moves::Free,
+            moves: MoveBlock::Free,
             recorded_arn: None,
             pool_deleting: false,
             held_up: BTreeSet::new(),
@@ -229,9 +229,9 @@ impl Kube {
             instance: instance.clone(),
             zone: zone.clone(),
             deletion: Deletion::Alive,
-            held: true,
+            has_finalizer: true,
             spec_hash: spec_hash.cloned(),
-            held_since: None,
+            hook_waiting_since: None,
         });
     }
 
@@ -246,13 +246,14 @@ impl Kube {
 
     pub(crate) fn release_foo_machine(&mut self, name: &MachineName) {
         if let Some(foo_machine) = self.foo_machine_mut(name) {
-            foo_machine.held = false;
+            foo_machine.has_finalizer = false;
         }
         self.sweep();
     }
 
     fn sweep(&mut self) {
-        self.foo_machines.retain(|foo_machine| foo_machine.held || !foo_machine.deletion.is_deleting());
+        self.foo_machines
+            .retain(|foo_machine| foo_machine.has_finalizer || !foo_machine.deletion.is_deleting());
     }
 
     pub(crate) fn delete_machine(&mut self, name: &MachineName, now: Timestamp) {

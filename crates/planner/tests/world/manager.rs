@@ -7,12 +7,12 @@ use foo_model::{
     Timestamp,
 };
 use foo_planner::action::{
-    GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, OnlyIf, PoolAction, ReadAction,
+    GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, PoolAction, Precondition, ReadAction,
     TemplateAction,
 };
 use foo_planner::desired::Size;
-use foo_planner::observed::{Finalizer, Moves, Quarantine, Stray, Verdict};
-use foo_planner::report::Heed;
+use foo_planner::observed::{Ec2State, Finalizer, MoveBlock, Quarantine, Verdict};
+use foo_planner::report::AnnouncementState;
 use foo_planner::{Action, Look, Memory, Observed, Outcome, Plan, plan, violations};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(crate) struct Manager {
     pub(crate) template: Look<Option<LaunchTemplate>>,
     pub(crate) hook: Look<Option<HookConfig>>,
     pub(crate) settled_from: Timestamp,
-    strays: BTreeMap<InstanceId, (Stray, Timestamp)>,
+    ec2_states: BTreeMap<InstanceId, (Ec2State, Timestamp)>,
     /// What AWS announced, as long as it means anything.
     pub(crate) signals: BTreeMap<InstanceId, Signal>,
     /// How far in history its reads have come: a later read never shows an older group.
@@ -60,7 +60,7 @@ impl Manager {
             template: Look::Unknown,
             hook: Look::Unknown,
             settled_from: now.plus(SETTLE),
-            strays: BTreeMap::new(),
+            ec2_states: BTreeMap::new(),
             signals: BTreeMap::new(),
             read_upto: 0,
             frozen: None,
@@ -69,10 +69,11 @@ impl Manager {
     }
 
     /// EC2's words; that one lives is true for a while, and so is that it is not known.
-    fn words(&self, now: Timestamp) -> BTreeMap<InstanceId, Stray> {
-        let holds =
-            |word: &Stray, at: Timestamp| *word == Stray::Gone || at.until(now) < Duration::from_mins(1);
-        self.strays
+    fn words(&self, now: Timestamp) -> BTreeMap<InstanceId, Ec2State> {
+        let holds = |word: &Ec2State, at: Timestamp| {
+            *word == Ec2State::Gone || at.until(now) < Duration::from_mins(1)
+        };
+        self.ec2_states
             .iter()
             .filter(|(_, (word, at))| holds(word, *at))
             .map(|(id, (word, _))| (id.clone(), *word))
@@ -146,17 +147,17 @@ impl World {
             group: manager.view.clone(),
             template: manager.template.clone(),
             hook: manager.hook.clone(),
-            strays: manager.words(now),
+            ec2_states: manager.words(now),
             signals: manager.signals.clone(),
             foo_machines,
             machines,
             finalizer: self.kube.finalizer,
             quarantine: self.kube.quarantine.clone(),
-            moves: self.kube.moves,
+            move_block: self.kube.moves,
             recorded_arn: self.kube.recorded_arn.clone(),
-            settled_from: manager.settled_from,
-            shortage: manager.shortage.clone(),
-            causes: std::collections::BTreeMap::new(),
+            size_decisions_from: manager.settled_from,
+            launch_failure: manager.shortage.clone(),
+            termination_causes: std::collections::BTreeMap::new(),
         }
     }
 
@@ -175,7 +176,9 @@ impl World {
         self.check_report(&plan);
         let manager = &mut self.managers[index];
         manager.memory = plan.memory.clone();
-        manager.signals.retain(|id, _| plan.report.heeds.get(id) != Some(&Heed::Over));
+        manager
+            .signals
+            .retain(|id, _| plan.report.announcements.get(id) != Some(&AnnouncementState::Expired));
         plan
     }
 
@@ -196,7 +199,7 @@ impl World {
         for report in &plan.report.machines {
             let machine = self.kube.foo_machines.iter_mut().find(|machine| machine.name == report.name);
             if let Some(machine) = machine {
-                machine.held_since = report.held.map(|(since, _)| since);
+                machine.hook_waiting_since = report.hook_wait.map(|(since, _)| since);
             }
         }
     }
@@ -279,15 +282,17 @@ impl World {
                 let alive = self.cloud.alive();
                 for id in ids {
                     let hidden = self.cloud.hidden.get(id).is_some_and(|until| now < *until);
-                    let before = self.managers[index].strays.get(id).map(|(word, _)| *word);
+                    let before = self.managers[index].ec2_states.get(id).map(|(word, _)| *word);
                     let word = match before {
-                        Some(Stray::Gone) => Stray::Gone,
-                        Some(Stray::NotFound { since, .. }) if hidden => Stray::NotFound { since, at: now },
-                        _ if hidden => Stray::NotFound { since: now, at: now },
-                        _ if alive.contains(id) => Stray::Alive,
-                        _ => Stray::Gone,
+                        Some(Ec2State::Gone) => Ec2State::Gone,
+                        Some(Ec2State::NotFound { since, .. }) if hidden => {
+                            Ec2State::NotFound { since, at: now }
+                        }
+                        _ if hidden => Ec2State::NotFound { since: now, at: now },
+                        _ if alive.contains(id) => Ec2State::Alive,
+                        _ => Ec2State::Gone,
                     };
-                    self.managers[index].strays.insert(id.clone(), (word, now));
+                    self.managers[index].ec2_states.insert(id.clone(), (word, now));
                 }
                 Ok(())
             }
@@ -381,8 +386,8 @@ impl World {
             Action::Pool(PoolAction::AddFinalizer) => self.kube.finalizer = Finalizer::Present,
             Action::Pool(PoolAction::Quarantine { records }) => self.kube.quarantine.clone_from(records),
             Action::Pool(PoolAction::RemoveFinalizer) => self.kube.finalizer = Finalizer::Absent,
-            Action::Pool(PoolAction::BlockMove) => self.kube.moves = Moves::Blocked,
-            Action::Pool(PoolAction::UnblockMove) => self.kube.moves = Moves::Free,
+            Action::Pool(PoolAction::BlockMove) => self.kube.moves = MoveBlock::Blocked,
+            Action::Pool(PoolAction::UnblockMove) => self.kube.moves = MoveBlock::Free,
             Action::Pool(PoolAction::ForgetAdoption) => self.desired.identity.adopt_from = None,
             Action::Pool(PoolAction::RecordArn { arn }) => {
                 assert!(self.kube.recorded_arn.is_none(), "the ARN is written once");
@@ -428,16 +433,18 @@ impl World {
     }
 
     /// The live re-read before a Machine's deletion.
-    fn still_holds(&self, mark: RemovalMark, only_if: OnlyIf) -> bool {
+    fn still_holds(&self, mark: RemovalMark, only_if: Precondition) -> bool {
         let live = match self.desired.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { published, .. } => published,
-            Size::Unknown => panic!("a Machine is chosen to go although nobody knows the wish"),
+            Size::Unknown => panic!("a Machine is chosen to go although nobody knows the target"),
         };
         match only_if {
-            OnlyIf::SameUid => true,
-            OnlyIf::StillMarked { wish } => mark == RemovalMark::DeleteFirst && live <= wish,
-            OnlyIf::WishAtMost { wish } => live <= wish,
+            Precondition::SameUid => true,
+            Precondition::StillMarkedForDeletion { replicas: target } => {
+                mark == RemovalMark::DeleteFirst && live <= target
+            }
+            Precondition::ReplicasAtMost { replicas: target } => live <= target,
         }
     }
 }

@@ -29,12 +29,12 @@ pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) cloud: Cloud,
     pub(crate) kube: Kube,
-    /// What is wished; the planner's input, read afresh at each pass.
+    /// What is desired; the planner's input, read afresh at each pass.
     pub(crate) desired: Desired,
     /// The manager in the lead, and any that believe they are.
     pub(crate) managers: Vec<Manager>,
-    /// The smallest and the largest wish there ever was.
-    pub(crate) wishes: (u32, u32),
+    /// The smallest and the largest target there ever was.
+    pub(crate) targets: (u32, u32),
     pub(crate) log: Vec<String>,
 }
 

@@ -7,18 +7,18 @@ use foo_planner::desired::Size;
 
 impl World {
     /// MachinePool.spec.replicas as it stands.
-    pub(crate) fn wish(&self) -> u32 {
+    pub(crate) fn target(&self) -> u32 {
         match self.desired.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { published, .. } => published,
-            Size::Unknown => panic!("nobody knows the wish"),
+            Size::Unknown => panic!("nobody knows the target"),
         }
     }
 
     /// Somebody writes MachinePool.spec.replicas.
     pub(crate) fn scale_to(&mut self, replicas: u32) {
         self.tell(format!("replicas = {replicas}"));
-        self.wishes = (self.wishes.0.min(replicas), self.wishes.1.max(replicas));
+        self.targets = (self.targets.0.min(replicas), self.targets.1.max(replicas));
         match &mut self.desired.size {
             Size::Replicas { wanted, .. } => *wanted = replicas,
             Size::External { published, .. } => *published = replicas,
@@ -107,13 +107,13 @@ impl World {
     /// The annotation `replicas-managed-by` is put on.
     pub(crate) fn let_somebody_else_manage(&mut self, min: u32, max: u32) {
         self.tell(format!("replicas managed by somebody else, {min} to {max}"));
-        self.desired.size = Size::External { min, max, published: self.wish() };
+        self.desired.size = Size::External { min, max, published: self.target() };
     }
 
     /// The annotation `replicas-managed-by` is taken off.
     pub(crate) fn manage_again(&mut self) {
         self.tell("replicas managed by the MachinePool again");
-        self.desired.size = Size::Replicas { wanted: self.wish(), ceiling: None };
+        self.desired.size = Size::Replicas { wanted: self.target(), ceiling: None };
     }
 
     /// Whether everything of the pool is gone.

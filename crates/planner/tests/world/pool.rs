@@ -7,8 +7,8 @@ use foo_model::{
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
-    Desired, GroupWish, Identity, Interruption, OnFailure, Rebalance, Remediation, Rollout, ScaleIn, Share,
-    Size, Strategy, Template, VictimPolicy, Wanted,
+    Desired, GroupConfig, Identity, IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout,
+    ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub(crate) fn pool() -> Pool {
         missing: Vec::new(),
         size: Size::Replicas { wanted: 1, ceiling: None },
         template: Wanted::Ready(content("v1", "d1")),
-        group: GroupWish {
+        group: GroupConfig {
             subnets: Wanted::Ready(BTreeSet::from([SubnetId::new("subnet-a")])),
             mix: None,
             tags: BTreeMap::from([("team".to_owned(), "blue".to_owned())]),
@@ -46,8 +46,8 @@ pub(crate) fn pool() -> Pool {
         },
         rollout: Rollout {
             strategy: Strategy::RollingUpdate,
-            max_surge: Share::Count(0),
-            max_unavailable: Share::Count(1),
+            max_surge: IntOrPercent::Count(0),
+            max_unavailable: IntOrPercent::Count(1),
             min_ready: Seconds(0),
             ready_timeout: Seconds(600),
             on_failure: OnFailure::Halt,
@@ -55,8 +55,8 @@ pub(crate) fn pool() -> Pool {
         },
         remediation: Remediation {
             enabled: true,
-            max_in_flight: Share::Count(1),
-            unhealthy_limit: Share::Percent(50),
+            max_in_flight: IntOrPercent::Count(1),
+            unhealthy_limit: IntOrPercent::Percent(50),
             join_timeout: Some(Seconds(3_600)),
         },
         interruption: Interruption { rebalance: Rebalance::Ignore },
@@ -100,7 +100,7 @@ impl Pool {
     }
 
     pub(crate) fn with_surge(mut self, max_surge: u32) -> Self {
-        self.0.rollout.max_surge = Share::Count(max_surge);
+        self.0.rollout.max_surge = IntOrPercent::Count(max_surge);
         self
     }
 
@@ -129,7 +129,7 @@ impl Pool {
 
     /// So many fewer may be available.
     pub(crate) fn lacking_at_most(mut self, instances: u32) -> Self {
-        self.0.rollout.max_unavailable = Share::Count(instances);
+        self.0.rollout.max_unavailable = IntOrPercent::Count(instances);
         self
     }
 
@@ -143,7 +143,7 @@ impl Pool {
         self
     }
 
-    /// A lowered wish must last a minute before unmarked Machines with a Node go.
+    /// A lowered target must last a minute before unmarked Machines with a Node go.
     pub(crate) fn stabilized(self) -> Self {
         self.stabilized_for(60)
     }
@@ -166,13 +166,13 @@ impl Pool {
 
     /// The world before anything happened.
     pub(crate) fn new_world(self) -> World {
-        let wish = match self.0.size {
+        let target = match self.0.size {
             Size::Replicas { wanted, .. } => wanted,
             Size::External { min, .. } => min,
             Size::Unknown => 0,
         };
         World {
-            wishes: (wish, wish),
+            targets: (target, target),
             now: START,
             cloud: Cloud::new(START),
             kube: Kube::new(),

@@ -1,7 +1,7 @@
 //! What must hold in the truth, whatever the planner saw: checked at every call that it makes and every report.
 
 use super::World;
-use foo_model::hook::{LAST_MOMENTS, LONGEST_WAIT};
+use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, LONGEST_WAIT};
 use foo_model::{InstanceId, NodeState};
 use foo_planner::action::{HookAction, InstanceAction, MachineAction};
 use foo_planner::report::ConditionKind;
@@ -37,8 +37,9 @@ impl World {
             assert!(machine.deletion.is_deleting(), "its Machine is alive: {}", story());
             let drained = machine.node == NodeState::None || self.kube.drained.contains(&machine.name);
             let undercut = self.kube.undercut.contains(&machine.name);
-            let held = self.kube.foo_machine(&machine.name).and_then(|it| it.held_since);
-            let over = held.is_some_and(|since| since.plus(LONGEST_WAIT).minus(LAST_MOMENTS) <= self.now);
+            let held = self.kube.foo_machine(&machine.name).and_then(|it| it.hook_waiting_since);
+            let over = held
+                .is_some_and(|since| since.plus(LONGEST_WAIT).minus(COMPLETE_BEFORE_DEADLINE) <= self.now);
             assert!(drained || undercut || over, "it was not drained: {}", story());
         }
     }

@@ -72,7 +72,7 @@ pub enum Mishap {
 
 /// What becomes of an instance that was launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum CallOutcome {
     Dies,
     NeverJoins,
 }
@@ -195,10 +195,10 @@ impl Region {
     }
 
     /// What becomes of an instance that is being launched, if a rule says so.
-    pub(crate) fn fate_of_launch(&mut self, group: &GroupName, zone: &Zone) -> Option<Fate> {
+    pub(crate) fn fate_of_launch(&mut self, group: &GroupName, zone: &Zone) -> Option<CallOutcome> {
         match self.strike(group, zone, |mishap| !matches!(mishap, Mishap::Refused { .. }))? {
-            Mishap::Dies => Some(Fate::Dies),
-            Mishap::NeverJoins => Some(Fate::NeverJoins),
+            Mishap::Dies => Some(CallOutcome::Dies),
+            Mishap::NeverJoins => Some(CallOutcome::NeverJoins),
             Mishap::Refused { .. } => None,
         }
     }

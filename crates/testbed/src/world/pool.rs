@@ -91,7 +91,7 @@ impl<'w> Pool<'w> {
         scaled.map(drop).with_context(|| format!("scaling {}", self.name.pool))
     }
 
-    /// Its wish: `spec.replicas` of the MachinePool.
+    /// Its target: `spec.replicas` of the MachinePool.
     pub async fn replicas(&self) -> Result<Option<i64>> {
         let pool = self.read(Kind::MachinePool).await?;
         Ok(pool.and_then(|pool| number(&pool, "/spec/replicas")))

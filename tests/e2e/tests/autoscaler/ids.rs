@@ -66,7 +66,7 @@ impl Watch {
             self.wrong_size = None;
         } else {
             let since = *self.wrong_size.get_or_insert_with(Instant::now);
-            assert!(since.elapsed() < PATIENCE, "for too long not as many as wished for: {view}");
+            assert!(since.elapsed() < PATIENCE, "for too long not as many as wanted for: {view}");
         }
     }
 
@@ -109,7 +109,7 @@ fn ids_are_those_of_the_nodes_so_that_none_is_unregistered() {
     });
 }
 
-/// Habit 4: a ghost in the list costs a replica, and so does a live instance beyond the wish that lingers.
+/// Habit 4: a ghost in the list costs a replica, and so does a live instance beyond the desired replicas that lingers.
 #[test]
 fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
     in_world(async |world| {

@@ -64,7 +64,7 @@ fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
         pool.settles_at(3).await?;
         assert_eq!(pool.replicas().await?, Some(3));
 
-        // A wish of a user is overwritten, and never becomes AWS's desired capacity.
+        // A target of a user is overwritten, and never becomes AWS's desired capacity.
         pool.scale(2).await?;
         wait_until("the MachinePool to follow AWS again", SOON, async || {
             let replicas = pool.replicas().await?;
@@ -73,11 +73,11 @@ fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
             Ok(Probe::when(replicas == Some(3), || format!("{replicas:?}")))
         })
         .await?;
-        // Cluster API's own phase comes after the number, and may tell of the wish of the user still.
+        // Cluster API's own phase comes after the number, and may tell of the desired replicas of the user still.
         let at_three = |view: &PoolView| {
-            let wished = view.machine_pool.as_ref().and_then(|pool| number(pool, "/spec/replicas"));
+            let wanted = view.machine_pool.as_ref().and_then(|pool| number(pool, "/spec/replicas"));
             let desired = view.group.as_ref().map(|group| group.sizes.desired);
-            (wished, desired, view.good().count()) == (Some(3), Some(3), 3)
+            (wanted, desired, view.good().count()) == (Some(3), Some(3), 3)
         };
         pool.stays("at AWS's size", QUIET_PERIOD, at_three).await?;
         pool.settles_at(3).await?;

@@ -119,7 +119,7 @@ fn the_page_on_moving_works_there_and_back_and_nothing_is_made_anew() {
         assert_eq!(made(world, &pool)?, group);
         workload.is_ready(2).await?;
 
-        // And it is managed: what is wished for comes.
+        // And it is managed: what is desired comes.
         pool.scale(3).await?;
         let grown = pool.settles_at(3).await?;
         assert!(view.provider_ids().iter().all(|id| grown.provider_ids().contains(id)));

@@ -113,7 +113,7 @@ fn pools_from_a_backup_find_their_groups_again_and_no_instance_is_replaced() {
         cluster.is_provisioned().await?;
         the_kubeconfig_has_an_owner(world).await?;
         workload.is_ready(2).await?;
-        // And it is managed: what is wished for comes.
+        // And it is managed: what is desired comes.
         pool.scale(3).await?;
         pool.settles_within(3, PATIENCE).await?;
         ensure!(instances.is_subset(&members(world, &pool)));

@@ -94,7 +94,7 @@ fn what_aws_ends_while_the_api_server_is_away_is_drained_when_it_is_back() {
 
 /// A Machine that is deleted meanwhile is drained, and its instance waits; so does what is asked for.
 #[test]
-fn without_credentials_nothing_is_launched_or_ended_and_afterwards_every_wish_is_caught_up_with() {
+fn without_credentials_nothing_is_launched_or_ended_and_afterwards_every_target_is_caught_up_with() {
     play(async |world| {
         let pool = world.cluster("refused").await?.pool("workers", 2).await?;
         let settled = pool.settles_at(2).await?;
@@ -124,7 +124,7 @@ fn without_credentials_nothing_is_launched_or_ended_and_afterwards_every_wish_is
         let done = |view: &foo_testbed::world::PoolView| {
             view.machine_of(&deleted.instance).is_none() && view.is_settled_at(3)
         };
-        pool.wait("all that was wished for", PATIENCE, done).await?;
+        pool.wait("all that was wanted for", PATIENCE, done).await?;
         let after = members(world, &pool);
         ensure!(before.iter().all(|id| *id == deleted.instance || after.contains(id)), "{after:?}");
         workload.is_ready(2).await

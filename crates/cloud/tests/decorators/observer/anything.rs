@@ -83,7 +83,7 @@ async fn plays(steps: Vec<Step>) {
             Step::Pace(at, active) => {
                 bench.observer.pace(&name(at), if active { Pace::Active } else { Pace::Quiet });
             }
-            Step::LookAfter(at) => bench.observer.look_after(&name(at), bench.clock.now()),
+            Step::LookAfter(at) => bench.observer.invalidate(&name(at), bench.clock.now()),
             Step::Clock(seconds) => bench.wall.steps_by(seconds),
             Step::Fail(fails) => bench.fail(fails.then_some(ErrorKind::Throttled)),
             Step::Hang(at) => bench.cloud.edit(|world| world.hanging = at.map(name)),

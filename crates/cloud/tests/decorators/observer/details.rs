@@ -14,22 +14,22 @@ async fn ids_of_all_pools_are_asked_for_together_and_once() {
     bench.cloud.edit(|world| world.instances.insert("i-1".into(), details("i-1")));
     let known = InstanceId::from("i-1");
     let unknown = InstanceId::from("i-2");
-    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), None);
+    bench.observer.request_details(&g("g0"), std::slice::from_ref(&known), None);
     sleep(Duration::from_millis(30)).await;
-    bench.observer.want_details(&g("g1"), std::slice::from_ref(&unknown), None);
+    bench.observer.request_details(&g("g1"), std::slice::from_ref(&unknown), None);
     seconds(1).await;
     assert_eq!(bench.woken(), BTreeSet::from([g("g0"), g("g1")]));
     let (at, found) = bench.observer.details(&known).unwrap();
     assert_eq!(found, Word::Known(details("i-1")));
     assert!(matches!(bench.observer.details(&unknown).unwrap().1, Word::NotFound { .. }));
 
-    bench.observer.want_details(&g("g0"), &[known.clone(), unknown.clone()], None);
-    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), Some(Timestamp(at.0 - 1)));
+    bench.observer.request_details(&g("g0"), &[known.clone(), unknown.clone()], None);
+    bench.observer.request_details(&g("g0"), std::slice::from_ref(&known), Some(Timestamp(at.0 - 1)));
     seconds(1).await;
     assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 1, "both are known");
     assert_eq!(bench.woken(), BTreeSet::new());
 
-    bench.observer.want_details(&g("g0"), std::slice::from_ref(&known), Some(at));
+    bench.observer.request_details(&g("g0"), std::slice::from_ref(&known), Some(at));
     seconds(1).await;
     assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 2);
     assert!(bench.observer.details(&known).unwrap().0 > at);
@@ -43,7 +43,7 @@ async fn ids_of_all_pools_are_asked_for_together_and_once() {
 async fn ten_thousand_ids_take_twenty_calls() {
     let bench = Bench::of(1).await;
     let ids: Vec<InstanceId> = (0..10_000).map(|at| format!("i-{at}").into()).collect();
-    bench.observer.want_details(&g("g0"), &ids, None);
+    bench.observer.request_details(&g("g0"), &ids, None);
     seconds(1).await;
     assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 20);
     assert!(ids.iter().all(|id| bench.observer.details(id).is_some()));
@@ -53,7 +53,7 @@ async fn ten_thousand_ids_take_twenty_calls() {
 async fn a_failed_fetch_is_repeated_and_known_to_those_who_wait() {
     let mut bench = Bench::of(1).await;
     bench.fail(Some(ErrorKind::Denied));
-    bench.observer.want_details(&g("g0"), &["i-1".into()], None);
+    bench.observer.request_details(&g("g0"), &["i-1".into()], None);
     seconds(1).await;
     assert_eq!(bench.woken(), only("g0"));
     assert_eq!(bench.observer.details_trouble().unwrap().1.kind, ErrorKind::Denied);
@@ -72,10 +72,10 @@ async fn somebody_who_needs_a_newer_answer_than_the_one_in_flight_gets_one() {
     let bench = Bench::of(1).await;
     let id = InstanceId::from("i-1");
     bench.cloud.edit(|world| world.latency = Duration::from_secs(2));
-    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    bench.observer.request_details(&g("g0"), std::slice::from_ref(&id), None);
     seconds(1).await; // in flight
     let now = bench.clock.now();
-    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), Some(now));
+    bench.observer.request_details(&g("g0"), std::slice::from_ref(&id), Some(now));
     seconds(4).await;
     assert!(bench.observer.details(&id).unwrap().0 > now);
     assert_eq!(bench.cloud.edit(|world| world.instance_calls.len()), 2);
@@ -115,7 +115,7 @@ async fn an_instance_that_was_seen_ending_never_lives_again_and_one_not_found_ma
     let id = InstanceId::from("i-1");
     let ask = async |bench: &mut Bench| {
         let now = bench.observer.details(&id).map(|(at, _)| at);
-        bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), now);
+        bench.observer.request_details(&g("g0"), std::slice::from_ref(&id), now);
         seconds(10).await;
         bench.observer.details(&id).unwrap()
     };
@@ -149,10 +149,10 @@ async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_
         world.instances.insert(id.clone(), details("i-1"));
         world.silent_on.insert(id.clone());
     });
-    bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+    bench.observer.request_details(&g("g0"), std::slice::from_ref(&id), None);
     for _ in 0..10 {
         seconds(10).await;
-        bench.observer.want_details(&g("g0"), std::slice::from_ref(&id), None);
+        bench.observer.request_details(&g("g0"), std::slice::from_ref(&id), None);
     }
     assert_eq!(bench.observer.details(&id), None);
     assert_eq!(bench.woken(), BTreeSet::new(), "nothing is new");

@@ -19,7 +19,7 @@ async fn failures_back_off_wake_once_and_recover() {
     assert!(bench.observer.view(&g("g17")).is_some(), "the old view stays");
     bench.cloud.edit(|world| world.group_calls.clear());
     for _ in 0..10 {
-        bench.observer.look_after(&g("g17"), bench.clock.now());
+        bench.observer.invalidate(&g("g17"), bench.clock.now());
         seconds(60).await;
     }
     assert!(bench.group_calls() <= 3 * 25, "{} calls in 10 minutes of failure", bench.group_calls());
@@ -135,7 +135,7 @@ async fn loops_turn_in_time_whatever_aws_does_and_one_that_does_not_is_noticed()
     let overdue = || watchdogs.iter().filter_map(WeakWatchdog::overdue).max().unwrap();
     // Nothing is answered while anybody waits for it.
     bench.cloud.edit(|world| world.latency = Duration::from_hours(1));
-    bench.observer.want_details(&g("g0"), &["i-1".into()], None);
+    bench.observer.request_details(&g("g0"), &["i-1".into()], None);
     for _ in 0..200 {
         seconds(7).await;
         assert!(overdue() < Duration::from_millis(100), "{:?}", overdue());

@@ -86,7 +86,7 @@ async fn an_active_group_is_looked_at_after_2_4_8_then_every_10_seconds() {
 async fn a_look_after_a_change_of_ours_comes_soon_and_wakes_even_if_nothing_changed() {
     let mut bench = Bench::of(3).await;
     let changed = bench.clock.now();
-    bench.observer.look_after(&g("g1"), changed);
+    bench.observer.invalidate(&g("g1"), changed);
     assert!(bench.observer.is_stale(&g("g1")));
     let start = Instant::now();
     assert_eq!(bench.wakes.next().await.unwrap(), g("g1"));
@@ -100,7 +100,7 @@ async fn a_look_after_a_change_of_ours_comes_soon_and_wakes_even_if_nothing_chan
 async fn looks_asked_for_by_many_pools_share_their_calls() {
     let bench = Bench::of(100).await;
     for at in 0..100 {
-        bench.observer.look_after(&g(&format!("g{at}")), bench.clock.now());
+        bench.observer.invalidate(&g(&format!("g{at}")), bench.clock.now());
         sleep(Duration::from_millis(20)).await;
     }
     seconds(2).await;
@@ -114,7 +114,7 @@ async fn a_look_in_flight_does_not_count_as_the_one_asked_for() {
     bench.observer.pace(&g("g0"), Pace::Active);
     seconds(3).await; // the look is on its way
     let changed = bench.clock.now();
-    bench.observer.look_after(&g("g0"), changed);
+    bench.observer.invalidate(&g("g0"), changed);
     bench.wakes.next().await.unwrap();
     assert!(bench.observer.view(&g("g0")).unwrap().at >= changed.plus(Duration::from_secs(1)));
 }
@@ -148,7 +148,7 @@ async fn a_wall_clock_that_is_set_back_hides_nothing() {
         assert!(view.at <= bench.clock.now(), "the view tells its time by the clock as it is");
         assert_eq!(bench.observer.unseen_since(&g("g1")), None);
     }
-    bench.observer.look_after(&g("g1"), bench.clock.now());
+    bench.observer.invalidate(&g("g1"), bench.clock.now());
     seconds(3).await;
     assert_eq!(bench.woken(), only("g1"));
     assert!(!bench.observer.is_stale(&g("g1")));

@@ -4,7 +4,7 @@ use crate::kubeconfig::{self, PATIENCE};
 use crate::metrics::Metrics;
 use foo_api::names::managers;
 use foo_model::{InstanceId, MachineName};
-use foo_planner::report::{About, Event, Severity, some_names};
+use foo_planner::report::{Event, EventTrigger, Severity, some_names};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::api::{Patch, PatchParams};
@@ -106,7 +106,12 @@ pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
             ),
             Some(why) => ("CordonFailed", format!("Cannot cordon the Nodes of {machines}: {why}")),
         };
-        Event { severity: Severity::Warning, reason: reason.to_owned(), message, about: About::Nothing }
+        Event {
+            severity: Severity::Warning,
+            reason: reason.to_owned(),
+            message,
+            about: EventTrigger::Nothing,
+        }
     };
     reasons.into_iter().map(event).collect()
 }

@@ -1,7 +1,7 @@
 //! Execute: carries actions out, one by one, and says how each went.
 //!
 //! There is no choice in here: a plan's action is complete. What an action requires of the live world just before it
-//! (a Machine still marked, a wish not raised meanwhile) is read again and, if it no longer holds, the action is
+//! (a Machine still marked, a target not raised meanwhile) is read again and, if it no longer holds, the action is
 //! refused and the next pass plans anew.
 
 use super::cordon::{self, Cordon};
@@ -25,8 +25,8 @@ use foo_planner::action::{
 };
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
-use foo_planner::report::{About, Event, Severity};
-use foo_planner::{Action, OnlyIf};
+use foo_planner::report::{Event, EventTrigger, Severity};
+use foo_planner::{Action, Precondition};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource, ResourceExt};
@@ -36,7 +36,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// What executing needs.
-pub(in crate::pool) struct Hands<'a> {
+pub(in crate::pool) struct Executor<'a> {
     /// Kubernetes.
     pub(in crate::pool) client: &'a Client,
     /// AWS.
@@ -76,7 +76,7 @@ pub(in crate::pool) enum Done {
     /// The lifecycle hook was read or made.
     Hook(Option<HookConfig>),
     /// What the action requires does not hold any more; nothing was done.
-    Overtaken(&'static str),
+    PreconditionFailed(&'static str),
     /// Some Nodes were cordoned, and perhaps others not.
     Cordoned(Vec<(Cordon, cordon::Outcome)>),
 }
@@ -93,7 +93,7 @@ impl Done {
             severity: Severity::Warning,
             reason: "LaunchTemplateWarning".to_owned(),
             message: format!("EC2 created the launch template and warns: {warning}"),
-            about: About::Nothing,
+            about: EventTrigger::Nothing,
         })
     }
 }
@@ -137,7 +137,7 @@ fn is_answer(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code < 500)
 }
 
-impl Hands<'_> {
+impl Executor<'_> {
     /// Carries out one action.
     pub(in crate::pool) async fn carry_out(&self, action: &Action, now: Timestamp) -> Result<Done, Failure> {
         match action {
@@ -175,7 +175,7 @@ impl Hands<'_> {
             }
             ReadAction::LookAtHook { group } => Ok(Done::Hook(self.cloud.drain_hook(group).await?)),
             ReadAction::LookAtStrays { ids } => {
-                self.observer.want_details(&self.identity.group, ids, Some(now));
+                self.observer.request_details(&self.identity.group, ids, Some(now));
                 Ok(Done::Carried)
             }
         }
@@ -233,7 +233,7 @@ impl Hands<'_> {
             InstanceAction::ProtectInstances { name, ids } => self.cloud.protect_instances(name, ids).await?,
             InstanceAction::TerminateInstance { id, decrement, .. } => {
                 if self.has_living_machine(id).await? {
-                    return Ok(Done::Overtaken("its Machine is not being deleted"));
+                    return Ok(Done::PreconditionFailed("its Machine is not being deleted"));
                 }
                 match self.cloud.terminate_instance(id, *decrement).await {
                     // Launching, or entering standby (Auto Scaling API Reference, ScalingActivityInProgress).
@@ -256,7 +256,7 @@ impl Hands<'_> {
             }
             HookAction::CompleteHook { group, id, .. } => {
                 if self.has_living_machine(id).await? {
-                    return Ok(Done::Overtaken("its Machine is not being deleted"));
+                    return Ok(Done::PreconditionFailed("its Machine is not being deleted"));
                 }
                 still_waited(self.cloud.complete_drain_hook(group, id).await)?;
             }
@@ -385,7 +385,7 @@ impl Hands<'_> {
 
     async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, Failure> {
         if self.live_machine(name).await?.is_some() {
-            return Ok(Done::Overtaken("it has a Machine after all"));
+            return Ok(Done::PreconditionFailed("it has a Machine after all"));
         }
         let foo_machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         gone_is_fine(foo_machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
@@ -408,28 +408,33 @@ impl Hands<'_> {
         gone_is_fine(patched.map(drop))
     }
 
-    /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the wish in two writes, and
+    /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the desired replicas in two writes, and
     /// takes the mark back when the second fails. The deletion is bound to what was read.
-    async fn delete_machine(&self, name: &MachineName, uid: &Uid, only_if: OnlyIf) -> Result<Done, Failure> {
+    async fn delete_machine(
+        &self,
+        name: &MachineName,
+        uid: &Uid,
+        only_if: Precondition,
+    ) -> Result<Done, Failure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = machines.get_opt(name.as_str()).await? else { return Ok(Done::Carried) };
         if live.uid().as_deref() != Some(uid.as_str()) || live.metadata.deletion_timestamp.is_some() {
             return Ok(Done::Carried);
         }
         let bound = match only_if {
-            OnlyIf::SameUid => None,
-            OnlyIf::StillMarked { wish } => {
+            Precondition::SameUid => None,
+            Precondition::StillMarkedForDeletion { replicas: target } => {
                 if !live.annotations().contains_key(names::DELETE_MACHINE_ANNOTATION) {
-                    return Ok(Done::Overtaken("its mark for deletion was removed"));
+                    return Ok(Done::PreconditionFailed("its mark for deletion was removed"));
                 }
-                if let Some(why) = self.wish_exceeds(wish).await? {
-                    return Ok(Done::Overtaken(why));
+                if let Some(why) = self.target_exceeds(target).await? {
+                    return Ok(Done::PreconditionFailed(why));
                 }
                 live.resource_version()
             }
-            OnlyIf::WishAtMost { wish } => {
-                if let Some(why) = self.wish_exceeds(wish).await? {
-                    return Ok(Done::Overtaken(why));
+            Precondition::ReplicasAtMost { replicas: target } => {
+                if let Some(why) = self.target_exceeds(target).await? {
+                    return Ok(Done::PreconditionFailed(why));
                 }
                 None
             }
@@ -438,15 +443,15 @@ impl Hands<'_> {
         Ok(Done::Carried)
     }
 
-    /// Whether MachinePool.spec.replicas, read live, allows no more than `wish`, and if not, why. When there is no MachinePool
-    /// any more, nothing is wished for.
-    async fn wish_exceeds(&self, wish: u32) -> Result<Option<&'static str>, Failure> {
+    /// Whether MachinePool.spec.replicas, read live, allows no more than `target`, and if not, why. When there is no MachinePool
+    /// any more, nothing is desired.
+    async fn target_exceeds(&self, target: u32) -> Result<Option<&'static str>, Failure> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
         Ok(match live.spec.replicas.map(content::unsigned) {
             None => Some("the MachinePool has no spec.replicas"),
-            Some(live) if live > wish => Some("replicas were raised meanwhile"),
+            Some(live) if live > target => Some("replicas were raised meanwhile"),
             Some(_) => None,
         })
     }

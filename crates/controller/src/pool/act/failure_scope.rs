@@ -15,10 +15,10 @@ use std::collections::HashSet;
 
 /// The hold-ups of one pass.
 #[derive(Debug, Default)]
-pub(in crate::pool) struct HoldUps(HashSet<HoldUp>);
+pub(in crate::pool) struct Skips(HashSet<Skip>);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum HoldUp {
+enum Skip {
     /// Nothing more is done.
     Everything,
     /// No more calls of AWS.
@@ -38,27 +38,27 @@ enum HoldUp {
     Replacing,
 }
 
-impl HoldUps {
+impl Skips {
     /// An action failed.
     pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &Failure) {
         match failure {
             // Nobody answers, so nobody will answer the next one.
             Failure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
-                self.add(HoldUp::Everything);
+                self.add(Skip::Everything);
             }
             Failure::Kubernetes(_) => {
                 // A right that is missing, a quota: the next of its kind fares no better.
-                self.add(HoldUp::Kind(action.kind()));
-                self.rests_on(action, false);
+                self.add(Skip::Kind(action.kind()));
+                self.depends_on(action, false);
             }
             Failure::Cloud(error) => {
                 match error.kind {
-                    ErrorKind::Throttled => self.add(HoldUp::Throttled),
-                    ErrorKind::Unreachable | ErrorKind::Credentials => self.add(HoldUp::Aws),
-                    ErrorKind::Denied => self.add(HoldUp::Kind(action.kind())),
+                    ErrorKind::Throttled => self.add(Skip::Throttled),
+                    ErrorKind::Unreachable | ErrorKind::Credentials => self.add(Skip::Aws),
+                    ErrorKind::Denied => self.add(Skip::Kind(action.kind())),
                     _ => {}
                 }
-                self.rests_on(action, error.may_have_happened());
+                self.depends_on(action, error.may_have_happened());
             }
         }
     }
@@ -66,26 +66,26 @@ impl HoldUps {
     /// An action lost a race with somebody else's write, or what it was decided on is no longer so: its object is looked at
     /// again before anything is done to it or counts on it.
     pub(in crate::pool) fn raced(&mut self, action: &Action) {
-        self.rests_on(action, false);
+        self.depends_on(action, false);
     }
 
     /// An action was refused together with others, or some of them were done: who counts on it waits for a look.
     pub(in crate::pool) fn not_together(&mut self, action: &Action) {
-        self.rests_on(action, true);
+        self.depends_on(action, true);
     }
 
     /// Whether an action is held up.
     pub(in crate::pool) fn hold(&self, action: &Action) -> bool {
         let aws = calls_aws(action);
         let own = match action {
-            Action::Group(GroupAction::UpdateGroup { .. }) => Some(HoldUp::GroupChange),
+            Action::Group(GroupAction::UpdateGroup { .. }) => Some(Skip::GroupChange),
             Action::Instance(InstanceAction::TerminateInstance { decrement: Decrement::Shrink, .. }) => {
-                Some(HoldUp::Shrinking)
+                Some(Skip::Shrinking)
             }
             Action::Instance(InstanceAction::TerminateInstance { decrement: Decrement::Replace, .. }) => {
-                Some(HoldUp::Replacing)
+                Some(Skip::Replacing)
             }
-            Action::Machine(action) => Some(HoldUp::Machine(action.name().clone())),
+            Action::Machine(action) => Some(Skip::Machine(action.name().clone())),
             Action::Group(
                 GroupAction::CreateGroup(_)
                 | GroupAction::TagGroup { .. }
@@ -101,37 +101,37 @@ impl HoldUps {
             | Action::Node(_) => None,
         };
         // What is done in the workload cluster rests on nothing.
-        (self.has(&HoldUp::Everything) && !matches!(action, Action::Node(_)))
-            || (aws && self.has(&HoldUp::Aws))
+        (self.has(&Skip::Everything) && !matches!(action, Action::Node(_)))
+            || (aws && self.has(&Skip::Aws))
             || (aws
                 && !matches!(action, Action::Hook(HookAction::BeatHook { .. }))
-                && self.has(&HoldUp::Throttled))
-            || self.has(&HoldUp::Kind(action.kind()))
+                && self.has(&Skip::Throttled))
+            || self.has(&Skip::Kind(action.kind()))
             || own.is_some_and(|own| self.has(&own))
     }
 
-    fn add(&mut self, hold_up: HoldUp) {
+    fn add(&mut self, hold_up: Skip) {
         self.0.insert(hold_up);
     }
 
-    fn has(&self, hold_up: &HoldUp) -> bool {
+    fn has(&self, hold_up: &Skip) -> bool {
         self.0.contains(hold_up)
     }
 
-    fn rests_on(&mut self, action: &Action, may_have_happened: bool) {
+    fn depends_on(&mut self, action: &Action, may_have_happened: bool) {
         match action {
             Action::Machine(action) => self.rests_on_machine(action),
             Action::Group(action) => self.rests_on_group(action, may_have_happened),
             // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
-            Action::Instance(InstanceAction::ProtectInstances { .. }) => self.add(HoldUp::GroupChange),
+            Action::Instance(InstanceAction::ProtectInstances { .. }) => self.add(Skip::GroupChange),
             // The ends after it are counted as if this one had happened: with another answer than the same again the
             // count would be wrong.
             Action::Instance(InstanceAction::TerminateInstance { decrement, .. }) => {
                 if may_have_happened || *decrement == Decrement::Shrink {
-                    self.add(HoldUp::Replacing);
+                    self.add(Skip::Replacing);
                 }
                 if may_have_happened || *decrement == Decrement::Replace {
-                    self.add(HoldUp::Shrinking);
+                    self.add(Skip::Shrinking);
                 }
             }
             // What follows does not need these: they decorate, or are made up for before they matter.
@@ -158,7 +158,7 @@ impl HoldUps {
                 | TemplateAction::CreateTemplateVersion { .. }
                 | TemplateAction::CopyTemplateVersion { .. }
                 | TemplateAction::DeleteTemplate { .. },
-            ) => self.add(HoldUp::Everything),
+            ) => self.add(Skip::Everything),
         }
     }
 
@@ -168,7 +168,7 @@ impl HoldUps {
             | MachineAction::DeleteFooMachine { name, .. }
             | MachineAction::ReleaseFooMachine { name, .. }
             | MachineAction::DeleteMachine { name, .. }
-            | MachineAction::ExcludeFromDraining { name, .. } => self.add(HoldUp::Machine(name.clone())),
+            | MachineAction::ExcludeFromDraining { name, .. } => self.add(Skip::Machine(name.clone())),
             // It decorates.
             MachineAction::SetMachineTimeouts { .. } => {}
         }
@@ -182,16 +182,16 @@ impl HoldUps {
             | GroupAction::ResumeProcesses { .. } => {}
             // A raise would launch what the group launches now. The plan puts it first when that has to be.
             GroupAction::UpdateGroup { change, .. } if change.template.is_some() => {
-                self.add(HoldUp::GroupChange);
+                self.add(Skip::GroupChange);
             }
             // Each end is counted against desired capacity as this change leaves it.
             GroupAction::UpdateGroup { .. } => {
-                self.add(HoldUp::Shrinking);
+                self.add(Skip::Shrinking);
                 if may_have_happened {
-                    self.add(HoldUp::Replacing);
+                    self.add(Skip::Replacing);
                 }
             }
-            GroupAction::CreateGroup(_) | GroupAction::DeleteGroup { .. } => self.add(HoldUp::Everything),
+            GroupAction::CreateGroup(_) | GroupAction::DeleteGroup { .. } => self.add(Skip::Everything),
         }
     }
 }
@@ -238,22 +238,22 @@ mod tests {
 
     #[test]
     fn a_refused_end_holds_up_only_ends_that_count_on_it() {
-        let mut holds = HoldUps::default();
+        let mut holds = Skips::default();
         holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
         assert!(!holds.hold(&end("i-2", Decrement::Shrink)));
-        assert!(holds.hold(&end("i-3", Decrement::Replace)), "one more would be launched than is wished");
+        assert!(holds.hold(&end("i-3", Decrement::Replace)), "one more would be launched than is wanted");
     }
 
     #[test]
     fn an_end_without_an_answer_holds_up_all_ends() {
-        let mut holds = HoldUps::default();
+        let mut holds = Skips::default();
         holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
         assert!(holds.hold(&end("i-2", Decrement::Shrink)));
     }
 
     #[test]
     fn what_would_fail_in_the_same_way_is_not_tried() {
-        let mut holds = HoldUps::default();
+        let mut holds = Skips::default();
         holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
         assert!(holds.hold(&end("i-2", Decrement::Shrink)));
         assert!(!holds.hold(&suspend()));
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
-        let mut holds = HoldUps::default();
+        let mut holds = Skips::default();
         let beat = |id: &str| Action::Hook(HookAction::BeatHook { group: "g".into(), id: id.into() });
         holds.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
         assert!(!holds.hold(&beat("i-2")) && holds.hold(&suspend()));
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
-        let mut holds = HoldUps::default();
+        let mut holds = Skips::default();
         holds.failed(&Action::Read(ReadAction::LookAtTemplate), &refused(ErrorKind::Denied));
         assert!(holds.hold(&suspend()), "everything else waits");
         assert!(!holds.hold(&Action::Node(NodeAction::CordonNodes { nodes: BTreeMap::new() })));
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn without_protection_the_group_is_not_changed_but_released_instances_end() {
-        let mut holds = HoldUps::default();
+        let mut holds = Skips::default();
         let protect =
             Action::Instance(InstanceAction::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] });
         holds.failed(&protect, &refused(ErrorKind::Invalid));

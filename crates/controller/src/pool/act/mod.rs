@@ -18,16 +18,16 @@ use super::state::PoolState;
 use crate::apply;
 use crate::clouds::CloudRegion;
 use crate::metrics::ActionOutcome;
-use execute::{Done, Failure, Hands};
-use failure_scope::HoldUps;
+use execute::{Done, Executor, Failure};
+use failure_scope::Skips;
 use foo_api::FooMachinePool;
 use foo_cloud::Made;
 use foo_model::{LaunchTemplate, Timestamp};
 use foo_planner::action::{GroupAction, NodeAction, PoolAction, TemplateAction};
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
-use foo_planner::observed::{Finalizer, Moves};
-use foo_planner::report::About;
+use foo_planner::observed::{Finalizer, MoveBlock};
+use foo_planner::report::EventTrigger;
 use foo_planner::{Action, Plan};
 use kube::Api;
 use std::borrow::Cow;
@@ -41,13 +41,13 @@ const NOT_YET: Duration = foo_planner::memory::BUSY_FOR;
 struct Acting<'a> {
     inputs: &'a Inputs<'a>,
     region: &'a CloudRegion,
-    hands: Hands<'a>,
+    hands: Executor<'a>,
     /// No action begins after this moment.
     until: Instant,
     /// What it came to so far.
     pass: Pass,
     /// What earlier failures keep from being tried.
-    holds: HoldUps,
+    holds: Skips,
     /// The actions that were carried out.
     carried: Vec<Action>,
 }
@@ -89,7 +89,7 @@ impl Pools {
         }
         let Acting { mut pass, carried, .. } = acting;
         pass.plan.report.events.retain(|event| {
-            event.about == About::Nothing || carried.iter().any(|action| event.about.is(action))
+            event.about == EventTrigger::Nothing || carried.iter().any(|action| event.about.is(action))
         });
         pass
     }
@@ -105,7 +105,7 @@ impl Pools {
         // Where it cannot be told, the group's ARN will.
         let account = if begins { region.account().await.ok() } else { None };
         let gathered = inputs.gathered;
-        let hands = Hands {
+        let hands = Executor {
             account,
             client: &self.context.client,
             cloud: region.cloud.as_ref(),
@@ -118,7 +118,7 @@ impl Pools {
             metrics: &self.context.metrics,
         };
         let until = Instant::now() + self.context.settings.pass_deadline;
-        let (pass, holds) = (Pass::begin(plan), HoldUps::default());
+        let (pass, holds) = (Pass::begin(plan), Skips::default());
         Acting { inputs, region, hands, until, pass, holds, carried: Vec::new() }
     }
 
@@ -189,7 +189,7 @@ impl Pools {
         let changes_template = batch.iter().any(|action| action.changes_template());
         let known = state.reads.template.clone().filter(|_| changes_template);
         if batch.iter().any(|action| action.changes_group()) {
-            acting.region.observer.look_after(&acting.inputs.desired.identity.group, at);
+            acting.region.observer.invalidate(&acting.inputs.desired.identity.group, at);
         }
         if changes_template {
             state.reads.template = None;
@@ -224,7 +224,7 @@ impl Pools {
         acting.pass.tried += 1;
         // After a refusal, too: AWS refuses what does not fit the group as it is.
         if action.changes_group() {
-            acting.region.observer.look_after(&acting.inputs.desired.identity.group, now);
+            acting.region.observer.invalidate(&acting.inputs.desired.identity.group, now);
         }
         match done {
             Ok(done) => Self::answered(acting, action, done, sent, state, now),
@@ -271,7 +271,7 @@ impl Pools {
                 carried.push(action.clone());
                 tracing::debug!(%pool, ?action, "action done");
             }
-            Done::Overtaken(why) => {
+            Done::PreconditionFailed(why) => {
                 tracing::info!(%pool, ?action, why, "action skipped");
                 pass.remainder.add(Remainder::PlanAgain);
                 holds.raced(action);
@@ -312,7 +312,7 @@ impl Pools {
             }
             Action::Template(TemplateAction::DeleteTemplate { .. }) => state.calls.created.template_is_gone(),
             Action::Pool(PoolAction::AddFinalizer) => state.unconfirmed.finalizer = Some(Finalizer::Present),
-            Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(Moves::Blocked),
+            Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(MoveBlock::Blocked),
             Action::Pool(PoolAction::UnblockMove) => state.unconfirmed.moves = None,
             Action::Pool(
                 PoolAction::RemoveFinalizer
@@ -406,7 +406,7 @@ fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
             | Done::Cordoned(_),
         ) => (Outcome::Done, ActionOutcome::Done),
         Ok(Done::NotYet) => (Outcome::NotYet, ActionOutcome::Refused),
-        Ok(Done::NotTogether | Done::Overtaken(_)) => (Outcome::Refused, ActionOutcome::Refused),
+        Ok(Done::NotTogether | Done::PreconditionFailed(_)) => (Outcome::Refused, ActionOutcome::Refused),
         Err(failure) => (failure.outcome(), ActionOutcome::Failed),
     }
 }

@@ -4,7 +4,7 @@
 //! call that it refuses because of one instance has ended some of the others. So nothing is concluded from such a refusal:
 //! the group is looked at, and what is still to be ended is ended one by one for a while.
 
-use super::execute::{Done, Failure, Hands};
+use super::execute::{Done, Executor, Failure};
 use foo_cloud::{CloudError, Ended, ErrorKind};
 use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::Action;
@@ -59,14 +59,16 @@ struct Call<'a> {
     ids: Vec<&'a InstanceId>,
 }
 
-impl Hands<'_> {
+impl Executor<'_> {
     /// Ends instances in one call, and says of each how it went, in their order. Not those whose Machine is alive.
     pub(in crate::pool) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
         let mut results = Vec::with_capacity(actions.len());
         for some in actions.chunks(READS) {
             let looks_away = results.iter().any(Result::is_err);
             results.extend(if looks_away {
-                some.iter().map(|_| Ok(Some(Done::Overtaken("its Machine could not be read")))).collect()
+                some.iter()
+                    .map(|_| Ok(Some(Done::PreconditionFailed("its Machine could not be read"))))
+                    .collect()
             } else {
                 join_all(some.iter().map(|action| self.is_overtaken(action))).await
             });
@@ -86,7 +88,7 @@ impl Hands<'_> {
     async fn is_overtaken(&self, action: &Action) -> Result<Option<Done>, Failure> {
         let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { return Ok(None) };
         let lives = self.has_living_machine(id).await?;
-        Ok(lives.then_some(Done::Overtaken("its Machine is not being deleted")))
+        Ok(lives.then_some(Done::PreconditionFailed("its Machine is not being deleted")))
     }
 
     async fn end(&self, call: &Call<'_>) -> Result<Ended, CloudError> {

@@ -1,7 +1,7 @@
 //! From what was gathered to what is wanted: the one place where user input is read and judged.
 //!
 //! Whatever is wrong becomes a [`Blocked`] with a reason and a sentence that stays the same while the cause does;
-//! after this file nothing about the wish can be wrong.
+//! after this file nothing about the desired replicas can be wrong.
 
 use super::content::{self, Facts};
 use super::gather::Gathered;
@@ -15,7 +15,7 @@ use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_model::{DeletionTimeouts, Reason, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
-    Blocked, Desired, Goal, GroupWish, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
+    Blocked, Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
@@ -53,7 +53,7 @@ pub(in crate::pool) async fn desired(
     let spec = &gathered.pool.spec;
     let tags = tags(spec, identity);
     let template = match (gathered.goal, data) {
-        (Goal::Remove | Goal::LetGo, _) => {
+        (Goal::Remove | Goal::Orphan, _) => {
             Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
@@ -69,7 +69,7 @@ pub(in crate::pool) async fn desired(
             limits.subnets(subnets.iter().map(SubnetId::as_str))?;
             Ok(subnets)
         })),
-        Goal::Remove | Goal::LetGo => {
+        Goal::Remove | Goal::Orphan => {
             Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
     };
@@ -131,7 +131,7 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
         missing: parts.missing,
         size: parts.size,
         template: parts.template,
-        group: GroupWish { subnets: parts.subnets, mix, tags: parts.tags },
+        group: GroupConfig { subnets: parts.subnets, mix, tags: parts.tags },
         scale_in: scale_in(gathered),
         rollout: replacement_rules::rollout(gathered),
         remediation: replacement_rules::remediation(gathered),
@@ -217,7 +217,7 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     let spec = &gathered.pool.spec;
     let Some(machine_pool) = &gathered.machine_pool else { return Ok(Size::Unknown) };
     if turned_away(gathered).is_some() {
-        // What it wishes for is another pool's business; what is there stays until it is deleted.
+        // What it requests for is another pool's business; what is there stays until it is deleted.
         return Ok(Size::Unknown);
     }
     // Core's webhook always sets replicas. An object that lost the field must not drain its pool down to a default.

@@ -38,7 +38,7 @@ pub(super) fn goal(pool: &FooMachinePool) -> Goal {
         pool.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION),
     ) {
         (None, _) => Goal::Run,
-        (Some(_), true) => Goal::LetGo,
+        (Some(_), true) => Goal::Orphan,
         (Some(_), false) => Goal::Remove,
     }
 }

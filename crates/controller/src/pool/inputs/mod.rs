@@ -23,7 +23,7 @@ use super::output::failure_report;
 use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};
 use crate::backoff::jittered;
-use crate::clouds::{CloudRegion, Place};
+use crate::clouds::{CloudRegion, GroupKey};
 use aws::Aws;
 use desired::BootstrapData;
 use foo_api::FooMachinePool;
@@ -34,7 +34,7 @@ use foo_model::hook::HookConfig;
 use foo_model::{FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::Observed;
 use foo_planner::desired::{Blocked, Desired, Goal, Identity};
-use foo_planner::observed::{Finalizer, Look, Stray};
+use foo_planner::observed::{Ec2State, Finalizer, Look};
 use gather::Gathered;
 use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ struct View {
     group: Look<Option<Group>>,
     template: Look<Option<LaunchTemplate>>,
     hook: Look<Option<HookConfig>>,
-    strays: BTreeMap<InstanceId, Stray>,
+    ec2_states: BTreeMap<InstanceId, Ec2State>,
 }
 
 impl Pools {
@@ -129,8 +129,8 @@ impl Pools {
     pub(super) async fn look_again(&self, inputs: &mut Inputs<'_>, state: &mut PoolState) {
         self.hold_back(inputs.gathered, &mut inputs.desired, &mut inputs.control_plane, state).await;
         let messages = Messages {
-            launch_failure: inputs.observed.shortage.take(),
-            termination_causes: std::mem::take(&mut inputs.observed.causes),
+            launch_failure: inputs.observed.launch_failure.take(),
+            termination_causes: std::mem::take(&mut inputs.observed.termination_causes),
         };
         let mismatch = inputs.account_mismatch.as_ref();
         inputs.observed =
@@ -168,7 +168,7 @@ impl Pools {
                 bootstrap_secret::bootstrap_data(client, secrets, gathered, &mut state.reads, now, period)
                     .await
             }
-            Goal::Remove | Goal::LetGo => BootstrapData::Missing(Blocked::new(Reason::Deleting, "")),
+            Goal::Remove | Goal::Orphan => BootstrapData::Missing(Blocked::new(Reason::Deleting, "")),
         };
         let limits = self.context.identities.limits(gathered.identity_ref());
         let asking = asking(state, gathered);
@@ -245,7 +245,7 @@ impl Pools {
         };
         let signals = match aws {
             Aws::Usable(region, identity) if state.tenure == Tenure::Own => {
-                self.context.announcements.signals(&Place::of(&region.key, &identity.group))
+                self.context.announcements.signals(&GroupKey::of(&region.key, &identity.group))
             }
             Aws::Usable(..) | Aws::Unknown | Aws::Unusable(_) => BTreeMap::new(),
         };
@@ -254,17 +254,17 @@ impl Pools {
             group: view.group,
             template: view.template,
             hook: view.hook,
-            strays: view.strays,
+            ec2_states: view.ec2_states,
             signals,
             machines: observe::machines(gathered),
             foo_machines,
             finalizer: state.unconfirmed.finalizer(observe::finalizer(gathered)),
-            moves: state.unconfirmed.moves(observe::moves(gathered)),
+            move_block: state.unconfirmed.moves(observe::moves(gathered)),
             quarantine: observe::quarantine(gathered),
             recorded_arn: gathered.pool.spec.provider_id.clone(),
-            settled_from: self.settled_from,
-            shortage: messages.launch_failure,
-            causes: messages.termination_causes,
+            size_decisions_from: self.settled_from,
+            launch_failure: messages.launch_failure,
+            termination_causes: messages.termination_causes,
         }
     }
 }
@@ -295,7 +295,7 @@ fn seen(
         state.reads.hook = state.reads.hook.filter(|known| known.at > at);
     }
     let hook = state.reads.hook.map_or(Look::Unknown, |known| Look::At { at: known.at, seen: known.value });
-    View { strays: observe::strays(&region.observer, &group, foo_machines), group, template, hook }
+    View { ec2_states: observe::ec2_states(&region.observer, &group, foo_machines), group, template, hook }
 }
 
 /// What is seen with credentials of somebody else's account is not the pool's.
@@ -304,7 +304,7 @@ fn untrusted(doubt: &Blocked) -> View {
         group: observe::untrusted(doubt),
         template: observe::untrusted(doubt),
         hook: observe::untrusted(doubt),
-        strays: BTreeMap::new(),
+        ec2_states: BTreeMap::new(),
     }
 }
 
@@ -317,7 +317,7 @@ fn unknown(gathered: &Gathered, desired: &Desired, now: Timestamp) -> View {
     } else {
         (Look::Unknown, Look::Unknown)
     };
-    View { group, template, hook: Look::Unknown, strays: BTreeMap::new() }
+    View { group, template, hook: Look::Unknown, ec2_states: BTreeMap::new() }
 }
 
 fn freshness(observed: &Observed, state: &PoolState) -> Freshness {

@@ -16,7 +16,7 @@ use foo_model::{
     Zone,
 };
 use foo_planner::desired::{Blocked, Identity};
-use foo_planner::observed::{Finalizer, Look, Moves, Quarantine, Stray, Verdict};
+use foo_planner::observed::{Ec2State, Finalizer, Look, MoveBlock, Quarantine, Verdict};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::ResourceExt;
@@ -112,11 +112,11 @@ pub(in crate::pool) fn template(
 
 /// EC2's word on instances that are not in the group or wait in it for their end, as far as it was asked after the
 /// group was looked at.
-pub(in crate::pool) fn strays(
+pub(in crate::pool) fn ec2_states(
     observer: &Observer,
     group: &Look<Option<Group>>,
     machines: &[FooMachine],
-) -> BTreeMap<InstanceId, Stray> {
+) -> BTreeMap<InstanceId, Ec2State> {
     let Some(seen_at) = group.seen_at() else { return BTreeMap::new() };
     let group = group.seen().and_then(Option::as_ref);
     machines
@@ -127,13 +127,13 @@ pub(in crate::pool) fn strays(
         })
         .filter_map(|machine| {
             let (at, word) = observer.details(&machine.instance)?;
-            let stray = match word {
-                Word::Known(details) if details.state.is_alive() => Stray::Alive,
-                Word::Known(_) => Stray::Gone,
-                Word::NotFound { since } => Stray::NotFound { since, at },
+            let ec2_state = match word {
+                Word::Known(details) if details.state.is_alive() => Ec2State::Alive,
+                Word::Known(_) => Ec2State::Gone,
+                Word::NotFound { since } => Ec2State::NotFound { since, at },
             };
             // An instance that EC2 saw ending stays gone; any other is asked about again with each look.
-            (stray == Stray::Gone || at >= seen_at).then(|| (machine.instance.clone(), stray))
+            (ec2_state == Ec2State::Gone || at >= seen_at).then(|| (machine.instance.clone(), ec2_state))
         })
         .collect()
 }
@@ -157,8 +157,8 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
                     .as_ref()
                     .filter(|_| !is_moved(machine) && !is_paused(machine)),
             ),
-            held: machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER),
-            held_since: machine
+            has_finalizer: machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER),
+            hook_waiting_since: machine
                 .status
                 .as_ref()
                 .and_then(|status| status.drain_hook.as_ref())
@@ -254,7 +254,7 @@ fn condition<'a>(machine: &'a capi::Machine, kind: &str) -> Option<&'a Condition
     foo_api::conditions::find(&machine.status.as_ref()?.conditions, kind)
 }
 
-/// Marks the record of content that something else was wished for since.
+/// Marks the record of content that something else was desired since.
 const OVER: &str = "over ";
 /// Marks the record of content from which the way back failed as well.
 const STUCK: &str = "stuck ";
@@ -312,9 +312,9 @@ fn zone_of(provider_id: &str) -> Zone {
 }
 
 /// Whether the pool says that it must not be moved.
-pub(in crate::pool) fn moves(gathered: &Gathered) -> Moves {
+pub(in crate::pool) fn moves(gathered: &Gathered) -> MoveBlock {
     let blocked = gathered.pool.annotations().contains_key(names::BLOCK_MOVE_ANNOTATION);
-    if blocked { Moves::Blocked } else { Moves::Free }
+    if blocked { MoveBlock::Blocked } else { MoveBlock::Free }
 }
 
 /// Whether our finalizer is on the pool.

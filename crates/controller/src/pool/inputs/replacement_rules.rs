@@ -5,8 +5,10 @@ use super::gather::Gathered;
 use foo_api::pool as api;
 use foo_model::names::ROLLOUT_PAUSED_ANNOTATION;
 use foo_model::{Seconds, SpecHash, Timestamp};
-use foo_planner::desired::{Interruption, OnFailure, Rebalance, Remediation, Rollout, Share, Strategy};
-use foo_planner::memory::Trial;
+use foo_planner::desired::{
+    IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout, Strategy,
+};
+use foo_planner::memory::RolloutProgress;
 use foo_planner::report::RolloutPhase;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
@@ -34,12 +36,12 @@ pub(in crate::pool) fn rollout(gathered: &Gathered) -> Rollout {
 
 /// A roll-out that the status tells of, as after a crash: how its content does is found out anew. A status that was lost
 /// costs no more than that.
-pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Trial> {
+pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<RolloutProgress> {
     let rollout = gathered.pool.status.as_ref()?.rollout.as_ref()?;
     let under_way =
         [RolloutPhase::Preparing, RolloutPhase::Waiting, RolloutPhase::Rolling, RolloutPhase::RollingBack];
     let goes_on = under_way.iter().any(|phase| <&str>::from(phase) == rollout.phase);
-    goes_on.then(|| Trial::of(SpecHash::new(rollout.target_hash.as_str()), now))
+    goes_on.then(|| RolloutProgress::of(SpecHash::new(rollout.target_hash.as_str()), now))
 }
 
 /// How sick Machines are replaced.
@@ -64,12 +66,12 @@ pub(in crate::pool) fn interruption(gathered: &Gathered) -> Interruption {
 }
 
 /// The CRD lets nothing else pass than numbers and percentages; what it let pass before it had that rule counts as none.
-fn share(value: &IntOrString) -> Share {
+fn share(value: &IntOrString) -> IntOrPercent {
     match value {
-        IntOrString::Int(count) => Share::Count(unsigned(*count)),
+        IntOrString::Int(count) => IntOrPercent::Count(unsigned(*count)),
         IntOrString::String(text) => {
             let percent = text.strip_suffix('%').and_then(|percent| percent.parse().ok());
-            Share::Percent(percent.unwrap_or(0))
+            IntOrPercent::Percent(percent.unwrap_or(0))
         }
     }
 }

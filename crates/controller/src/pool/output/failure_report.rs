@@ -12,7 +12,7 @@ use foo_model::Reason;
 use foo_planner::action::ReadAction;
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
-use foo_planner::report::{About, Condition, ConditionKind, Event, Severity, Status};
+use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Severity, Status};
 use foo_planner::{Action, Plan, Report};
 
 /// What a pass does not see, besides what failed in it.
@@ -70,7 +70,7 @@ pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
     }
 }
 
-/// The same for what could not be looked up for the wish.
+/// The same for what could not be looked up for the desired replicas.
 pub(in crate::pool) fn place(desired: &mut Desired, region: &str) {
     let template = blocked(&mut desired.template);
     for blocked in template.into_iter().chain(blocked(&mut desired.group.subnets)) {
@@ -111,7 +111,7 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
         severity: Severity::Warning,
         reason: Reason::InvalidPlan.into(),
         message: message.clone(),
-        about: About::Nothing,
+        about: EventTrigger::Nothing,
     }];
     put(&mut plan.report, ConditionKind::Ready, Reason::InvalidPlan, message);
 }
@@ -145,7 +145,7 @@ fn invariant(violation: &Violation) -> Invariant {
         Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
         Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
         Rule::StaysAvailable => Invariant::I3,
-        Rule::RaisesWithinWish => Invariant::I4,
+        Rule::RaisesWithinDesired => Invariant::I4,
         Rule::CompletesOnlyDrained => Invariant::I5,
         Rule::VictimsWithinExcess => Invariant::I7,
         Rule::SettledFirst => Invariant::I8,

@@ -36,11 +36,11 @@ pub(in crate::pool) fn want(
     let is_due = |id: &InstanceId| !is_new_here || observer.details(id).is_some();
     let old: Vec<InstanceId> = shown.into_iter().map(|(_, id)| id).filter(|id| is_due(id)).cloned().collect();
     if !old.is_empty() {
-        observer.want_details(group, &old, Some(now.minus(GOOD_FOR)));
+        observer.request_details(group, &old, Some(now.minus(GOOD_FOR)));
     }
     for (_, id) in awaited {
         let pause = observer.details(id).map_or(Duration::ZERO, |(_, word)| again_in(&word, now));
-        observer.want_details(group, std::slice::from_ref(id), Some(now.minus(pause)));
+        observer.request_details(group, std::slice::from_ref(id), Some(now.minus(pause)));
     }
 }
 

@@ -9,7 +9,7 @@ use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
 use foo_model::{LifecycleState, Reason, Timestamp};
 use foo_planner::Report;
-use foo_planner::observed::Stray;
+use foo_planner::observed::Ec2State;
 use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as MetaCondition, Time};
 use kube::api::{Patch, PatchParams};
@@ -136,10 +136,10 @@ pub(in crate::pool) fn pool_status(
     }
 }
 
-fn wanted(conditions: &[Condition]) -> Vec<conditions::Wanted> {
+fn wanted(conditions: &[Condition]) -> Vec<conditions::NewCondition> {
     conditions
         .iter()
-        .map(|condition| conditions::Wanted {
+        .map(|condition| conditions::NewCondition {
             kind: <&str>::from(condition.kind).to_owned(),
             status: condition.status.into(),
             reason: condition.reason.into(),
@@ -164,7 +164,7 @@ pub(in crate::pool) fn paused_pool_status(
 /// Old conditions with these in the place of their like.
 fn amended(
     old: &[MetaCondition],
-    wanted: &[conditions::Wanted],
+    wanted: &[conditions::NewCondition],
     generation: Option<i64>,
     now: jiff::Timestamp,
 ) -> Vec<MetaCondition> {
@@ -225,7 +225,7 @@ pub(in crate::pool) fn machine_status(
         instance_type: Some(report.instance_type.clone()),
         launch_template_version: report.template_version.map(|version| version.0),
         spec_hash: report.spec_hash.as_ref().map(|hash| hash.as_str().to_owned()).or(old.spec_hash),
-        drain_hook: report.held.and_then(drain_hook),
+        drain_hook: report.hook_wait.and_then(drain_hook),
         conditions: conditions::merge(&old.conditions, &wanted, machine.metadata.generation, now),
     })
 }
@@ -237,25 +237,25 @@ pub(in crate::pool) fn status_outside(
     group: &str,
     now: jiff::Timestamp,
 ) -> Option<FooMachineStatus> {
-    if report.word == Stray::Gone && machine.metadata.deletion_timestamp.is_some() {
+    if report.ec2_state == Ec2State::Gone && machine.metadata.deletion_timestamp.is_some() {
         // It goes in this very pass.
         return None;
     }
     let old = machine.status.clone().unwrap_or_default();
     let instance = &report.instance;
-    let (status, reason, message, state) = match report.word {
-        Stray::Gone => {
+    let (status, reason, message, state) = match report.ec2_state {
+        Ec2State::Gone => {
             let message = format!("EC2 says that instance {instance} is terminated");
             ("False", Reason::InstanceGone, message, Some(LifecycleState::Terminated.name().to_owned()))
         }
-        Stray::Alive => {
+        Ec2State::Alive => {
             let message = format!(
                 "instance {instance} runs, but is not in Auto Scaling group {group}: it was detached, or the group \
                  does not list it yet"
             );
             ("False", Reason::NotInGroup, message, None)
         }
-        Stray::NotFound { .. } => {
+        Ec2State::NotFound { .. } => {
             let message = format!(
                 "EC2 does not know instance {instance}; if it keeps saying so, the instance counts as terminated"
             );
@@ -275,8 +275,8 @@ pub(in crate::pool) fn status_outside(
     })
 }
 
-fn ready_condition(status: &'static str, reason: Reason, message: String) -> conditions::Wanted {
-    conditions::Wanted { kind: "Ready".to_owned(), status, reason: reason.into(), message }
+fn ready_condition(status: &'static str, reason: Reason, message: String) -> conditions::NewCondition {
+    conditions::NewCondition { kind: "Ready".to_owned(), status, reason: reason.into(), message }
 }
 
 /// Whole seconds, as Kubernetes writes times: what is written equals what is read.
@@ -287,7 +287,7 @@ fn drain_hook((since, deadline): (Timestamp, Timestamp)) -> Option<DrainHookStat
 
 /// While nobody knows, as after a restart, it says what it said: a status for each FooMachine, to and fro, would be a price
 /// for nothing.
-fn up_to_date_condition(up_to_date: Option<bool>, old: &[MetaCondition]) -> conditions::Wanted {
+fn up_to_date_condition(up_to_date: Option<bool>, old: &[MetaCondition]) -> conditions::NewCondition {
     let before = || old.iter().find(|it| it.type_ == "UpToDate" && it.status != "Unknown");
     let known = up_to_date.or_else(|| before().map(|it| it.status == "True"));
     let (status, reason) = match known {
@@ -295,12 +295,22 @@ fn up_to_date_condition(up_to_date: Option<bool>, old: &[MetaCondition]) -> cond
         Some(false) => ("False", Reason::Outdated),
         None => ("Unknown", Reason::TemplateVersionUnknown),
     };
-    conditions::Wanted { kind: "UpToDate".to_owned(), status, reason: reason.into(), message: String::new() }
+    conditions::NewCondition {
+        kind: "UpToDate".to_owned(),
+        status,
+        reason: reason.into(),
+        message: String::new(),
+    }
 }
 
-fn paused_condition(paused: bool) -> conditions::Wanted {
+fn paused_condition(paused: bool) -> conditions::NewCondition {
     let (status, reason) = if paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
-    conditions::Wanted { kind: "Paused".to_owned(), status, reason: reason.into(), message: String::new() }
+    conditions::NewCondition {
+        kind: "Paused".to_owned(),
+        status,
+        reason: reason.into(),
+        message: String::new(),
+    }
 }
 
 fn addresses(details: &InstanceDetails) -> Vec<MachineAddress> {

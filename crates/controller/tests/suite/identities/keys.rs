@@ -63,7 +63,7 @@ async fn a_key_that_aws_refuses_is_named_and_a_good_one_helps_at_once() {
     pool.scales_to(3);
     world.waits(Duration::from_mins(30)).await;
     world.rotates("prod", OTHER_KEY);
-    world.soon("the wish is followed", || pool.group().unwrap().sizes.desired == 3).await;
+    world.soon("the target is followed", || pool.group().unwrap().sizes.desired == 3).await;
     world.settles().await;
     pool.is_of(3);
     assert_eq!(pool.says("CredentialsReady"), "True");

@@ -60,7 +60,7 @@ impl<'w> Pool<'w> {
         self
     }
 
-    /// The user wishes another number.
+    /// The user requests another number.
     pub(crate) fn scales_to(&self, replicas: i32) {
         self.edits_machine_pool(|pool| pool.spec.replicas = Some(replicas));
     }

@@ -8,7 +8,7 @@ use crate::core::catalogue::Boot;
 use crate::core::due::Event;
 use crate::core::ec2::instances::{Addresses, Ec2Instance, Market};
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::mishaps::Fate;
+use crate::core::mishaps::CallOutcome;
 use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
@@ -332,8 +332,8 @@ impl Region {
         }
         let boot = took.saturating_mul(self.settings.running_after_percent.min(100)) / 100;
         match fate {
-            Some(Fate::Dies) => self.due.at(now.plus(boot), Event::Broke(id.clone())),
-            Some(Fate::NeverJoins) | None => self.due.at(now.plus(boot), Event::Running(id.clone())),
+            Some(CallOutcome::Dies) => self.due.at(now.plus(boot), Event::Broke(id.clone())),
+            Some(CallOutcome::NeverJoins) | None => self.due.at(now.plus(boot), Event::Running(id.clone())),
         }
         self.due.at(now.plus(took), Event::Launched(id.clone(), Some(activity)));
         Some(id)
@@ -344,7 +344,7 @@ impl Region {
         id: &InstanceId,
         name: &GroupName,
         recipe: &Recipe,
-        fate: Option<Fate>,
+        fate: Option<CallOutcome>,
     ) -> Option<Ec2Instance> {
         let Choice { template, version, image, instance_type, .. } = &recipe.choice;
         let data = &version.data;
@@ -367,7 +367,7 @@ impl Region {
             .unwrap_or(subnet.public)
             .then(|| Ipv4Addr::from(u32::from(PUBLIC_BASE).wrapping_add(public_offset)));
         let image_info = self.images.get(&image);
-        let boots = if fate == Some(Fate::NeverJoins) { Boot::Fails } else { Boot::Succeeds };
+        let boots = if fate == Some(CallOutcome::NeverJoins) { Boot::Fails } else { Boot::Succeeds };
         Some(Ec2Instance {
             id: id.clone(),
             state: InstanceState::Pending,
