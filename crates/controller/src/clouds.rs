@@ -348,7 +348,7 @@ impl fmt::Debug for Clouds {
     }
 }
 
-/// Stream of [`Wake`]s of all clouds, those that are connected later included.
+/// Stream of [`GroupChanged`]s of all clouds, those that are connected later included.
 #[derive(Debug)]
 pub struct Wakes(Arc<Mutex<mpsc::Receiver<GroupChanged>>>);
 

@@ -6,7 +6,7 @@
 //!   never for those that are only read.
 //! * **Odd objects** ([`Received`]): managedFields are dropped before anything is decoded, and an object that cannot be decoded
 //!   is set aside alone: the others of its list go on, and a log line names it.
-//!   * [`Watch::guarded`], for what users write: it is left out, with a Warning event on it.
+//!   * [`Watch::lenient`], for what users write: it is left out, with a Warning event on it.
 //!   * [`Watch::strict`], for what *we* must see completely (FooMachines, Machines: an instance without a visible Machine counts
 //!     as one that never had any): it is remembered ([`Watch::unreadable`]), and nothing is decided in its namespace.
 //! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the controller, which
@@ -59,7 +59,7 @@ pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
     pub by_name: ByName<K>,
     /// Whether the cache has been filled once: the only way to ask that of it.
     pub filled: Filled,
-    /// Objects that cannot be decoded; always empty in a guarded watch, which leaves them out.
+    /// Objects that cannot be decoded; always empty in a lenient watch, which leaves them out.
     pub unreadable: Unreadable,
     /// Objects that changed, for `for_stream`, `owns_stream` and `watches_stream`. Must be polled for the cache to be
     /// filled; never yields an error.

@@ -1,8 +1,8 @@
 //! What is the case: the three sources (group, FooMachines, Machines) joined per instance and counted, once per pass.
 //!
 //! Nothing is decided here. Every question the steps ask of the world is a function of [`Situation`]. It is made in layers, each
-//! from those before it: [`Facts`], then how far the replacement of outdated instances is ([`Standpoint`]), then what is wanted
-//! for the sake of what AWS announced ([`Spare`]).
+//! from those before it: [`Facts`], then how far the replacement of outdated instances is ([`Progress`]), then what is wanted
+//! for the sake of what AWS announced ([`RebalanceSurge`]).
 
 mod announced;
 mod content;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{self, Kind, text};
 use foo_testbed::world::{IMAGE, INSTANCE_TYPE, MachineView, QUIET_PERIOD, Request, SOON};
-use foo_testbed::{Probe, nothing_happens, until_quiet};
+use foo_testbed::{Probe, nothing_happens, until_quiet, wait_until};
 use serde_json::{Value, json};
 
 #[test]
@@ -135,13 +135,19 @@ fn the_plugin_explains_what_a_pool_waits_for() {
             view.machines.iter().any(MachineView::waits_for_budget)
         })
         .await?;
+        // The Machine says it first; the pool's status follows with the manager's next pass.
+        wait_until("the pool to say that it drains", SOON, async || {
+            let text = explained(&one).await?;
+            let says = text.contains("Not ready for ") && text.contains("Draining: ");
+            Ok(Probe::when(says, || text))
+        })
+        .await?;
         let text = explained(&one).await?;
         let going = pool.look().await?.machines.into_iter().find(MachineView::is_deleting);
-        let going = going.unwrap_or_else(|| panic!("nothing goes: {text}"));
-        assert!(text.contains("Not ready for ") && text.contains("Draining"), "{text}");
+        let going = going.unwrap_or_else(|| panic!("no Machine is being deleted: {text}"));
         let row = text.lines().find(|line| line.trim().starts_with(&going.name)).unwrap_or_default();
         assert!(row.contains(&going.instance) && row.contains("disruption budget"), "{text}");
-        assert!(text.contains("1 more is in service"), "{text}");
+        assert!(text.contains("1 more is InService"), "{text}");
 
         workload.allow(1).await?;
         pool.settles_at(1).await?;
