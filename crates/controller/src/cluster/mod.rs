@@ -124,9 +124,12 @@ impl Reconciler for Clusters {
     }
 
     fn cloud(&self, cluster: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
-        // While it is being deleted AWS is not asked.
-        let asks = cluster.metadata.deletion_timestamp.is_none();
-        let credentials = self.credentials(cluster).ok().filter(|_| asks)?;
+        // Nobody waits for an account that is not called.
+        let owner = self.owner(cluster)?;
+        let calls = cluster.metadata.deletion_timestamp.is_none()
+            && !cluster.annotations().contains_key(names::MANAGED_BY_ANNOTATION)
+            && !is_paused(cluster, Some(&owner));
+        let credentials = self.credentials(cluster).ok().filter(|_| calls)?;
         Some((CloudKey::of(&credentials, &cluster.spec.region), Urgency::Usual))
     }
 
@@ -135,13 +138,16 @@ impl Reconciler for Clusters {
     }
 }
 
+fn is_paused(cluster: &FooCluster, owner: Option<&Cluster>) -> bool {
+    cluster.annotations().contains_key(names::PAUSED_ANNOTATION) || owner.is_some_and(Cluster::is_paused)
+}
+
 impl Clusters {
     async fn pass_over(&self, cluster: &FooCluster) -> Result<Outcome, apply::Error> {
         let api: Api<FooCluster> =
             Api::namespaced(self.context.client.clone(), &cluster.namespace().unwrap_or_default());
         let owner = self.owner(cluster);
-        let paused = cluster.annotations().contains_key(names::PAUSED_ANNOTATION)
-            || owner.as_ref().is_some_and(|owner| owner.is_paused());
+        let paused = is_paused(cluster, owner.as_deref());
         if cluster.metadata.deletion_timestamp.is_some() {
             return self.remove(&api, cluster, paused).await;
         }

@@ -66,7 +66,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let of_secret = own.store.clone();
     Harness::new(&context, Controller::ControlPlane, own)
         .watches(clusters, control_plane_of)
-        .watches(secrets, move |secret| concerned_by(&of_secret, &secret))
+        .is_woken_by(secrets, move |secret| concerned_by(&of_secret, &secret))
         .run(reconciler, shutdown)
         .await;
 }

@@ -42,7 +42,8 @@ impl<K: Object> Harness<K> {
         }
     }
 
-    /// Another kind: `names` says which objects have a pass when one of this kind has changed.
+    /// Another kind: `names` says which objects have a pass when one of this kind has changed. No pass begins before
+    /// its cache is filled.
     pub fn watches<O: Object, I>(
         mut self,
         other: Watch<O>,
@@ -51,7 +52,19 @@ impl<K: Object> Harness<K> {
     where
         I: IntoIterator<Item = ObjectRef<K>> + 'static,
     {
-        self.needs.filled.push(other.filled);
+        self.needs.filled.push(other.filled.clone());
+        self.is_woken_by(other, names)
+    }
+
+    /// Another kind that no pass reads from its cache: passes do not wait for it.
+    pub fn is_woken_by<O: Object, I>(
+        mut self,
+        other: Watch<O>,
+        names: impl Fn(O) -> I + Send + Sync + 'static,
+    ) -> Self
+    where
+        I: IntoIterator<Item = ObjectRef<K>> + 'static,
+    {
         self.kube = self.kube.watches_stream(other.changes, self.queue.named_by(names));
         self
     }

@@ -112,7 +112,14 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
         tags: BTreeMap::new(),
         warnings: Vec::new(),
     };
-    assembled(gathered, &gathered.identity.clone().unwrap_or_else(without_cluster), parts)
+    let desired = assembled(gathered, &gathered.identity.clone().unwrap_or_else(without_cluster), parts);
+    // How many replicas are desired is not known in this time, and so it does not count for the stabilization of a scale-in. No
+    // Machine is deleted, and none needs timeouts for it.
+    Desired {
+        scale_in: ScaleIn { stabilization: Seconds(0), ..desired.scale_in },
+        timeouts: DeletionTimeouts::default(),
+        ..desired
+    }
 }
 
 /// The parts that AWS is asked for, or that are of no use without it.

@@ -149,6 +149,26 @@ async fn a_cluster_can_turn_to_another_identity() {
     assert_eq!(world.callers(), only(OTHER_KEY));
 }
 
+/// The manager does not know in that time how many replicas are desired: that is no request for none.
+#[tokio::test(start_paused = true)]
+async fn the_time_without_credentials_does_not_count_for_the_stabilization_of_a_scale_in() {
+    let world = World::with_keys().await;
+    let pool = world.pool("p").with(|spec| spec.scale_in.stabilization_seconds = Some(2100)).of(4).await;
+    let before = pool.instances();
+    world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
+    world.waits(Duration::from_mins(40)).await;
+    pool.scales_to(2);
+    world.waits(Duration::from_mins(1)).await;
+    world.edits_identity("prod", |identity| {
+        identity.spec.allowed_namespaces = Some(AllowedNamespaces::default());
+    });
+    world.waits(Duration::from_mins(30)).await;
+    assert_eq!(pool.instances(), before, "what serves is kept for as long as after any other decision");
+    world.waits(Duration::from_mins(10)).await;
+    world.settles().await;
+    pool.is_of(2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_credentials_nothing_is_asked_and_what_runs_keeps_running() {
     let world = World::with_keys().await;
