@@ -228,7 +228,9 @@ fn shares_are_numbers_or_percentages() {
             for bad in
                 [json!(-1), json!(10_001), json!("101%"), json!("5"), json!("5 %"), json!("-5%"), json!("")]
             {
-                server.refuses(Kind::MachinePool, share(bad), "a number from 0 to 10000, or a share").await?;
+                server
+                    .refuses(Kind::MachinePool, share(bad), "a number from 0 to 10000 or a percentage")
+                    .await?;
             }
         }
         let hasty = with(pool(), json!({"rollout": {"readyTimeoutSeconds": 59}}));
