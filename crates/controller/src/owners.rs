@@ -1,5 +1,7 @@
 //! Owners, as far as they may be believed: anybody who writes an object writes its ownerReferences.
 
+use foo_api::capi::Cluster;
+use foo_api::names::PAUSED_ANNOTATION;
 use kube::{Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::sync::Arc;
@@ -21,6 +23,11 @@ where
         let found = there.get(&ObjectRef::new(&owner.name).within(&namespace))?;
         (found.meta().uid.as_ref() == Some(&owner.uid)).then_some(found)
     })
+}
+
+/// Whether an object is paused: by its own annotation, or with the Cluster that owns it.
+pub(crate) fn is_paused(object: &impl ResourceExt, owner: Option<&Cluster>) -> bool {
+    object.annotations().contains_key(PAUSED_ANNOTATION) || owner.is_some_and(Cluster::is_paused)
 }
 
 /// Group of an apiVersion; none of the core's.

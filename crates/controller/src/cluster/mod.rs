@@ -128,7 +128,7 @@ impl Reconciler for Clusters {
         let owner = self.owner(cluster)?;
         let calls = cluster.metadata.deletion_timestamp.is_none()
             && !cluster.annotations().contains_key(names::MANAGED_BY_ANNOTATION)
-            && !is_paused(cluster, Some(&owner));
+            && !owners::is_paused(cluster.as_ref(), Some(&owner));
         let credentials = self.credentials(cluster).ok().filter(|_| calls)?;
         Some((CloudKey::of(&credentials, &cluster.spec.region), Urgency::Usual))
     }
@@ -138,16 +138,12 @@ impl Reconciler for Clusters {
     }
 }
 
-fn is_paused(cluster: &FooCluster, owner: Option<&Cluster>) -> bool {
-    cluster.annotations().contains_key(names::PAUSED_ANNOTATION) || owner.is_some_and(Cluster::is_paused)
-}
-
 impl Clusters {
     async fn pass_over(&self, cluster: &FooCluster) -> Result<Outcome, apply::Error> {
         let api: Api<FooCluster> =
             Api::namespaced(self.context.client.clone(), &cluster.namespace().unwrap_or_default());
         let owner = self.owner(cluster);
-        let paused = is_paused(cluster, owner.as_deref());
+        let paused = owners::is_paused(cluster, owner.as_deref());
         if cluster.metadata.deletion_timestamp.is_some() {
             return self.remove(&api, cluster, paused).await;
         }
@@ -159,7 +155,7 @@ impl Clusters {
             let written = self.publish(&api, cluster, &as_published(cluster), said).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
         }
-        let Some(owner) = owner else {
+        if owner.is_none() {
             let blocked = Blocked::new(
                 Reason::WaitingForCluster,
                 "no Cluster references this FooCluster in spec.infrastructureRef yet",
@@ -167,11 +163,10 @@ impl Clusters {
             let written =
                 self.publish(&api, cluster, &Found::Blocked(blocked), Said::of(not_yet_used())).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
-        };
+        }
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
         }
-        tracing::trace!(cluster = owner.name_any(), "reading the network");
         let region = self.region(cluster).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => as_published(cluster),

@@ -120,8 +120,7 @@ impl Reconciler for ControlPlanes {
 impl ControlPlanes {
     async fn pass_over(&self, control_plane: &FooControlPlane) -> Result<Outcome, apply::Error> {
         let owner = self.owner(control_plane);
-        let paused = control_plane.annotations().contains_key(names::PAUSED_ANNOTATION)
-            || owner.as_ref().is_some_and(|owner| owner.is_paused());
+        let paused = owners::is_paused(control_plane, owner.as_deref());
         if control_plane.metadata.deletion_timestamp.is_some() {
             return self.see_off(control_plane, paused).await;
         }
