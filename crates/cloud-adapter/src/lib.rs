@@ -29,9 +29,10 @@ pub use sessions::AssumedRole;
 
 use async_trait::async_trait;
 use foo_cloud::{
-    Compute, Described, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Result, SecurityGroupInfo,
-    SubnetInfo, TemplateSummary, VersionCopy,
+    CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Networks,
+    Operation, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
+use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
@@ -105,4 +106,21 @@ impl Compute for AwsCloud {
     async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
         network::describe_security_groups(&self.ec2.repeating, query).await
     }
+}
+
+#[async_trait]
+impl Networks for AwsCloud {
+    async fn describe_network(&self, kind: Kind, _: &Scope) -> Result<Parts> {
+        Err(unwritten(kind.into()))
+    }
+    async fn change_network(&self, change: &Change) -> Result<Parts> {
+        Err(unwritten(change.into()))
+    }
+    async fn quotas(&self) -> Result<Quotas> {
+        Err(unwritten(Operation::GetServiceQuota))
+    }
+}
+
+fn unwritten(operation: Operation) -> CloudError {
+    CloudError::new(operation, ErrorKind::Internal, None, "not written yet")
 }

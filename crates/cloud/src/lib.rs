@@ -1,6 +1,6 @@
 //! What a cloud of instance groups must do, and what every implementation gets for free.
 //!
-//! * [`Groups`] and [`Compute`]: the two traits, in the nouns of `foo-model`.
+//! * [`Groups`], [`Compute`] and [`Networks`]: the three traits, in the nouns of `foo-model`.
 //! * [`queue`]: messages that somebody sends us.
 //! * [`error`]: what can go wrong, sorted by what to do about it.
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
@@ -41,6 +41,7 @@ pub use watchdog::Watchdog;
 
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
+use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
@@ -68,8 +69,6 @@ pub trait Groups: Send + Sync {
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()>;
     /// Creates or overwrites tags of the group; new instances do not inherit them.
     async fn tag_group(&self, name: &GroupName, tags: &BTreeMap<String, String>) -> Result<()>;
-    /// Removes tags of the group.
-    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()>;
     /// Suspends processes.
     async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
     /// Resumes processes.
@@ -155,6 +154,22 @@ pub trait Compute: Send + Sync {
     async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>>;
 }
 
+/// VPCs and what is in them. The nouns are those of [`foo_model::network`].
+#[async_trait]
+pub trait Networks: Send + Sync {
+    /// The parts of one kind that a scope names; all pages of the answer. One API call per page (up to 1000 parts), but for the
+    /// kinds whose documentation says otherwise. Nothing found is an empty answer. EC2's reads may show what is older than the
+    /// last change (EC2 Developer Guide, "Eventual consistency").
+    async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts>;
+    /// Sends one change. The answer has what it created (an empty one for all other changes), as far as AWS's answer tells:
+    /// ids always; of a route table association or a range a table or VPC with nothing but it. Sent once, but for creations
+    /// with a token.
+    async fn change_network(&self, change: &Change) -> Result<Parts>;
+    /// How much of what a network needs AWS allows, and how much there is: one call of Service Quotas for each quota, and one of
+    /// EC2 for each count. A quota that AWS does not tell, or may not be asked for, is `None`.
+    async fn quotas(&self) -> Result<Quotas>;
+}
+
 /// A whole cloud.
-pub trait Cloud: Groups + Compute {}
-impl<T: Groups + Compute + ?Sized> Cloud for T {}
+pub trait Cloud: Groups + Compute + Networks {}
+impl<T: Groups + Compute + Networks + ?Sized> Cloud for T {}

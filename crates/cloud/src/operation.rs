@@ -1,5 +1,6 @@
 //! The API operations the provider can call: one list for metrics, limits, errors and the IAM policy.
 
+use foo_model::network::{Change, Kind};
 use strum::{EnumIter, IntoStaticStr};
 
 /// One AWS API operation. Its text is AWS's name of it.
@@ -13,7 +14,6 @@ pub enum Operation {
     CreateAutoScalingGroup,
     UpdateAutoScalingGroup,
     CreateOrUpdateTags,
-    DeleteTags,
     SuspendProcesses,
     ResumeProcesses,
     SetInstanceProtection,
@@ -35,6 +35,60 @@ pub enum Operation {
     DescribeImages,
     DescribeSubnets,
     DescribeSecurityGroups,
+    DescribeVpcs,
+    DescribeVpcAttribute,
+    DescribeInternetGateways,
+    DescribeEgressOnlyInternetGateways,
+    DescribeAddresses,
+    DescribeNatGateways,
+    DescribeRouteTables,
+    DescribeVpcEndpoints,
+    DescribeNetworkInterfaces,
+    DescribeAvailabilityZones,
+    CreateVpc,
+    ModifyVpcAttribute,
+    AssociateVpcCidrBlock,
+    DisassociateVpcCidrBlock,
+    DeleteVpc,
+    CreateSubnet,
+    ModifySubnetAttribute,
+    AssociateSubnetCidrBlock,
+    DeleteSubnet,
+    CreateInternetGateway,
+    AttachInternetGateway,
+    DetachInternetGateway,
+    DeleteInternetGateway,
+    CreateEgressOnlyInternetGateway,
+    DeleteEgressOnlyInternetGateway,
+    AllocateAddress,
+    ReleaseAddress,
+    CreateNatGateway,
+    DeleteNatGateway,
+    CreateRouteTable,
+    CreateRoute,
+    ReplaceRoute,
+    DeleteRoute,
+    AssociateRouteTable,
+    ReplaceRouteTableAssociation,
+    DisassociateRouteTable,
+    DeleteRouteTable,
+    CreateSecurityGroup,
+    AuthorizeSecurityGroupIngress,
+    AuthorizeSecurityGroupEgress,
+    RevokeSecurityGroupIngress,
+    RevokeSecurityGroupEgress,
+    DeleteSecurityGroup,
+    CreateVpcEndpoint,
+    ModifyVpcEndpoint,
+    DeleteVpcEndpoints,
+    CreateTags,
+    DeleteTags,
+    DeleteNetworkInterface,
+    DescribeLoadBalancers,
+    DescribeTargetGroups,
+    DeleteLoadBalancer,
+    DeleteTargetGroup,
+    GetServiceQuota,
     GetCallerIdentity,
     ReceiveMessage,
     DeleteMessageBatch,
@@ -53,6 +107,10 @@ pub enum Service {
     Sts,
     /// Amazon SQS.
     Sqs,
+    /// Elastic Load Balancing, both APIs: classic load balancers, and the others.
+    ElasticLoadBalancing,
+    /// Service Quotas.
+    ServiceQuotas,
 }
 
 /// Which token bucket an operation draws from.
@@ -70,6 +128,80 @@ pub enum Bucket {
     Ec2Mutate,
     /// Every SQS call. AWS limits standard queues hardly at all; this limit keeps a loop of ours from costing money.
     Sqs,
+    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished. Made when a network is created or
+    /// deleted.
+    Rare,
+}
+
+impl From<&Change> for Operation {
+    fn from(change: &Change) -> Self {
+        match change {
+            Change::CreateVpc { .. } => Self::CreateVpc,
+            Change::ModifyVpcAttribute { .. } => Self::ModifyVpcAttribute,
+            Change::DisassociateVpcCidrBlock { .. } => Self::DisassociateVpcCidrBlock,
+            Change::DeleteVpc { .. } => Self::DeleteVpc,
+            Change::CreateSubnet { .. } => Self::CreateSubnet,
+            Change::ModifySubnetAttribute { .. } => Self::ModifySubnetAttribute,
+            Change::AssociateSubnetCidrBlock { .. } => Self::AssociateSubnetCidrBlock,
+            Change::DeleteSubnet { .. } => Self::DeleteSubnet,
+            Change::CreateInternetGateway { .. } => Self::CreateInternetGateway,
+            Change::AttachInternetGateway { .. } => Self::AttachInternetGateway,
+            Change::DetachInternetGateway { .. } => Self::DetachInternetGateway,
+            Change::DeleteInternetGateway { .. } => Self::DeleteInternetGateway,
+            Change::CreateEgressOnlyInternetGateway { .. } => Self::CreateEgressOnlyInternetGateway,
+            Change::DeleteEgressOnlyInternetGateway { .. } => Self::DeleteEgressOnlyInternetGateway,
+            Change::AllocateAddress { .. } => Self::AllocateAddress,
+            Change::ReleaseAddress { .. } => Self::ReleaseAddress,
+            Change::CreateNatGateway { .. } => Self::CreateNatGateway,
+            Change::DeleteNatGateway { .. } => Self::DeleteNatGateway,
+            Change::CreateRouteTable { .. } => Self::CreateRouteTable,
+            Change::CreateRoute { .. } => Self::CreateRoute,
+            Change::ReplaceRoute { .. } => Self::ReplaceRoute,
+            Change::DeleteRoute { .. } => Self::DeleteRoute,
+            Change::AssociateRouteTable { .. } => Self::AssociateRouteTable,
+            Change::ReplaceRouteTableAssociation { .. } => Self::ReplaceRouteTableAssociation,
+            Change::DisassociateRouteTable { .. } => Self::DisassociateRouteTable,
+            Change::DeleteRouteTable { .. } => Self::DeleteRouteTable,
+            Change::CreateSecurityGroup { .. } => Self::CreateSecurityGroup,
+            Change::AuthorizeSecurityGroupIngress { .. } => Self::AuthorizeSecurityGroupIngress,
+            Change::AuthorizeSecurityGroupEgress { .. } => Self::AuthorizeSecurityGroupEgress,
+            Change::RevokeSecurityGroupIngress { .. } => Self::RevokeSecurityGroupIngress,
+            Change::RevokeSecurityGroupEgress { .. } => Self::RevokeSecurityGroupEgress,
+            Change::DeleteSecurityGroup { .. } => Self::DeleteSecurityGroup,
+            Change::CreateVpcEndpoint { .. } => Self::CreateVpcEndpoint,
+            Change::ModifyVpcEndpoint { .. } => Self::ModifyVpcEndpoint,
+            Change::DeleteVpcEndpoints { .. } => Self::DeleteVpcEndpoints,
+            Change::CreateTags { .. } => Self::CreateTags,
+            Change::DeleteTags { .. } => Self::DeleteTags,
+            Change::DeleteNetworkInterface { .. } => Self::DeleteNetworkInterface,
+            Change::AssociateVpcCidrBlock { .. } | Change::AssociateVpcIpv6 { .. } => {
+                Self::AssociateVpcCidrBlock
+            }
+            Change::DeleteLoadBalancer { .. } => Self::DeleteLoadBalancer,
+            Change::DeleteTargetGroup { .. } => Self::DeleteTargetGroup,
+        }
+    }
+}
+
+impl From<Kind> for Operation {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Vpc => Self::DescribeVpcs,
+            Kind::VpcAttributes => Self::DescribeVpcAttribute,
+            Kind::Subnet => Self::DescribeSubnets,
+            Kind::InternetGateway => Self::DescribeInternetGateways,
+            Kind::EgressOnlyGateway => Self::DescribeEgressOnlyInternetGateways,
+            Kind::Address => Self::DescribeAddresses,
+            Kind::NatGateway => Self::DescribeNatGateways,
+            Kind::RouteTable => Self::DescribeRouteTables,
+            Kind::SecurityGroup => Self::DescribeSecurityGroups,
+            Kind::Endpoint => Self::DescribeVpcEndpoints,
+            Kind::Interface => Self::DescribeNetworkInterfaces,
+            Kind::LoadBalancer => Self::DescribeLoadBalancers,
+            Kind::TargetGroup => Self::DescribeTargetGroups,
+            Kind::Zone => Self::DescribeAvailabilityZones,
+        }
+    }
 }
 
 impl Operation {
@@ -85,7 +217,6 @@ impl Operation {
             | Self::CreateAutoScalingGroup
             | Self::UpdateAutoScalingGroup
             | Self::CreateOrUpdateTags
-            | Self::DeleteTags
             | Self::SuspendProcesses
             | Self::ResumeProcesses
             | Self::SetInstanceProtection
@@ -106,7 +237,61 @@ impl Operation {
             | Self::DescribeInstanceTypes
             | Self::DescribeImages
             | Self::DescribeSubnets
-            | Self::DescribeSecurityGroups => Service::Ec2,
+            | Self::DescribeSecurityGroups
+            | Self::DescribeVpcs
+            | Self::DescribeVpcAttribute
+            | Self::DescribeInternetGateways
+            | Self::DescribeEgressOnlyInternetGateways
+            | Self::DescribeAddresses
+            | Self::DescribeNatGateways
+            | Self::DescribeRouteTables
+            | Self::DescribeVpcEndpoints
+            | Self::DescribeNetworkInterfaces
+            | Self::DescribeAvailabilityZones
+            | Self::CreateVpc
+            | Self::ModifyVpcAttribute
+            | Self::AssociateVpcCidrBlock
+            | Self::DisassociateVpcCidrBlock
+            | Self::DeleteVpc
+            | Self::CreateSubnet
+            | Self::ModifySubnetAttribute
+            | Self::AssociateSubnetCidrBlock
+            | Self::DeleteSubnet
+            | Self::CreateInternetGateway
+            | Self::AttachInternetGateway
+            | Self::DetachInternetGateway
+            | Self::DeleteInternetGateway
+            | Self::CreateEgressOnlyInternetGateway
+            | Self::DeleteEgressOnlyInternetGateway
+            | Self::AllocateAddress
+            | Self::ReleaseAddress
+            | Self::CreateNatGateway
+            | Self::DeleteNatGateway
+            | Self::CreateRouteTable
+            | Self::CreateRoute
+            | Self::ReplaceRoute
+            | Self::DeleteRoute
+            | Self::AssociateRouteTable
+            | Self::ReplaceRouteTableAssociation
+            | Self::DisassociateRouteTable
+            | Self::DeleteRouteTable
+            | Self::CreateSecurityGroup
+            | Self::AuthorizeSecurityGroupIngress
+            | Self::AuthorizeSecurityGroupEgress
+            | Self::RevokeSecurityGroupIngress
+            | Self::RevokeSecurityGroupEgress
+            | Self::DeleteSecurityGroup
+            | Self::CreateVpcEndpoint
+            | Self::ModifyVpcEndpoint
+            | Self::DeleteVpcEndpoints
+            | Self::CreateTags
+            | Self::DeleteTags
+            | Self::DeleteNetworkInterface => Service::Ec2,
+            Self::DescribeLoadBalancers
+            | Self::DescribeTargetGroups
+            | Self::DeleteLoadBalancer
+            | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,
+            Self::GetServiceQuota => Service::ServiceQuotas,
             Self::GetCallerIdentity => Service::Sts,
             Self::ReceiveMessage | Self::DeleteMessageBatch | Self::ChangeMessageVisibility => Service::Sqs,
         }
@@ -124,6 +309,7 @@ impl Operation {
             (Service::Ec2, false) | (Service::Sts, _) => Bucket::Ec2Describe,
             (Service::Ec2, true) => Bucket::Ec2Mutate,
             (Service::Sqs, _) => Bucket::Sqs,
+            (Service::ElasticLoadBalancing | Service::ServiceQuotas, _) => Bucket::Rare,
         }
     }
 

@@ -59,6 +59,46 @@ text_id! {
     SecurityGroupId
 }
 text_id! {
+    /// EC2 VPC id (`vpc-…`).
+    VpcId
+}
+text_id! {
+    /// Internet gateway id (`igw-…`).
+    InternetGatewayId
+}
+text_id! {
+    /// Egress-only internet gateway id (`eigw-…`).
+    EgressOnlyGatewayId
+}
+text_id! {
+    /// Allocation id of an Elastic IP address (`eipalloc-…`).
+    AllocationId
+}
+text_id! {
+    /// NAT gateway id (`nat-…`).
+    NatGatewayId
+}
+text_id! {
+    /// Route table id (`rtb-…`).
+    RouteTableId
+}
+text_id! {
+    /// Id of an association of a route table (`rtbassoc-…`) or of a range (`vpc-cidr-assoc-…`).
+    AssociationId
+}
+text_id! {
+    /// VPC endpoint id (`vpce-…`).
+    EndpointId
+}
+text_id! {
+    /// Network interface id (`eni-…`).
+    InterfaceId
+}
+text_id! {
+    /// Prefix list id (`pl-…`).
+    PrefixListId
+}
+text_id! {
     /// EC2 image id (`ami-…`).
     ImageId
 }

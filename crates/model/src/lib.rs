@@ -10,6 +10,7 @@ pub mod hook;
 pub mod ids;
 pub mod machine;
 pub mod names;
+pub mod network;
 pub mod reason;
 pub mod signal;
 pub mod template;
@@ -22,8 +23,9 @@ pub use group::{
 };
 pub use hook::HookConfig;
 pub use ids::{
-    GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, MachineName, SecurityGroupId, SpecHash,
-    SubnetId, TemplateVersion, Uid, Zone,
+    AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, GroupName, ImageId, InstanceId,
+    InstanceType, InterfaceId, InternetGatewayId, LaunchTemplateId, MachineName, NatGatewayId, PrefixListId,
+    RouteTableId, SecurityGroupId, SpecHash, SubnetId, TemplateVersion, Uid, VpcId, Zone,
 };
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
 pub use names::machine_name;

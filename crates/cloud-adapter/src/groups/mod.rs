@@ -106,16 +106,6 @@ impl Groups for AwsCloud {
         Ok(())
     }
 
-    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
-        if keys.is_empty() {
-            return Ok(());
-        }
-        let tags = keys.iter().map(|key| tag(name, key).build()).collect();
-        let call = self.autoscaling.once.delete_tags().set_tags(Some(tags));
-        call.send().await.map_err(|failed| error::of(Operation::DeleteTags, &failed))?;
-        Ok(())
-    }
-
     async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
         if processes.is_empty() {
             return Ok(()); // To AWS, no processes means all of them.

@@ -197,7 +197,6 @@ async fn empty_questions_are_not_sent() {
     assert_eq!(cloud.suspend_processes(&"g".into(), &[]).await, Ok(()));
     assert_eq!(cloud.resume_processes(&"g".into(), &[]).await, Ok(()));
     assert_eq!(cloud.tag_group(&"g".into(), &BTreeMap::new()).await, Ok(()));
-    assert_eq!(cloud.untag_group(&"g".into(), &[]).await, Ok(()));
     assert_eq!(cloud.protect_instances(&"g".into(), &[]).await, Ok(()));
     assert_eq!(cloud.delete_template_versions(&"lt-1".into(), &[]).await, Ok(()));
     assert_eq!(server.asked(), Vec::<Form>::new());

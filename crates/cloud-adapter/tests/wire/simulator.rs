@@ -158,7 +158,6 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     };
     world.wire.update_group(&pool(), &change).await.unwrap();
     world.wire.tag_group(&pool(), &tags(&[("new", "yes")])).await.unwrap();
-    world.wire.untag_group(&pool(), &["other".into()]).await.unwrap();
     world.wire.suspend_processes(&pool(), &[Process::AZRebalance, Process::Launch]).await.unwrap();
     world.wire.resume_processes(&pool(), &[Process::Launch]).await.unwrap();
     world.step(120);

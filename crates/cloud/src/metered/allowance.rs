@@ -17,6 +17,7 @@ pub(super) struct Buckets {
     ec2_describe: Tokens,
     ec2_mutate: Tokens,
     sqs: Tokens,
+    rare: Tokens,
 }
 
 /// The buckets of all accounts that some cloud draws from. Clones share them.
@@ -45,6 +46,7 @@ impl Buckets {
             ec2_describe: Tokens::new(limits.ec2_describe),
             ec2_mutate: Tokens::new(limits.ec2_mutate),
             sqs: Tokens::new(limits.sqs),
+            rare: Tokens::new(limits.rare),
         }
     }
 
@@ -54,6 +56,7 @@ impl Buckets {
             Bucket::Ec2Describe => &self.ec2_describe,
             Bucket::Ec2Mutate => &self.ec2_mutate,
             Bucket::Sqs => &self.sqs,
+            Bucket::Rare => &self.rare,
         }
     }
 }

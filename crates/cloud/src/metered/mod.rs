@@ -17,11 +17,12 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made, NetworkQuery, Result,
-    SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made, NetworkQuery, Networks,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
+use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
@@ -60,6 +61,8 @@ pub struct Limits {
     pub ec2_mutate: Rate,
     /// All SQS calls.
     pub sqs: Rate,
+    /// All calls of Elastic Load Balancing and Service Quotas.
+    pub rare: Rate,
 }
 
 impl Default for Limits {
@@ -69,6 +72,7 @@ impl Default for Limits {
             ec2_describe: Rate { per_second: 15, burst: 80 },
             ec2_mutate: Rate { per_second: 4, burst: 40 },
             sqs: Rate { per_second: 100, burst: 100 },
+            rare: Rate { per_second: 2, burst: 20 },
         }
     }
 }
@@ -166,9 +170,6 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     }
     async fn tag_group(&self, name: &GroupName, tags: &BTreeMap<String, String>) -> Result<()> {
         self.around(Operation::CreateOrUpdateTags, self.inner.tag_group(name, tags)).await
-    }
-    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
-        self.around(Operation::DeleteTags, self.inner.untag_group(name, keys)).await
     }
     async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
         self.around(Operation::SuspendProcesses, self.inner.suspend_processes(name, processes)).await
@@ -282,5 +283,18 @@ impl<C: Compute + ?Sized> Compute for Metered<C> {
     }
     async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
         self.around(Operation::DescribeSecurityGroups, self.inner.describe_security_groups(query)).await
+    }
+}
+
+#[async_trait]
+impl<C: Networks + ?Sized> Networks for Metered<C> {
+    async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts> {
+        self.around(kind.into(), self.inner.describe_network(kind, scope)).await
+    }
+    async fn change_network(&self, change: &Change) -> Result<Parts> {
+        self.around(change.into(), self.inner.change_network(change)).await
+    }
+    async fn quotas(&self) -> Result<Quotas> {
+        self.around(Operation::GetServiceQuota, self.inner.quotas()).await
     }
 }

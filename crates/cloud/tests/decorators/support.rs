@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use foo_cloud::*;
 use foo_model::hook::HookConfig;
+use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -150,9 +151,6 @@ impl Groups for Scripted {
     async fn tag_group(&self, _: &GroupName, _: &BTreeMap<String, String>) -> Result<()> {
         unreachable!()
     }
-    async fn untag_group(&self, _: &GroupName, _: &[String]) -> Result<()> {
-        unreachable!()
-    }
     async fn suspend_processes(&self, _: &GroupName, _: &[Process]) -> Result<()> {
         unreachable!()
     }
@@ -261,5 +259,18 @@ impl Compute for Scripted {
     }
     async fn describe_security_groups(&self, _: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
         unreachable!()
+    }
+}
+
+#[async_trait]
+impl Networks for Scripted {
+    async fn describe_network(&self, _: Kind, _: &Scope) -> Result<Parts> {
+        unimplemented!()
+    }
+    async fn change_network(&self, _: &Change) -> Result<Parts> {
+        unimplemented!()
+    }
+    async fn quotas(&self) -> Result<Quotas> {
+        unimplemented!()
     }
 }

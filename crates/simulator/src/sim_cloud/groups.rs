@@ -127,16 +127,6 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn untag_group(&self, name: &GroupName, keys: &[String]) -> Result<()> {
-        if keys.is_empty() {
-            return Ok(());
-        }
-        self.call_on_group(Operation::DeleteTags, name, format!("{name} {keys:?}"), |region| {
-            region.untag_group(name, keys.iter().map(String::as_str))
-        })
-        .await
-    }
-
     async fn suspend_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()> {
         if processes.is_empty() {
             return Ok(());

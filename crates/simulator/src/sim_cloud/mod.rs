@@ -4,6 +4,7 @@ mod compute;
 mod convert;
 mod errors;
 mod groups;
+mod networks;
 mod queue;
 
 pub use queue::SimQueue;
@@ -134,6 +135,8 @@ fn service_of(operation: Operation) -> Service {
         operation::Service::Ec2 => Service::Ec2,
         operation::Service::Sts => Service::Sts,
         operation::Service::Sqs => Service::Sqs,
+        operation::Service::ElasticLoadBalancing => Service::Ec2,
+        operation::Service::ServiceQuotas => Service::Ec2,
     }
 }
 

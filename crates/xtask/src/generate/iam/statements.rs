@@ -53,7 +53,60 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::RecordLifecycleActionHeartbeat
         | Operation::CompleteLifecycleAction
         | Operation::DeleteAutoScalingGroup => Guard::OwnGroup,
-        Operation::DeleteTags => Guard::NotCalled,
+        Operation::DescribeVpcs
+        | Operation::DescribeVpcAttribute
+        | Operation::DescribeInternetGateways
+        | Operation::DescribeEgressOnlyInternetGateways
+        | Operation::DescribeAddresses
+        | Operation::DescribeNatGateways
+        | Operation::DescribeRouteTables
+        | Operation::DescribeVpcEndpoints
+        | Operation::DescribeNetworkInterfaces
+        | Operation::DescribeAvailabilityZones
+        | Operation::CreateVpc
+        | Operation::ModifyVpcAttribute
+        | Operation::AssociateVpcCidrBlock
+        | Operation::DisassociateVpcCidrBlock
+        | Operation::DeleteVpc
+        | Operation::CreateSubnet
+        | Operation::ModifySubnetAttribute
+        | Operation::AssociateSubnetCidrBlock
+        | Operation::DeleteSubnet
+        | Operation::CreateInternetGateway
+        | Operation::AttachInternetGateway
+        | Operation::DetachInternetGateway
+        | Operation::DeleteInternetGateway
+        | Operation::CreateEgressOnlyInternetGateway
+        | Operation::DeleteEgressOnlyInternetGateway
+        | Operation::AllocateAddress
+        | Operation::ReleaseAddress
+        | Operation::CreateNatGateway
+        | Operation::DeleteNatGateway
+        | Operation::CreateRouteTable
+        | Operation::CreateRoute
+        | Operation::ReplaceRoute
+        | Operation::DeleteRoute
+        | Operation::AssociateRouteTable
+        | Operation::ReplaceRouteTableAssociation
+        | Operation::DisassociateRouteTable
+        | Operation::DeleteRouteTable
+        | Operation::CreateSecurityGroup
+        | Operation::AuthorizeSecurityGroupIngress
+        | Operation::AuthorizeSecurityGroupEgress
+        | Operation::RevokeSecurityGroupIngress
+        | Operation::RevokeSecurityGroupEgress
+        | Operation::DeleteSecurityGroup
+        | Operation::CreateVpcEndpoint
+        | Operation::ModifyVpcEndpoint
+        | Operation::DeleteVpcEndpoints
+        | Operation::CreateTags
+        | Operation::DeleteTags
+        | Operation::DeleteNetworkInterface
+        | Operation::DescribeLoadBalancers
+        | Operation::DescribeTargetGroups
+        | Operation::DeleteLoadBalancer
+        | Operation::DeleteTargetGroup
+        | Operation::GetServiceQuota => Guard::NotCalled,
         Operation::CreateLaunchTemplate => Guard::TemplateWithOurTag,
         Operation::CreateLaunchTemplateVersion
         | Operation::DeleteLaunchTemplateVersions
