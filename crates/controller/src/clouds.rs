@@ -310,7 +310,7 @@ impl Clouds {
         Arc::new(CloudRegion {
             key,
             lookups: Lookups::new(Arc::clone(&cloud)),
-            networks: NetworkLooks::new(Arc::clone(&cloud)),
+            networks: NetworkLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             cloud,
             observer,
             account: OnceCell::new(),

@@ -1,9 +1,10 @@
 //! One answer per question, the newest; one call at a time for each.
 
 use super::{Freshness, Known, Look};
-use crate::Result;
 use crate::error::CloudError;
 use crate::retry::{Jitter, RetryDelays};
+use crate::{Clock, Result};
+use foo_model::Timestamp;
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
@@ -17,9 +18,9 @@ const UNUSED: Duration = Duration::from_hours(1);
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::Shorter };
 
 /// The answers to all questions of one type.
-#[derive(Debug)]
 pub(super) struct Answers<Q, T> {
     slots: Mutex<HashMap<Q, Slot<T>>>,
+    clock: Arc<dyn Clock>,
 }
 
 #[derive(Debug)]
@@ -34,7 +35,7 @@ struct Slot<T> {
 /// The last failure, if no look has succeeded since.
 #[derive(Clone, Debug)]
 struct Failed {
-    began: Instant,
+    began: Timestamp,
     /// When the question may be asked again.
     until: Instant,
     /// How many there were in a row.
@@ -42,13 +43,12 @@ struct Failed {
     error: CloudError,
 }
 
-impl<Q, T> Default for Answers<Q, T> {
-    fn default() -> Self {
-        Self { slots: Mutex::default() }
-    }
-}
-
 impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
+    /// None yet; times are those of this clock.
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { slots: Mutex::default(), clock }
+    }
+
     /// An answer that is new enough, from whoever asked last or from AWS, or the last one and why there is no newer.
     pub(super) async fn get<F: Future<Output = Result<T>>>(
         &self,
@@ -56,7 +56,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         freshness: Freshness,
         ask: impl FnOnce() -> F,
     ) -> Known<T> {
-        let asked = Instant::now();
+        let asked = self.clock.now();
         let earliest = freshness.earliest(asked);
         let turn = match self.known(question, earliest, asked) {
             Ok(known) => return known,
@@ -66,7 +66,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         if let Ok(known) = self.known(question, earliest, asked) {
             return known;
         }
-        let began = Instant::now();
+        let began = self.clock.now();
         let answer = ask().await;
         self.note(question, began, answer)
     }
@@ -80,8 +80,8 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
     fn known(
         &self,
         question: &Q,
-        earliest: Option<Instant>,
-        asked: Instant,
+        earliest: Timestamp,
+        asked: Timestamp,
     ) -> Result<Known<T>, Arc<tokio::sync::Mutex<()>>> {
         let now = Instant::now();
         let mut slots = self.lock();
@@ -90,8 +90,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         }
         let slot = slots.entry(question.clone()).or_insert_with(|| Slot::unasked(now));
         slot.used = now;
-        let is_new = |look: &&Look<T>| earliest.is_none_or(|earliest| look.began >= earliest);
-        if let Some(look) = slot.look.as_ref().filter(is_new) {
+        if let Some(look) = slot.look.as_ref().filter(|look| look.began >= earliest) {
             return Ok(Known { look: Some(look.clone()), trouble: None });
         }
         match &slot.failed {
@@ -103,7 +102,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         }
     }
 
-    fn note(&self, question: &Q, began: Instant, answer: Result<T>) -> Known<T> {
+    fn note(&self, question: &Q, began: Timestamp, answer: Result<T>) -> Known<T> {
         let now = Instant::now();
         let mut slots = self.lock();
         let slot = slots.entry(question.clone()).or_insert_with(|| Slot::unasked(now));

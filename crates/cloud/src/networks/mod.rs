@@ -9,21 +9,21 @@
 //! * A look that fails keeps the last answer, and says that it failed; the next one waits, longer each time.
 //! * Nobody waits for ever: a call has a deadline, and so has the wait for somebody else's call.
 //!
-//! Ages are measured by the monotonic clock, from when a look began: it shows at least what was there then, as far as EC2's
-//! reads do. Nothing is decided here, and nothing is changed.
+//! Ages are counted from when a look began: it shows at least what was there then, as far as EC2's reads do. The clock has to
+//! be one that never goes back ([`crate::SystemClock`]). Nothing is decided here, and nothing is changed.
 
 mod answer;
 
 use crate::error::CloudError;
 use crate::operation::Operation;
-use crate::{Cloud, Result};
+use crate::{Clock, Cloud, Result};
 use answer::Answers;
+use foo_model::Timestamp;
 use foo_model::network::{Kind, Parts, Quotas, Scope};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// A call that takes longer is given up: longer than the SDK's own limits for one attempt.
 const LONGEST_CALL: Duration = Duration::from_secs(45);
@@ -34,17 +34,17 @@ const LONGEST_WAIT: Duration = Duration::from_secs(90);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// Its look began at this moment or later.
-    Since(Instant),
+    Since(Timestamp),
     /// Its look began no longer ago than this.
     Within(Duration),
 }
 
 impl Freshness {
-    /// The earliest moment at which a look may have begun; none if any will do.
-    fn earliest(self, now: Instant) -> Option<Instant> {
+    /// The earliest moment at which a look may have begun.
+    fn earliest(self, now: Timestamp) -> Timestamp {
         match self {
-            Self::Since(moment) => Some(moment),
-            Self::Within(age) => now.checked_sub(age),
+            Self::Since(moment) => moment,
+            Self::Within(age) => now.minus(age),
         }
     }
 }
@@ -53,7 +53,7 @@ impl Freshness {
 #[derive(Debug)]
 pub struct Look<T> {
     /// When it began.
-    pub began: Instant,
+    pub began: Timestamp,
     /// What it showed.
     pub shows: Arc<T>,
 }
@@ -95,8 +95,8 @@ pub struct NetworkLooks {
 
 impl NetworkLooks {
     /// Nothing was looked at yet.
-    pub fn new(cloud: Arc<dyn Cloud>) -> Self {
-        Self { cloud, parts: Answers::default(), quotas: Answers::default() }
+    pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
+        Self { cloud, parts: Answers::new(Arc::clone(&clock)), quotas: Answers::new(clock) }
     }
 
     /// The parts of a kind within a scope.
