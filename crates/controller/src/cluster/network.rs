@@ -70,7 +70,10 @@ async fn subnets(
     Ok(all)
 }
 
-fn one_vpc<'a>(network: &ExistingNetwork, subnets: impl Iterator<Item = &'a SubnetInfo>) -> Result<String, Blocked> {
+fn one_vpc<'a>(
+    network: &ExistingNetwork,
+    subnets: impl Iterator<Item = &'a SubnetInfo>,
+) -> Result<String, Blocked> {
     let mut vpc = network.vpc_id.clone();
     for subnet in subnets {
         match &vpc {
