@@ -214,7 +214,9 @@ async fn a_pool_repeats_what_its_foo_cluster_waits_for() {
     let world = World::empty();
     world.has(&objects::cluster());
     let mut infrastructure = objects::foo_cluster();
-    infrastructure.spec.network.subnets = vec![objects::by_id("subnet-nowhere")];
+    if let Some(existing) = &mut infrastructure.spec.network.existing {
+        existing.subnets = vec![objects::by_id("subnet-nowhere")];
+    }
     world.has(&infrastructure);
     world.settles().await;
     let pool = world.pool("p").of(1).await;
