@@ -43,7 +43,7 @@ pub struct Plan {
     /// What is true and what is waited for.
     pub report: Report,
     /// What the status must say *before* any of the actions is sent: ids, and what is about to be created. If the write fails,
-    /// nothing is sent.
+    /// nothing is sent, and the memory of before this plan is kept.
     pub record: Recorded,
     /// What to remember until the next pass, before the answers are noted in it.
     pub memory: Memory,

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What one network is to be.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of an object, and none depends on another"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Desired {
     /// The network's id: value of the tag `infrastructure.foo.com/network`. Written into the FooCluster's annotation before the

@@ -42,6 +42,7 @@ pub(crate) struct Failure {
 }
 
 /// What came of a call.
+#[expect(clippy::large_enum_variant, reason = "made once per call, and not kept")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// It was carried out. With what it created, as `Networks::change_network` answers.

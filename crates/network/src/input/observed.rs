@@ -13,9 +13,11 @@ pub struct Observed {
     pub now: Timestamp,
     /// The shared look: `Scope::TagKey` of the tag `infrastructure.foo.com/network`. It may have parts of other networks.
     pub tagged: Look,
-    /// What was looked at by id (`Scope::Ids`), as far as [`crate::report::LookRequest`] asked for it: the user's VPC, VPC attributes, parts
-    /// that the shared look does not show.
+    /// What was looked at by id (`Scope::Ids`), as far as [`crate::report::LookRequest`] asked for it: the user's VPC, parts that the
+    /// shared look does not show.
     pub by_id: ById,
+    /// Attributes of VPCs (`Kind::VpcAttributes` by ids), as far as asked for.
+    pub attributes: BTreeMap<VpcId, DnsAttributes>,
     /// What was looked at by VPC (`Scope::Vpc`), as far as [`crate::report::LookRequest`] asked for it.
     pub in_vpc: BTreeMap<VpcId, Look>,
     /// The region's zones (`Kind::Zone`). `None`: not looked at yet.
@@ -41,4 +43,15 @@ pub struct ById {
     pub begun: BTreeMap<Kind, BTreeMap<String, Timestamp>>,
     /// What was found.
     pub parts: Parts,
+}
+
+/// The attributes of a VPC that are not part of its description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DnsAttributes {
+    /// When the newest look at them began.
+    pub begun: Timestamp,
+    /// `enableDnsSupport`.
+    pub support: bool,
+    /// `enableDnsHostnames`.
+    pub hostnames: bool,
 }
