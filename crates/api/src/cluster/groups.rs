@@ -56,7 +56,7 @@ fn known(rule: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new("!(self.name in ['node', 'controlPlane'])").message("node and controlPlane exist already: add rules to them"),
+    validation = Rule::new("!(self.name in ['node', 'endpoint'])").message("the groups node and endpoint exist already"),
     validation = Rule::new("!self.name.startsWith('sg-')").message("names must not look like the id of a security group")
 )]
 pub struct NamedGroup {

@@ -27,6 +27,8 @@ use std::collections::BTreeMap;
         .message("egress NAT needs public subnets for the NAT gateways: add Public to subnets.types, or set egress to None"),
     validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.list) || self.subnets.list.exists(s, s.type == 'Public')")
         .message("egress NAT needs a public subnet for the NAT gateways: add one to subnets.list, or set egress to None"),
+    validation = Rule::new("self.egress != 'None' || !self.ipv6")
+        .message("with egress None, ipv6 must be false: instances would reach the internet through the egress-only internet gateway"),
     validation = Rule::new("!has(self.zones) || !has(self.subnets) || !has(self.subnets.list)")
         .message("zones cannot be set with subnets.list, whose entries name their zones")
 )]
