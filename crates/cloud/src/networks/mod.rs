@@ -20,7 +20,6 @@ use crate::{Clock, Cloud, Result};
 use answer::Answers;
 use foo_model::Timestamp;
 use foo_model::network::{Kind, Parts, Quotas, Scope};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,7 +127,7 @@ impl fmt::Debug for NetworkLooks {
 
 /// The same scope for all who ask the same: zones are the region's, whatever the scope.
 fn canonical(kind: Kind, scope: &Scope) -> Scope {
-    if kind == Kind::Zone { Scope::Ids(BTreeSet::new()) } else { scope.clone() }
+    if kind == Kind::Zone { Scope::TagKey(String::new()) } else { scope.clone() }
 }
 
 async fn in_time<T>(operation: Operation, call: impl Future<Output = Result<T>>) -> Result<T> {
