@@ -1,11 +1,12 @@
 use super::*;
 use foo_api::cluster::ManagedNetwork;
 use foo_model::names::{TAG_NETWORK, TAG_ROLE};
-use foo_model::network::{CidrAssociation, CidrState, Subnet, Tags};
-use foo_model::{AssociationId, SubnetId};
+use foo_model::network::{CidrAssociation, CidrState, Parts, Subnet, Tags, Vpc, ZoneInfo};
+use foo_model::{AssociationId, Reason, SubnetId, Zone};
 use foo_network::Role;
 use foo_network::desired::{DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule, Tier};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 const ID: &str = "uid-1";
 const REGION: &str = "eu-central-1";
@@ -206,6 +207,24 @@ fn what_the_status_says_of_subnets_counts_until_they_are_seen() {
 }
 
 #[test]
+fn zones_that_were_chosen_before_a_crash_are_chosen_still() {
+    let resource = api::NetworkResource {
+        role: "subnet/private/eu-central-1b".to_owned(),
+        id: None,
+        state: "Missing".to_owned(),
+        message: None,
+        since: None,
+        seen: false,
+        attempts: 0,
+        reached: None,
+    };
+    let status = api::NetworkStatus { resources: vec![resource], ..api::NetworkStatus::default() };
+    let region = Region { status: Some(status), ..Region::with("abc") };
+    let one = json!({"zones": {"count": 1}, "subnets": {"types": ["Private"]}});
+    assert_eq!(region.subnets(one), ["private/eu-central-1b 10.0.0.0/19"]);
+}
+
+#[test]
 fn of_two_subnets_of_one_role_the_one_in_the_status_counts_and_the_others_range_is_not_used() {
     let recorded = api::SubnetStatus {
         id: "subnet-2".to_owned(),
@@ -242,8 +261,7 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
     region.zones.insert(down, info);
     let of = |spec| {
         let desired = region.desired(spec).unwrap();
-        let zones: std::collections::BTreeSet<Zone> =
-            desired.subnets.iter().map(|it| it.zone.clone()).collect();
+        let zones: BTreeSet<Zone> = desired.subnets.iter().map(|it| it.zone.clone()).collect();
         zones.into_iter().map(|zone| zone.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(of(json!({})), ["us-east-1b", "us-east-1c", "us-east-1d"]);
