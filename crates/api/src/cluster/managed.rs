@@ -98,7 +98,7 @@ pub struct ManagedNetwork {
     )]
     #[schemars(extend("maxProperties" = 30, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,
-    /// What the provider does when somebody else changes a route, a rule, a tag or an association of what it created.
+    /// What the provider does when another user or controller changes a route, a rule, a tag or an association of what it created.
     /// Default: `Enforce`.
     #[serde(default)]
     pub drift_policy: DriftPolicy,
@@ -269,7 +269,7 @@ pub enum Egress {
     None,
 }
 
-/// What the provider does when somebody else changes what it created.
+/// What the provider does when another user or controller changes what it created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum DriftPolicy {
     /// Changes it back.

@@ -133,7 +133,7 @@ pub struct NetworkResource {
     #[schemars(range(min = 0))]
     pub attempts: i32,
     /// Hash of the content (routes, rules, …) that it was last given: content that differs from it was changed by
-    /// somebody else.
+    /// another user or controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub reached: Option<String>,

@@ -5,53 +5,20 @@
 
 mod endpoints;
 mod groups;
+mod known;
+mod ranges;
 mod subnets;
 #[cfg(test)]
 mod tests;
 mod zones;
 
+pub(super) use known::Known;
+
 use foo_api::cluster as api;
-use foo_model::network::{Parts, Vpc, ZoneInfo};
-use foo_model::{Reason, VpcId, Zone};
-use foo_network::addresses::{self, Unfit};
+use foo_model::VpcId;
 use foo_network::desired::{DeletionPolicy, Desired, DesiredVpc, DriftPolicy, Leftovers, NatMode};
 use foo_planner::desired::Blocked;
 use ipnet::Ipv4Net;
-use std::collections::BTreeMap;
-
-/// The range of a VPC if the spec names none.
-const USUAL_RANGE: &str = "10.0.0.0/16";
-
-/// What is known of a network besides its spec.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
-    /// Its id.
-    pub(super) id: &'a str,
-    /// Whether the FooCluster had the id before this process saw it.
-    pub(super) begun_before: bool,
-    /// Namespace and name of the Cluster.
-    pub(super) cluster: (&'a str, &'a str),
-    /// AWS region.
-    pub(super) region: &'a str,
-    /// Id of this management cluster.
-    pub(super) installation: &'a str,
-    /// Id of the management cluster that gave the network up to this one.
-    pub(super) adopt_from: Option<&'a str>,
-    /// The account that the credentials belong to, if known.
-    pub(super) account: Option<&'a str>,
-    /// Zones of the region; empty if nobody looked yet.
-    pub(super) zones: &'a BTreeMap<Zone, ZoneInfo>,
-    /// What the shared look showed; parts of other networks may be among them.
-    pub(super) seen: &'a Parts,
-    /// What the status says of the subnets that there are.
-    pub(super) status: Option<&'a api::NetworkStatus>,
-    /// The user's VPC, if there is one and it was looked at.
-    pub(super) vpc: Option<&'a Vpc>,
-    /// Whether the FooCluster is being deleted and nothing else of the cluster stands in the way.
-    pub(super) being_deleted: bool,
-    /// Whether nothing is to be created, changed or deleted.
-    pub(super) paused: bool,
-}
 
 /// What the network is to be.
 ///
@@ -75,9 +42,9 @@ struct DesiredParts {
 }
 
 fn parts(spec: &api::ManagedNetwork, known: &Known<'_>) -> Result<DesiredParts, Blocked> {
-    let ranges = ranges(spec)?;
+    let ranges = ranges::ranges(spec)?;
     if let Some(vpc) = known.vpc {
-        is_in(vpc, &ranges)?;
+        ranges::are_in(vpc, &ranges)?;
     }
     let existing = subnets::existing(known);
     let subnets = subnets::desired(spec, known, &ranges, &existing)?;
@@ -142,51 +109,4 @@ fn nat(spec: &api::ManagedNetwork) -> NatMode {
         (api::Egress::Nat, Some(api::NatMode::PerZone) | None) => NatMode::PerZone,
         (api::Egress::Nat, Some(api::NatMode::Single)) => NatMode::Single,
     }
-}
-
-/// The ranges of the spec, the first one first.
-fn ranges(spec: &api::ManagedNetwork) -> Result<Vec<Ipv4Net>, Blocked> {
-    let first = spec.cidr.as_deref().unwrap_or(USUAL_RANGE);
-    let ranges: Vec<Ipv4Net> = std::iter::once(first)
-        .chain(spec.secondary_cidrs.iter().map(String::as_str))
-        .map(range)
-        .collect::<Result<_, _>>()?;
-    match &spec.vpc_id {
-        // What AWS lets into one VPC was asked when the user created it.
-        Some(_) => addresses::check_listed(
-            &ranges,
-            &ranges.iter().map(|range| (range.to_string(), *range)).collect::<Vec<_>>(),
-        ),
-        None => addresses::check_ranges(&ranges),
-    }
-    .map_err(unfit)?;
-    Ok(ranges)
-}
-
-fn range(text: &str) -> Result<Ipv4Net, Blocked> {
-    text.parse().map_err(|_| Blocked::new(Reason::RangeUnfit, format!("{text} is not an IPv4 range")))
-}
-
-/// Whether the part of the user's VPC that the spec names is one of it.
-fn is_in(vpc: &Vpc, ranges: &[Ipv4Net]) -> Result<(), Blocked> {
-    let Some(outside) = ranges.iter().find(|range| !vpc.cidrs.iter().any(|it| it.range.contains(*range)))
-    else {
-        return Ok(());
-    };
-    let has: Vec<String> = vpc.cidrs.iter().map(|it| it.range.to_string()).collect();
-    let message = format!("{outside} is not in VPC {}, which has {}", vpc.id, has.join(", "));
-    Err(Blocked::new(Reason::RangeUnfit, message))
-}
-
-fn unfit(unfit: Unfit) -> Blocked {
-    let reason = match unfit {
-        Unfit::NoRoom { .. } | Unfit::NoIpv6(_) => Reason::RangeTooSmall,
-        Unfit::Size(_)
-        | Unfit::NotItsBeginning(_)
-        | Unfit::Public(_)
-        | Unfit::Overlap(_, _)
-        | Unfit::NotTogether(_, _)
-        | Unfit::Outside(_, _) => Reason::RangeUnfit,
-    };
-    Blocked::new(reason, unfit.to_string())
 }

@@ -1,6 +1,8 @@
 //! The subnets of a network: computed from sizes, or as they are listed.
 
-use super::{Known, range, unfit, zones};
+use super::known::Known;
+use super::ranges::{range, unfit};
+use super::zones;
 use foo_api::cluster as api;
 use foo_model::Zone;
 use foo_model::names::{TAG_NETWORK, TAG_ROLE};
@@ -124,7 +126,8 @@ fn computed(
     ranges: &[Ipv4Net],
     existing: &Existing,
 ) -> Result<Vec<DesiredSubnet>, Blocked> {
-    let with_subnets: BTreeSet<Zone> = existing.subnets.values().map(|subnet| subnet.zone.clone()).collect();
+    let there = existing.subnets.values().map(|subnet| subnet.zone.clone());
+    let with_subnets: BTreeSet<Zone> = there.chain(begun(known.status)).collect();
     let zones = zones::chosen(spec.zones.as_ref(), known, &with_subnets)?;
     let carving = Carving {
         ranges: ranges.to_vec(),
@@ -135,6 +138,26 @@ fn computed(
     };
     let carved = addresses::carve(&carving).map_err(unfit)?;
     Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
+}
+
+/// Zones of which the status says that they get subnets: what was chosen once is not chosen anew if the region changes between
+/// two creations.
+fn begun(status: Option<&api::NetworkStatus>) -> impl Iterator<Item = Zone> {
+    let resources = status.into_iter().flat_map(|status| &status.resources).map(|it| it.role.as_str());
+    let intents = status.into_iter().flat_map(|status| &status.intents).map(|it| it.role.as_str());
+    resources.chain(intents).filter_map(|role| match Role::parse(role)? {
+        Role::Subnet(key) => key.split_once('/').map(|(_, zone)| Zone::new(zone)),
+        Role::Vpc
+        | Role::VpcIpv6
+        | Role::InternetGateway
+        | Role::EgressOnlyGateway
+        | Role::Address(_)
+        | Role::Nat(_)
+        | Role::PublicRoutes
+        | Role::PrivateRoutes(_)
+        | Role::SecurityGroup(_)
+        | Role::Endpoint(_) => None,
+    })
 }
 
 /// The tiers that there are, with the prefix lengths of their subnets.

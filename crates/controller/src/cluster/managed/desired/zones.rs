@@ -1,6 +1,6 @@
 //! In which zones a network has subnets.
 
-use super::Known;
+use super::known::Known;
 use foo_api::cluster as api;
 use foo_model::network::ZoneInfo;
 use foo_model::{Reason, Zone};

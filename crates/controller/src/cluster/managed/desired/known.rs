@@ -1,0 +1,37 @@
+//! What is known of a network besides its spec.
+
+use foo_api::cluster as api;
+use foo_model::Zone;
+use foo_model::network::{Parts, Vpc, ZoneInfo};
+use std::collections::BTreeMap;
+
+/// What is known of a network besides its spec.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cluster::managed) struct Known<'a> {
+    /// Its id.
+    pub(in crate::cluster::managed) id: &'a str,
+    /// Whether the FooCluster had the id before this process saw it.
+    pub(in crate::cluster::managed) begun_before: bool,
+    /// Namespace and name of the Cluster.
+    pub(in crate::cluster::managed) cluster: (&'a str, &'a str),
+    /// AWS region.
+    pub(in crate::cluster::managed) region: &'a str,
+    /// Id of this management cluster.
+    pub(in crate::cluster::managed) installation: &'a str,
+    /// Id of the management cluster that gave the network up to this one.
+    pub(in crate::cluster::managed) adopt_from: Option<&'a str>,
+    /// The account that the credentials belong to, if known.
+    pub(in crate::cluster::managed) account: Option<&'a str>,
+    /// Zones of the region; empty if nobody looked yet.
+    pub(in crate::cluster::managed) zones: &'a BTreeMap<Zone, ZoneInfo>,
+    /// What the shared look showed; parts of other networks may be among them.
+    pub(in crate::cluster::managed) seen: &'a Parts,
+    /// What the status says of the subnets that there are.
+    pub(in crate::cluster::managed) status: Option<&'a api::NetworkStatus>,
+    /// The user's VPC, if there is one and it was looked at.
+    pub(in crate::cluster::managed) vpc: Option<&'a Vpc>,
+    /// Whether the FooCluster is being deleted and nothing else of the cluster stands in the way.
+    pub(in crate::cluster::managed) being_deleted: bool,
+    /// Whether nothing is to be created, changed or deleted.
+    pub(in crate::cluster::managed) paused: bool,
+}

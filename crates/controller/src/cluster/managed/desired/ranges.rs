@@ -1,0 +1,58 @@
+//! The ranges of a network's VPC.
+
+use foo_api::cluster as api;
+use foo_model::Reason;
+use foo_model::network::Vpc;
+use foo_network::addresses::{self, Unfit};
+use foo_planner::desired::Blocked;
+use ipnet::Ipv4Net;
+
+/// The range of a VPC if the spec names none.
+const USUAL_RANGE: &str = "10.0.0.0/16";
+
+/// The ranges of the spec, the first one first.
+pub(super) fn ranges(spec: &api::ManagedNetwork) -> Result<Vec<Ipv4Net>, Blocked> {
+    let first = spec.cidr.as_deref().unwrap_or(USUAL_RANGE);
+    let ranges: Vec<Ipv4Net> = std::iter::once(first)
+        .chain(spec.secondary_cidrs.iter().map(String::as_str))
+        .map(range)
+        .collect::<Result<_, _>>()?;
+    match &spec.vpc_id {
+        // What AWS lets into one VPC was asked when the user created it.
+        Some(_) => addresses::check_listed(
+            &ranges,
+            &ranges.iter().map(|range| (range.to_string(), *range)).collect::<Vec<_>>(),
+        ),
+        None => addresses::check_ranges(&ranges),
+    }
+    .map_err(unfit)?;
+    Ok(ranges)
+}
+
+pub(super) fn range(text: &str) -> Result<Ipv4Net, Blocked> {
+    text.parse().map_err(|_| Blocked::new(Reason::RangeUnfit, format!("{text} is not an IPv4 range")))
+}
+
+/// Whether the part of the user's VPC that the spec names is one of it.
+pub(super) fn are_in(vpc: &Vpc, ranges: &[Ipv4Net]) -> Result<(), Blocked> {
+    let Some(outside) = ranges.iter().find(|range| !vpc.cidrs.iter().any(|it| it.range.contains(*range)))
+    else {
+        return Ok(());
+    };
+    let has: Vec<String> = vpc.cidrs.iter().map(|it| it.range.to_string()).collect();
+    let message = format!("{outside} is not in VPC {}, which has {}", vpc.id, has.join(", "));
+    Err(Blocked::new(Reason::RangeUnfit, message))
+}
+
+pub(super) fn unfit(unfit: Unfit) -> Blocked {
+    let reason = match unfit {
+        Unfit::NoRoom { .. } | Unfit::NoIpv6(_) => Reason::RangeTooSmall,
+        Unfit::Size(_)
+        | Unfit::NotItsBeginning(_)
+        | Unfit::Public(_)
+        | Unfit::Overlap(_, _)
+        | Unfit::NotTogether(_, _)
+        | Unfit::Outside(_, _) => Reason::RangeUnfit,
+    };
+    Blocked::new(reason, unfit.to_string())
+}
