@@ -555,10 +555,6 @@ reasons! {
     "the ranges of a managed network have no room for the subnets of all zones"
     "add a range to `spec.network.managed.secondaryCIDRs`; or, if it is new, delete the FooCluster and create it with a larger `cidr` or smaller `subnets.sizes`: nothing was created"
 
-    ZoneNotFound NeedsUser [NetworkReady False]
-    "the region has no Availability Zone of that name; the message lists those that it has"
-    "`spec.network.managed.zones.names` or `subnets.list`"
-
     ZonesTooFew NeedsUser [NetworkReady False]
     "the region has fewer Availability Zones that can be used than are requested"
     "`spec.network.managed.zones`"
@@ -605,8 +601,8 @@ reasons! {
     "after a move, or when the other management cluster is gone for good: the annotation `infrastructure.foo.com/adopt-from` with its id. In a copy of a management cluster: nothing"
 
     ZoneNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
-    "the region has no zone of this name"
-    "`spec.network.managed.zones`"
+    "the region has no Availability Zone of this name"
+    "`spec.network.managed.zones` or `subnets.list`"
 
     VpcNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
     "there is no VPC of this id in the account and region"
