@@ -9,6 +9,8 @@ mod columns;
 mod documents;
 #[path = "admission/namespaced.rs"]
 mod namespaced;
+#[path = "admission/networks.rs"]
+mod networks;
 #[path = "admission/policies.rs"]
 mod policies;
 #[path = "admission/rules.rs"]

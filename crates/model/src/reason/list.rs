@@ -601,8 +601,8 @@ reasons! {
     "after a move, or when the other management cluster is gone for good: the annotation `infrastructure.foo.com/adopt-from` with its id. In a copy of a management cluster: nothing"
 
     ZoneNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
-    "the region has no zone of this name"
-    "`spec.network.managed.zones`"
+    "the region has no Availability Zone of this name"
+    "`spec.network.managed.zones` or `subnets.list`"
 
     VpcNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
     "there is no VPC of this id in the account and region"

@@ -25,11 +25,20 @@ pub(super) struct Entry {
 
 pub(super) const METADATA: (&str, &[&str]) = ("metadata.yaml", &["metadata.yaml"]);
 
+/// Cluster, control plane and MachinePool of a template.
+const CLUSTER: &str = "templates/cluster.yaml";
+/// FooCluster of a template, with a network that exists.
+const NETWORK: &str = "templates/network-existing.yaml";
+
 /// clusterctl finds flavours and ClusterClasses by the names of these files.
 pub(super) const TEMPLATES: &[(&str, &[&str])] = &[
-    ("cluster-template.yaml", &["templates/cluster.yaml", "templates/pool.yaml"]),
-    ("cluster-template-spot.yaml", &["templates/cluster.yaml", "templates/pool-spot.yaml"]),
-    ("cluster-template-mixed.yaml", &["templates/cluster.yaml", "templates/pool-mixed.yaml"]),
+    ("cluster-template.yaml", &[CLUSTER, NETWORK, "templates/pool.yaml"]),
+    ("cluster-template-spot.yaml", &[CLUSTER, NETWORK, "templates/pool-spot.yaml"]),
+    ("cluster-template-mixed.yaml", &[CLUSTER, NETWORK, "templates/pool-mixed.yaml"]),
+    (
+        "cluster-template-managed-network.yaml",
+        &[CLUSTER, "templates/network-managed.yaml", "templates/pool.yaml"],
+    ),
     ("cluster-template-topology.yaml", &["templates/topology.yaml"]),
     ("clusterclass-foo.yaml", &["clusterclass-foo.yaml"]),
 ];

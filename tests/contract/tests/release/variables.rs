@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const FLAVOURS: [&str; 4] = ["default", "spot", "mixed", "topology"];
+const FLAVOURS: [&str; 5] = ["default", "spot", "mixed", "managed-network", "topology"];
 
 /// Rows of the table below a heading that begins with `Variable`, as cells without backticks.
 fn table(heading: &str) -> Result<Vec<Vec<String>>> {

@@ -2,18 +2,38 @@
 
 use crate::server::on_server;
 use anyhow::{Context as _, ensure};
-use std::path::Path;
+
+/// The objects of a page, as it shows them.
+fn shown(page: &str) -> anyhow::Result<Vec<String>> {
+    let page = super::server::root().join(page);
+    let text = std::fs::read_to_string(&page).context("reading the page")?;
+    let blocks = text.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    Ok(blocks.map(|(block, _)| block.to_owned()).collect())
+}
+
+#[test]
+fn the_page_and_the_samples_of_networks_are_accepted() {
+    on_server(async |server| {
+        let mut objects = shown("docs/concepts/networks.md")?;
+        ensure!(objects.len() == 3, "{} objects; it had three", objects.len());
+        for entry in std::fs::read_dir(super::server::root().join("deploy/samples"))? {
+            let path = entry?.path();
+            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("network_")) {
+                objects.push(std::fs::read_to_string(path)?);
+            }
+        }
+        ensure!(objects.len() == 7, "{} objects with the samples; there were seven", objects.len());
+        let create = ["create", "-f", "-", "--dry-run=server", "--output=name"];
+        let created = server.kubectl_with(&create, &objects.join("---\n")).await?;
+        ensure!(created.lines().count() == objects.len(), "{created}");
+        Ok(())
+    });
+}
 
 #[test]
 fn what_the_page_on_identities_shows_is_accepted() {
     on_server(async |server| {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations/identities.md");
-        let text = std::fs::read_to_string(&page).context("reading the page")?;
-        let blocks: Vec<&str> = text
-            .split("```yaml\n")
-            .skip(1)
-            .filter_map(|rest| rest.split_once("```").map(|(block, _)| block))
-            .collect();
+        let blocks = shown("docs/operations/identities.md")?;
         ensure!(blocks.len() == 5, "{} objects; it had five", blocks.len());
         let create = ["create", "namespace", "foo-system", "--dry-run=client", "--output=yaml"];
         server.apply(&server.kubectl(&create).await?).await?;

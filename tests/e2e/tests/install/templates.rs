@@ -71,16 +71,16 @@ async fn dry_run(rig: &Rig, yaml: &str) -> Result<Vec<String>> {
 #[test]
 fn what_each_flavour_makes_is_accepted() {
     on_rig(async |rig| {
-        for flavour in ["", "spot", "mixed"] {
+        for flavour in ["", "spot", "mixed", "managed-network"] {
             let yaml = generate(rig, flavour, "default").await?;
             let names = dry_run(rig, &yaml).await.with_context(|| format!("flavour {flavour:?}:\n{yaml}"))?;
             assert_eq!(
                 names,
                 [
                     "cluster.cluster.x-k8s.io/c1",
-                    "foocluster.infrastructure.foo.com/c1",
                     "foocontrolplane.controlplane.foo.com/c1",
                     "machinepool.cluster.x-k8s.io/c1-workers",
+                    "foocluster.infrastructure.foo.com/c1",
                     "foomachinepool.infrastructure.foo.com/c1-workers",
                 ]
             );
@@ -164,6 +164,41 @@ fn the_class_makes_pools_of_both_classes_from_its_variables() {
                 assert!(!text.contains(placeholder), "{placeholder}: {object:#}");
             }
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_class_makes_a_managed_network_if_a_variable_says_so() {
+    on_rig(async |rig| {
+        let namespace = "managed";
+        rig.api().kubectl(["create", "namespace", namespace]).await?;
+        let yaml = generate(rig, "topology", namespace).await?;
+        let mut objects: Vec<Value> = serde_saphyr::from_multiple(&yaml)?;
+        let cluster = objects.iter_mut().find(|object| object["kind"] == "Cluster").context("no Cluster")?;
+        let variables = cluster["spec"]["topology"]["variables"].as_array_mut().context("no variables")?;
+        variables.retain(|variable| variable["name"] != "subnets" && variable["name"] != "securityGroups");
+        variables.push(json!({"name": "networkMode", "value": "Managed"}));
+        variables.push(json!({"name": "managedNetwork", "value": {"nat": "Single", "zones": {"count": 2}}}));
+        let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
+        rig.api().apply(&objects.join("\n---\n")).await?;
+        let cluster = wait_until("the FooCluster", SOON, async || {
+            let found = list(rig.api().client(), Kind::FooCluster, namespace, "").await?;
+            match found.into_iter().next() {
+                Some(cluster) => Ok(Probe::Done(cluster)),
+                None => {
+                    let cluster = list(rig.api().client(), Kind::Cluster, namespace, "").await?;
+                    Ok(Probe::NotYet(format!("none; {cluster:?}")))
+                }
+            }
+        })
+        .await?;
+        let network = &cluster["spec"]["network"];
+        assert_eq!(network["existing"], Value::Null, "{cluster:#}");
+        assert_eq!(
+            (&network["managed"]["nat"], &network["managed"]["zones"], &network["managed"]["egress"]),
+            (&json!("Single"), &json!({"count": 2}), &json!("NAT"))
+        );
         Ok(())
     });
 }

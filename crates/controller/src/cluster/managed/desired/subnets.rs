@@ -12,6 +12,7 @@ use foo_network::addresses::{self, Carving, index_of, key, usual_size};
 use foo_network::desired::{DesiredSubnet, Tier};
 use foo_planner::desired::Blocked;
 use ipnet::{Ipv4Net, Ipv6Net};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What there is of the network's subnets.
@@ -21,6 +22,17 @@ pub(super) struct Existing {
     pub(super) subnets: BTreeMap<String, ExistingSubnet>,
     /// Ranges of ours that are in the way all the same: a second one of a role, until it is deleted.
     others: Vec<Ipv4Net>,
+}
+
+impl Existing {
+    /// Adds one, unless there is one of its key: then only its range counts.
+    fn add(&mut self, key: String, subnet: ExistingSubnet) {
+        match self.subnets.entry(key) {
+            Entry::Vacant(free) => drop(free.insert(subnet)),
+            Entry::Occupied(known) if known.get().cidr != subnet.cidr => self.others.push(subnet.cidr),
+            Entry::Occupied(_) => {}
+        }
+    }
 }
 
 /// One subnet that exists.
@@ -47,15 +59,11 @@ pub(super) fn existing(known: &Known<'_>) -> Existing {
         let Some(Role::Subnet(key)) = subnet.tags.get(TAG_ROLE).and_then(|role| Role::parse(role)) else {
             continue;
         };
-        if existing.subnets.contains_key(&key) {
-            existing.others.push(subnet.cidr);
-        } else {
-            existing.subnets.insert(key, seen(subnet));
-        }
+        existing.add(key, seen(subnet));
     }
     for subnet in recorded {
         let Some((key, subnet)) = subnet.name.clone().zip(from_status(subnet)) else { continue };
-        existing.subnets.entry(key).or_insert(subnet);
+        existing.add(key, subnet);
     }
     existing
 }
