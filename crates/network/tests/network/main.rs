@@ -12,4 +12,5 @@
 mod aws;
 mod create;
 mod faults;
+mod life;
 mod world;

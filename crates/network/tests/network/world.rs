@@ -40,7 +40,10 @@ pub struct World {
     /// Plans with actions.
     pub rounds: u32,
     pub report: Option<Report>,
-    pub log: Vec<String>,
+    /// What was sent, and AWS's refusals.
+    log: Vec<(Timestamp, Action, Option<Fault>, Option<foo_network::Refusal>)>,
+    /// Whether each plan is made twice and compared.
+    pub thorough: bool,
 }
 
 pub fn zone(letter: char) -> Zone {
@@ -146,6 +149,7 @@ impl World {
             rounds: 0,
             report: None,
             log: Vec::new(),
+            thorough: true,
         }
     }
 
@@ -167,8 +171,10 @@ impl World {
         let plan = plan(&self.desired, &self.observed, &self.status, &self.memory);
         let found = violations(&self.desired, &self.observed, &self.status, &self.memory, &plan);
         assert!(found.is_empty(), "{found:#?}\n{}", self.story());
-        let again = foo_network::plan(&self.desired, &self.observed, &self.status, &self.memory);
-        assert_eq!(plan, again, "the same values give the same plan");
+        if self.thorough {
+            let again = foo_network::plan(&self.desired, &self.observed, &self.status, &self.memory);
+            assert_eq!(plan, again, "the same values give the same plan");
+        }
         let changed = plan.report.settled && !plan.actions.is_empty();
         assert!(!changed, "settled means no actions");
         self.status = plan.record;
@@ -188,13 +194,7 @@ impl World {
 
     fn act(&mut self, action: &Action) -> bool {
         let fault = self.faults.remove(&self.sent);
-        self.log.push(format!(
-            "{} #{} {} {:?} {fault:?}",
-            self.now().0,
-            self.sent,
-            action.role,
-            action.change
-        ));
+        self.log.push((self.now(), action.clone(), fault, None));
         self.sent += 1;
         self.aws.advance(self.now().plus(Duration::from_millis(100)));
         self.memory.sent(action, self.now());
@@ -210,7 +210,7 @@ impl World {
                 match self.aws.call(&action.change) {
                     Ok(parts) => Answer::Done(parts),
                     Err(refusal) => {
-                        self.log.push(format!("    {refusal:?}"));
+                        self.log.push((self.now(), action.clone(), None, Some(refusal.clone())));
                         Answer::Refused(refusal)
                     }
                 }
@@ -351,6 +351,16 @@ impl World {
     }
 
     pub fn story(&self) -> String {
-        self.log.join("\n")
+        let line = |(at, action, fault, refusal): &(
+            Timestamp,
+            Action,
+            Option<Fault>,
+            Option<foo_network::Refusal>,
+        )| {
+            let fault = fault.map(|it| format!("{it:?}")).unwrap_or_default();
+            let refusal = refusal.as_ref().map(|it| format!("refused {:?}", it.code)).unwrap_or_default();
+            format!("{} {} {:?} {fault} {refusal}", at.0, action.role, action.change)
+        };
+        self.log.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
