@@ -13,4 +13,5 @@ mod aws;
 mod create;
 mod faults;
 mod life;
+mod properties;
 mod world;

@@ -272,7 +272,7 @@ impl World {
             Scope::Ids(ids) => {
                 let ById { begun, parts } = &mut self.observed.by_id;
                 let begun = begun.entry(kind).or_default();
-                ids.iter().for_each(|id| drop(begun.insert(id.clone(), now)));
+                begun.extend(ids.iter().map(|id| (id.clone(), now)));
                 parts
             }
             Scope::Tag(..) => panic!("not asked for"),

@@ -251,7 +251,7 @@ impl Aws {
         assert!(!taken, "a NAT gateway with an address that is in use");
         let interface = self.interface(subnet, &format!("Interface for NAT Gateway {id}"));
         let it = self.parts.interfaces.get_mut(&interface).unwrap();
-        it.interface_type = "nat_gateway".to_owned();
+        "nat_gateway".clone_into(&mut it.interface_type);
         it.requester_managed = true;
         it.public_ip = Some("198.51.100.1".to_owned());
         self.parts.addresses.get_mut(allocation).unwrap().interface = Some(interface);

@@ -69,7 +69,7 @@ impl Aws {
             let interface = self.interface(&subnet, &text);
             let it = self.parts.interfaces.get_mut(&interface).unwrap();
             it.requester_managed = true;
-            it.interface_type = "vpc_endpoint".to_owned();
+            "vpc_endpoint".clone_into(&mut it.interface_type);
             it.groups.clone_from(&groups);
         }
     }
@@ -90,7 +90,7 @@ impl Aws {
             match change {
                 Change::CreateTags { ids, tags } if ids.contains(&id) => has.extend(tags.clone()),
                 Change::DeleteTags { ids, keys } if ids.contains(&id) => {
-                    has.retain(|key, _| !keys.contains(key))
+                    has.retain(|key, _| !keys.contains(key));
                 }
                 _ => {}
             }

@@ -7,7 +7,7 @@ mod time;
 use foo_model::network::*;
 use foo_model::*;
 use foo_network::Refusal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub type Answered = Result<Parts, Refusal>;
@@ -77,9 +77,10 @@ impl Aws {
 
     fn with_token(&mut self, token: &str, change: &Change, kind: &str) -> Result<(String, bool), Refusal> {
         if let Some((earlier, id)) = self.tokens.get(token) {
-            return match earlier == change {
-                true => Ok((id.clone(), false)),
-                false => Err(refusal(Reason::RequestInvalid, "IdempotentParameterMismatch")),
+            return if earlier == change {
+                Ok((id.clone(), false))
+            } else {
+                Err(refusal(Reason::RequestInvalid, "IdempotentParameterMismatch"))
             };
         }
         let id = self.id(kind);
@@ -141,7 +142,7 @@ impl Aws {
             id: id.clone(),
             vpc,
             subnet: subnet.clone(),
-            groups: Default::default(),
+            groups: BTreeSet::new(),
             description: description.to_owned(),
             interface_type: "interface".to_owned(),
             requester_managed: false,
@@ -158,7 +159,10 @@ impl Aws {
 
 macro_rules! of {
     ($($name:ident $part:ident |$it:ident| $vpc:expr;)*) => {
-        $(fn $name($it: &$part) -> Option<&VpcId> { $vpc })*
+        $(
+            #[allow(clippy::unnecessary_wraps, clippy::allow_attributes, reason = "some kinds are in no VPC")]
+            fn $name($it: &$part) -> Option<&VpcId> { $vpc }
+        )*
     };
 }
 of! {

@@ -6,7 +6,7 @@ use foo_model::network::*;
 use std::time::Duration;
 
 const NAT_CREATES: Duration = Duration::from_secs(90);
-const NAT_DELETES: Duration = Duration::from_secs(60);
+const NAT_DELETES: Duration = Duration::from_mins(1);
 const ENDPOINT: Duration = Duration::from_secs(20);
 
 impl Aws {
@@ -47,7 +47,7 @@ impl Aws {
             self.parts.internet_gateways.values().any(|it| it.vpc.as_ref() == Some(vpc))
         };
         let fails = if self.nats_that_fail > 0 { Some("InternalError") } else { None };
-        let fails = fails.or((!attached).then_some("Gateway.NotAttached"));
+        let fails = fails.or_else(|| (!attached).then_some("Gateway.NotAttached"));
         let nat = self.parts.nat_gateways.get_mut(id).unwrap();
         match fails {
             Some(code) => {
