@@ -16,6 +16,7 @@ mod launches;
 mod membership;
 mod mishaps;
 mod mixed;
+mod network;
 mod properties;
 mod refreshes;
 mod replacing;

@@ -3,6 +3,7 @@
 use super::given::local_routes;
 use super::part::Part;
 use super::pins;
+use super::quotas::is_reached;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::network::{Endpoint, EndpointKind, Parts, RouteTable, Subnet, TableAssociation, Tags, Vpc};
@@ -23,7 +24,7 @@ impl Region {
     pub(super) fn create_route_table(&mut self, vpc: &VpcId, tags: &Tags) -> AwsResult<Parts> {
         let routes = local_routes(self.part::<Vpc>(vpc)?);
         let quota = self.settings.network_quotas.route_tables;
-        if self.network.of_vpc::<RouteTable>(vpc).count() >= quota as usize {
+        if is_reached(self.network.of_vpc::<RouteTable>(vpc).count(), quota) {
             return Err(AwsError::new(
                 "RouteTableLimitExceeded",
                 "The maximum number of route tables has been reached.",
@@ -146,12 +147,6 @@ impl Region {
         if table.main || !table.associations.is_empty() {
             return Err(pins::has_dependencies("routeTable", id));
         }
-        self.forget_route_table(id);
-        Ok(Parts::default())
-    }
-
-    /// A table goes, whatever has it.
-    pub(super) fn forget_route_table(&mut self, id: &RouteTableId) {
         let with = |endpoint: &&Endpoint| match &endpoint.kind {
             EndpointKind::Gateway { tables } => tables.contains(id),
             EndpointKind::Interface { .. } | EndpointKind::Other(_) => false,
@@ -166,5 +161,6 @@ impl Region {
             }
         }
         self.network.remove::<RouteTable>(id);
+        Ok(Parts::default())
     }
 }
