@@ -51,8 +51,8 @@ impl InView {
     /// What the newest looks at all of it show, of this network only. Asks nobody.
     pub(super) fn observed(&self, looks: &NetworkLooks, network: &str, now: Timestamp) -> Observed {
         let mut observed = Observed { now, ..Observed::default() };
-        for (question @ (kind, scope), _) in &self.0 {
-            let Some(look) = looks.last(question.0, scope) else { continue };
+        for (kind, scope) in self.0.keys() {
+            let Some(look) = looks.last(*kind, scope) else { continue };
             match scope {
                 Scope::TagKey(_) | Scope::Tag(..) => {
                     let parts = of_network(&look.shows, network);

@@ -345,7 +345,7 @@ impl Clusters {
         if due.is_empty() {
             return wants_quotas;
         }
-        pass.trouble = looks::take(&due, networks).await.or(pass.trouble.take());
+        pass.trouble = looks::take(&due, networks).await.or_else(|| pass.trouble.take());
         true
     }
 

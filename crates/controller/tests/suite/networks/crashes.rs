@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The calls that change something, and how many of each there are, in a life without accidents.
-async fn changes(world: &World) -> BTreeMap<String, u32> {
+fn changes(world: &World) -> BTreeMap<String, u32> {
     let reads = |action: &str| ["Describe", "Get"].iter().any(|read| action.starts_with(read));
     let calls = world.ec2_calls().into_iter().filter(|(action, _)| !reads(action));
     calls.map(|(action, count)| (action, u32::try_from(count).unwrap())).collect()
@@ -16,16 +16,16 @@ async fn changes(world: &World) -> BTreeMap<String, u32> {
 
 /// What a network consists of, and the calls of its creation and of its deletion.
 async fn without_accidents() -> (Census, BTreeMap<String, u32>, BTreeMap<String, u32>) {
-    let world = World::empty();
+    let world = World::hasty();
     world.forgets();
     world.begins_network(small());
     world.network_gets_ready().await;
     let whole = census(&tagged(&world.region));
-    let creation = changes(&world).await;
+    let creation = changes(&world);
     world.forgets();
     world.deletes_network();
     world.network_goes().await;
-    (whole, creation, changes(&world).await)
+    (whole, creation, changes(&world))
 }
 
 /// Each call of these once.
@@ -34,6 +34,25 @@ fn each(calls: &BTreeMap<String, u32>) -> impl Iterator<Item = (&str, u32)> {
 }
 
 impl World {
+    /// A region in which nothing takes minutes: what is waited for is not what these tests are about.
+    fn hasty() -> Self {
+        let world = Self::empty();
+        let shorten = |settings: &mut foo_simulator::core::Settings| {
+            settings.nat_gateway_create = Duration::from_secs(10);
+            settings.nat_gateway_delete = Duration::from_secs(10);
+        };
+        world.region.change_settings(shorten).unwrap();
+        world
+    }
+
+    /// A network in it that is ready.
+    async fn hasty_network() -> Self {
+        let world = Self::hasty();
+        world.begins_network(small());
+        world.network_gets_ready().await;
+        world
+    }
+
     /// This happens to the nth call of an action.
     fn strikes(&self, action: &str, nth: u32, fault: Fault) {
         self.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
@@ -57,7 +76,7 @@ impl World {
 /// The manager dies as it waits for the answer to this call, which was carried out or not.
 async fn dies_while_creating(whole: &Census, action: &str, nth: u32, fault: &Fault) {
     let what = format!("{action} {nth} {fault:?}");
-    let mut world = World::empty();
+    let mut world = World::hasty();
     world.strikes(action, nth, fault.clone());
     world.begins_network(small());
     world.has_been_struck(&what).await;
@@ -70,7 +89,7 @@ async fn dies_while_creating(whole: &Census, action: &str, nth: u32, fault: &Fau
 
 async fn dies_while_deleting(action: &str, nth: u32, fault: &Fault) {
     let what = format!("{action} {nth} {fault:?}");
-    let mut world = World::of_network(small()).await;
+    let mut world = World::hasty_network().await;
     world.strikes(action, nth, fault.clone());
     world.deletes_network();
     world.has_been_struck(&what).await;
@@ -115,7 +134,7 @@ async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
     for (action, nth) in each(&creation) {
         for fault in [Fault::DroppedAfter, Fault::DroppedBefore] {
             let what = format!("{action} {nth} {fault:?}");
-            let world = World::empty();
+            let world = World::hasty();
             world.strikes(action, nth, fault);
             world.begins_network(small());
             world.network_gets_ready().await;
@@ -131,7 +150,7 @@ async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
     for (action, nth) in each(&deletion) {
         for fault in [Fault::DroppedAfter, Fault::DroppedBefore] {
             let what = format!("{action} {nth} {fault:?}");
-            let world = World::of_network(small()).await;
+            let world = World::hasty_network().await;
             world.strikes(action, nth, fault);
             world.deletes_network();
             world.network_goes().await;

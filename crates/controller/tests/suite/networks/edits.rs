@@ -10,15 +10,16 @@ use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-fn zones(count: i32) -> Option<Zones> {
-    Some(Zones { count: Some(count), names: None })
+fn zones(count: i32) -> Zones {
+    Zones { count: Some(count), names: None }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_zone_that_is_added_moves_nothing() {
-    let world = World::of_network(ManagedNetwork { zones: zones(2), ..ManagedNetwork::default() }).await;
+    let world =
+        World::of_network(ManagedNetwork { zones: Some(zones(2)), ..ManagedNetwork::default() }).await;
     let before = tagged(&world.region);
-    world.edits_network(|network| network.zones = zones(3));
+    world.edits_network(|network| network.zones = Some(zones(3)));
     world.until("there are six subnets", || world.network_status().subnets.len() == 6).await;
     world.network_gets_ready().await;
     let after = tagged(&world.region);
@@ -32,11 +33,12 @@ async fn a_zone_that_is_added_moves_nothing() {
 /// Instances in a zone whose routes are not there yet could not join.
 #[tokio::test(start_paused = true)]
 async fn pools_get_a_new_zone_only_when_its_routes_are_there() {
-    let world = World::of_network(ManagedNetwork { zones: zones(2), ..ManagedNetwork::default() }).await;
+    let world =
+        World::of_network(ManagedNetwork { zones: Some(zones(2)), ..ManagedNetwork::default() }).await;
     let pool = world.pool("p").of(2).await;
     let private = || pool.group().unwrap().subnets.len();
     assert_eq!(private(), 2);
-    world.edits_network(|network| network.zones = zones(3));
+    world.edits_network(|network| network.zones = Some(zones(3)));
     world.until("the subnets are there", || tagged(&world.region).subnets.len() == 6).await;
     world.waits(Duration::from_secs(30)).await;
     let pending = tagged(&world.region)

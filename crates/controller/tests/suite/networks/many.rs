@@ -4,6 +4,7 @@ use super::{managed, small, tagged};
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::FooCluster;
 use foo_api::capi::Cluster;
+use foo_simulator::core::Region;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use std::time::Duration;
 /// So many clusters with a network each, in one region.
 async fn of_clusters(count: usize) -> World {
     let world = World::empty();
-    world.region.with(|region| region.empty_network()).unwrap();
+    world.region.with(Region::empty_network).unwrap();
     let quotas = |settings: &mut foo_simulator::core::Settings| {
         let quotas = &mut settings.network_quotas;
         (quotas.vpcs, quotas.addresses, quotas.nat_gateways, quotas.internet_gateways) = (200, 200, 200, 200);

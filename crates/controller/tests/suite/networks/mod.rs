@@ -14,9 +14,10 @@ use foo_api::cluster::{ManagedNetwork, Network, NetworkStatus};
 use foo_model::names::TAG_NETWORK;
 use foo_model::network::{Kind, NatState, Parts, Scope};
 use foo_simulator::RegionHandle;
+use foo_simulator::core::Region;
 use foo_simulator::core::network::NewInterface;
 use kube::ResourceExt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The kinds that a network consists of.
@@ -94,7 +95,7 @@ fn seen(region: &RegionHandle, scope: &Scope) -> Parts {
 impl World {
     /// A Cluster with such a network is begun in a region that has nothing.
     fn begins_network(&self, network: ManagedNetwork) {
-        self.region.with(|region| region.empty_network()).unwrap();
+        self.region.with(Region::empty_network).unwrap();
         self.has(&objects::cluster());
         self.has(&managed(network));
     }
@@ -154,12 +155,12 @@ impl World {
         let subnet = status.subnets.iter().find(|subnet| !subnet.public).unwrap();
         let new = NewInterface {
             subnet: subnet.id.as_str().into(),
-            groups: Default::default(),
+            groups: BTreeSet::new(),
             description: "somebody's database".to_owned(),
             requester_managed: false,
             in_use: true,
             public_ip: None,
-            tags: Default::default(),
+            tags: BTreeMap::new(),
         };
         let put = self.region.with(|region| region.put_stranger_interface(new)).unwrap();
         put.unwrap().as_str().to_owned()
