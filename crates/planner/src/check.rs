@@ -170,7 +170,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
 fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
     let mut completed: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
-        let Action::Hook(HookAction::CompleteHook { id, .. }) = action else { continue };
+        let Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) = action else { continue };
         found.check(completed.insert(id), || Violation::CompletedTwice { id: id.clone() });
         found.check(facts.waits(id), || Violation::CompletedNotWaiting { id: id.clone() });
         found.check(facts.may_complete(id), || Violation::CompletedUndrained { id: id.clone() });

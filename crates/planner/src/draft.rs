@@ -131,11 +131,11 @@ impl Draft {
     }
 
     /// Instances that this plan lets go from our hook.
-    pub(crate) fn let_go(&self) -> BTreeSet<&InstanceId> {
+    pub(crate) fn completed_hooks(&self) -> BTreeSet<&InstanceId> {
         let actions = self.actions.iter().map(|(_, action)| action);
         actions
             .filter_map(|action| match action {
-                Action::Hook(HookAction::CompleteHook { id, .. }) => Some(id),
+                Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => Some(id),
                 _ => None,
             })
             .collect()

@@ -18,7 +18,7 @@ use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
 use crate::observed::{Ec2State, MoveBlock};
 use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport};
-use crate::situation::{Freshness, MachineState, Member, Situation, View};
+use crate::situation::{ContentState, MachineState, Member, Situation, View};
 use foo_model::group::TemplateChoice;
 use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use std::collections::BTreeSet;
@@ -107,10 +107,10 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
                 lifecycle: instance.lifecycle.clone(),
                 template_version: instance.template.as_ref().map(|(_, version)| *version),
                 spec_hash: situation.content.spec_hash(instance, Some(foo_machine)).cloned(),
-                up_to_date: match member.freshness {
-                    Freshness::UpToDate => Some(true),
-                    Freshness::Outdated => Some(false),
-                    Freshness::Unknown => None,
+                up_to_date: match member.content {
+                    ContentState::UpToDate => Some(true),
+                    ContentState::Outdated => Some(false),
+                    ContentState::Unknown => None,
                 },
                 hook_wait: draft
                     .memory
@@ -189,15 +189,16 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
 fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
     let counts = situation.counts;
     let comes = counts.booting + counts.without_foo_machine > 0 || situation.unlaunched() > 0;
-    let now = draft.let_go();
-    let let_go = |id: &InstanceId| {
+    let now = draft.completed_hooks();
+    let hook_completed = |id: &InstanceId| {
         let before = situation.memory.hook_waits.get(id).is_some_and(|hold| hold.completed.is_some());
         before || now.contains(id)
     };
     let shuts_down = |member: &Member<'_>| match member.state {
         MachineState::TerminateSent => false,
         MachineState::Terminating => {
-            member.instance.lifecycle == LifecycleState::TerminatingProceed || let_go(&member.instance.id)
+            member.instance.lifecycle == LifecycleState::TerminatingProceed
+                || hook_completed(&member.instance.id)
         }
         _ => true,
     };

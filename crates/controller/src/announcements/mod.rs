@@ -3,8 +3,8 @@
 //! Nothing depends on them. An event that is lost, late, doubled or out of order costs time or a look, because the sweep
 //! sees the same things a little later; a queue that is broken costs nothing but a line in the log.
 //!
-//! * [`envelope`]: what a message says;
-//! * [`desk`]: what was announced, and the messages that wait until it was acted on;
+//! * [`event`]: what a message says;
+//! * [`pending`]: what was announced, and the messages that wait until it was acted on;
 //! * [`reader`]: the task that receives, attributes, parks and deletes;
 //! * this file: what pools see of it.
 //!
@@ -14,19 +14,19 @@
 //! Attribution is a question to the observers' memory, never a call. What is unknown to them is shown again after a
 //! while, to everybody who reads the queue: the instance may not have been seen yet, or be another manager's.
 
-mod desk;
-pub(crate) mod envelope;
+pub(crate) mod event;
+mod pending;
 mod reader;
 #[cfg(test)]
 mod tests;
 
 pub use crate::clouds::GroupKey;
-pub use envelope::EventKind;
+pub use event::EventKind;
 pub use reader::run;
 
-use desk::PendingMessages;
 use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_planner::report::AnnouncementState;
+use pending::PendingMessages;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,7 @@ pub struct Announcements(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    desk: Mutex<PendingMessages>,
+    pending: Mutex<PendingMessages>,
     /// Something may be due.
     changed: Notify,
 }
@@ -46,43 +46,43 @@ struct Inner {
 impl Announcements {
     /// What is announced about instances of a group.
     pub fn signals(&self, place: &GroupKey) -> BTreeMap<InstanceId, Signal> {
-        self.desk().signals(place)
+        self.pending().signals(place)
     }
 
     /// Those of a group's instances that AWS announced to take back, sorted.
-    pub fn taken(&self, place: &GroupKey) -> Vec<InstanceId> {
-        let taken =
+    pub fn interrupted(&self, place: &GroupKey) -> Vec<InstanceId> {
+        let interrupted =
             |(id, signal): (InstanceId, Signal)| (signal.kind == SignalKind::Interruption).then_some(id);
-        self.signals(place).into_iter().filter_map(taken).collect()
+        self.signals(place).into_iter().filter_map(interrupted).collect()
     }
 
     /// A pass over a pool has ended: how old its look at the group is, and what it says to the announcements.
-    pub fn passed(
+    pub fn pass_ended(
         &self,
         place: &GroupKey,
         seen_at: Option<Timestamp>,
-        heeds: &BTreeMap<InstanceId, AnnouncementState>,
+        answers: &BTreeMap<InstanceId, AnnouncementState>,
     ) {
-        if self.desk().passed(place, seen_at, heeds) {
+        if self.pending().pass_ended(place, seen_at, answers) {
             self.0.changed.notify_one();
         }
     }
 
     /// A group is looked at with other credentials from now on.
-    pub fn moves(&self, from: &GroupKey, to: &GroupKey) {
-        self.desk().moves(from, to);
+    pub fn move_group(&self, from: &GroupKey, to: &GroupKey) {
+        self.pending().move_group(from, to);
     }
 
     /// A pool is gone.
     pub fn forget(&self, place: &GroupKey) {
-        if self.desk().forget(place) {
+        if self.pending().forget(place) {
             self.0.changed.notify_one();
         }
     }
 
-    fn desk(&self) -> MutexGuard<'_, PendingMessages> {
+    fn pending(&self) -> MutexGuard<'_, PendingMessages> {
         // Nothing in here panics half way through a change.
-        self.0.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The task that reads the queue: receives, attributes, parks, deletes.
 
-use super::desk::{Due, HIDDEN, PendingMessage, Wait};
-use super::envelope::{self, Event, EventKind, Parsed};
+use super::event::{self, Event, EventKind, Parsed};
+use super::pending::{Due, HIDDEN, PendingMessage, Wait};
 use super::{Announcements, GroupKey};
 use crate::clock::Clock;
 use crate::clouds::{CloudRegion, Clouds, GroupChanged, QueueAddress};
@@ -86,7 +86,7 @@ struct Reader {
 
 /// What becomes of a message right away.
 enum Disposition {
-    /// It is held, or comes again by itself.
+    /// It is message, or comes again by itself.
     Nothing,
     /// It is deleted.
     Delete,
@@ -96,7 +96,7 @@ enum Disposition {
 
 /// What an event is about, as far as it is known here.
 struct Attributed {
-    places: Vec<(GroupKey, Arc<CloudRegion>)>,
+    groups: Vec<(GroupKey, Arc<CloudRegion>)>,
     instances: Vec<(GroupKey, InstanceId)>,
     unknown: bool,
 }
@@ -140,7 +140,7 @@ impl Reader {
                     if messages.is_empty() && asked.elapsed() < TOO_SOON {
                         pause(&self.receiving, TOO_SOON).await;
                     }
-                    self.take(queue, messages, asked).await;
+                    self.handle(queue, messages, asked).await;
                 }
                 Err(error) => {
                     failures += 1;
@@ -148,16 +148,16 @@ impl Reader {
                     pause(&self.receiving, after(failures)).await;
                 }
             }
-            self.metrics.announcements_held(self.announcements.desk().len());
+            self.metrics.announcements_held(self.announcements.pending().len());
         }
     }
 
     /// Does with messages what is to be done right away: what concerns us first, then the calls that the rest costs.
-    async fn take(&self, queue: &dyn Queue, messages: Vec<Message>, asked: Instant) {
+    async fn handle(&self, queue: &dyn Queue, messages: Vec<Message>, asked: Instant) {
         let mut over = Vec::new();
         let mut hidden = Vec::new();
         for message in messages {
-            match self.fate(&message, asked) {
+            match self.disposition(&message, asked) {
                 Disposition::Nothing => {}
                 Disposition::Delete => over.push(message.receipt),
                 Disposition::Hide(time) => hidden.push((message.receipt, time)),
@@ -171,9 +171,9 @@ impl Reader {
         }
     }
 
-    fn fate(&self, message: &Message, asked: Instant) -> Disposition {
-        match envelope::parse(&message.body) {
-            Ok(Parsed::Event(event)) => self.fate_of_event(message, &event, asked),
+    fn disposition(&self, message: &Message, asked: Instant) -> Disposition {
+        match event::parse(&message.body) {
+            Ok(Parsed::Event(event)) => self.disposition_of_event(message, &event, asked),
             Ok(Parsed::Irrelevant) => {
                 self.count(EventKind::Other, AnnouncementOutcome::Irrelevant);
                 Disposition::Delete
@@ -192,23 +192,23 @@ impl Reader {
         }
     }
 
-    fn fate_of_event(&self, message: &Message, event: &Event, asked: Instant) -> Disposition {
+    fn disposition_of_event(&self, message: &Message, event: &Event, asked: Instant) -> Disposition {
         let now = self.clock.now();
         let known = self.attribute(event);
-        if known.places.is_empty() {
-            return self.fate_of_unknown(message, event, now);
+        if known.groups.is_empty() {
+            return self.disposition_of_unknown(message, event, now);
         }
         tracing::debug!(?event, "received an AWS event");
         let fate = self.note(message, event, &known, now, asked);
         self.announcements.0.changed.notify_one();
-        for (place, region) in known.places {
+        for (place, region) in known.groups {
             region.observer.invalidate(&place.group, now);
             self.clouds.wake(GroupChanged { cloud: place.cloud, group: place.group });
         }
         fate
     }
 
-    fn fate_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Disposition {
+    fn disposition_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Disposition {
         let announces = event.signal.is_some() || event.withdraws;
         let worth = if announces { UNKNOWN_FOR } else { NEWS_FOR };
         if message.sent.until(now) >= worth {
@@ -235,11 +235,11 @@ impl Reader {
         now: Timestamp,
         asked: Instant,
     ) -> Disposition {
-        let mut desk = self.announcements.desk();
+        let mut pending = self.announcements.pending();
         for (place, id) in &known.instances {
             match event.signal {
-                Some(kind) => desk.announce(place, id, Signal { kind, at: event.time }),
-                None if event.withdraws => desk.withdraw(place, id, event.time),
+                Some(kind) => pending.announce(place, id, Signal { kind, at: event.time }),
+                None if event.withdraws => pending.withdraw(place, id, event.time),
                 None => {}
             }
         }
@@ -249,21 +249,21 @@ impl Reader {
             Some(SignalKind::Rebalance) => ADVICE_HIDDEN,
             Some(SignalKind::Retirement) => RETIREMENT_HIDDEN,
         };
-        if desk.is_full() && event.signal != Some(SignalKind::Interruption) {
+        if pending.is_full() && event.signal != Some(SignalKind::Interruption) {
             self.count(event.kind, AnnouncementOutcome::Parked);
             return if hide_for == HIDDEN { Disposition::Nothing } else { Disposition::Hide(hide_for) };
         }
-        let looks = known.places.iter().map(|(place, _)| Wait::Observed(place.clone(), now));
-        let heeds = known.instances.iter().filter(|(place, id)| desk.is_announced(place, id));
-        let heeds = heeds.filter(|_| event.signal.is_some());
-        let heeds = heeds.map(|(place, id)| Wait::Handled(place.clone(), id.clone()));
-        let waits = looks.chain(heeds).collect();
+        let looks = known.groups.iter().map(|(place, _)| Wait::Observed(place.clone(), now));
+        let handled = known.instances.iter().filter(|(place, id)| pending.is_announced(place, id));
+        let handled = handled.filter(|_| event.signal.is_some());
+        let handled = handled.map(|(place, id)| Wait::Handled(place.clone(), id.clone()));
+        let waits = looks.chain(handled).collect();
         // A retirement is days away; it is waited for as long as it takes, and a recommendation until it is too old.
         let until = match event.signal {
             Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
             Some(SignalKind::Interruption) | None => Some(now.plus(WAITS_FOR)),
         };
-        desk.hold(PendingMessage {
+        pending.add(PendingMessage {
             waits,
             receipt: message.receipt.clone(),
             kind: event.kind,
@@ -305,7 +305,7 @@ impl Reader {
         }
         Attributed {
             unknown: instances.len() < event.instances.len(),
-            places: places.into_iter().collect(),
+            groups: places.into_iter().collect(),
             instances,
         }
     }
@@ -314,10 +314,10 @@ impl Reader {
     async fn settle(&self, queue: &dyn Queue) {
         loop {
             let (wall, now) = (self.clock.now(), Instant::now());
-            let due = self.announcements.desk().due(wall, now);
+            let due = self.announcements.pending().due(wall, now);
             let next = due.next;
             let busy = self.carry_out(queue, due, wall).await;
-            self.metrics.announcements_held(self.announcements.desk().len());
+            self.metrics.announcements_held(self.announcements.pending().len());
             if busy {
                 // What was hidden anew, or could not be, has a new time.
                 pause(&self.settling, COLLECTED).await;
@@ -340,30 +340,30 @@ impl Reader {
             let hidden =
                 in_time(&self.settling, Operation::ChangeMessageVisibility, queue.hide(&receipt, time));
             match (hidden.await, until) {
-                (Ok(()), Some(until)) => self.announcements.desk().hidden(number, until),
+                (Ok(()), Some(until)) => self.announcements.pending().set_hidden_until(number, until),
                 (Ok(()), None) => {}
                 (Err(error), _) => {
                     // It comes again, and is as good then.
                     tracing::debug!(%error, "could not extend the visibility timeout of a message");
-                    self.announcements.desk().lost(number);
+                    self.announcements.pending().forget_message(number);
                 }
             }
         }
         let mut receipts = Vec::new();
-        for held in due.done {
-            self.metrics.announcement_took(held.kind, held.time.until(wall));
-            if held.partly_unknown {
-                self.count(held.kind, AnnouncementOutcome::Parked);
-                self.hide(&self.settling, queue, &held.receipt, PARKED).await;
+        for message in due.done {
+            self.metrics.announcement_took(message.kind, message.time.until(wall));
+            if message.partly_unknown {
+                self.count(message.kind, AnnouncementOutcome::Parked);
+                self.hide(&self.settling, queue, &message.receipt, PARKED).await;
                 continue;
             }
-            self.count(held.kind, AnnouncementOutcome::Acted);
-            receipts.push(held.receipt);
+            self.count(message.kind, AnnouncementOutcome::Acted);
+            receipts.push(message.receipt);
         }
-        for held in due.expired {
-            tracing::warn!(kind = ?held.kind, waits = ?held.waits, "deleting an AWS event that was not acted on in time");
-            self.count(held.kind, AnnouncementOutcome::Expired);
-            receipts.push(held.receipt);
+        for message in due.expired {
+            tracing::warn!(kind = ?message.kind, waits = ?message.waits, "deleting an AWS event that was not acted on in time");
+            self.count(message.kind, AnnouncementOutcome::Expired);
+            receipts.push(message.receipt);
         }
         for batch in receipts.chunks(BATCH) {
             self.delete(&self.settling, queue, batch).await;
@@ -374,7 +374,7 @@ impl Reader {
     /// Shows everybody what is held: another manager leads in a moment.
     async fn hand_back(&self, address: &QueueAddress) {
         let Ok(queue) = self.clouds.queue(address).await else { return };
-        let receipts = self.announcements.desk().receipts();
+        let receipts = self.announcements.pending().receipts();
         let shown =
             receipts.iter().map(|receipt| self.hide(&self.settling, queue.as_ref(), receipt, Duration::ZERO));
         futures::stream::iter(shown).for_each_concurrent(AT_ONCE, |shown| shown).await;

@@ -1,6 +1,6 @@
 //! As whom AWS is called, and for whom: FooClusterIdentities and their Secrets, kept ready for every pass.
 //!
-//! * [`keeper`]: the task that watches them, reads Secrets when they changed, and says what is wrong with them;
+//! * [`resolver`]: the task that watches them, reads Secrets when they changed, and says what is wrong with them;
 //! * [`chain`]: from an identity, through its sources, to credentials;
 //! * [`allowed`]: which namespaces may use it;
 //! * [`limits`]: what may be used with it;
@@ -16,12 +16,12 @@
 
 mod allowed;
 mod chain;
-mod keeper;
 mod limits;
+mod resolver;
 mod users;
 
-pub use keeper::run;
 pub use limits::Limits;
+pub use resolver::run;
 
 use crate::credentials::Credentials;
 use allowed::Allowed;

@@ -114,7 +114,7 @@ fn remembered(memory: &Memory) -> String {
         busy: _,
         deleted_machines,
         created_machines,
-        rollout: trial,
+        rollout: progress,
         round,
         rebalanced_at: _,
         hook_waits: holds,
@@ -123,7 +123,7 @@ fn remembered(memory: &Memory) -> String {
     let known = |RolloutProgress { hash, since: _, available, ready, relapses, waiting_since: _ }: &RolloutProgress| {
         format!("{hash:?} {available:?} {ready:?} {relapses:?}")
     };
-    let held = |HookWait { since: _, beaten: _, completed }: &HookWait| completed.is_some();
+    let held = |HookWait { since: _, last_heartbeat: _, completed }: &HookWait| completed.is_some();
     let done = |Cordon { at: _, done }: &Cordon| *done;
     let buys = |it: &Purchase| (it.on_demand_base, it.on_demand_percentage, it.changed.is_some());
     let parts: [&dyn Debug; 12] = [
@@ -135,7 +135,7 @@ fn remembered(memory: &Memory) -> String {
         &(starved_at.is_some(), targets.sizes()),
         &deleted_machines.keys(),
         &created_machines.keys(),
-        &trial.as_ref().map(known),
+        &progress.as_ref().map(known),
         round,
         &holds.iter().map(|(id, hold)| (id, held(hold))).collect::<Vec<_>>(),
         &cordons.iter().map(|(id, cordon)| (id, done(cordon))).collect::<Vec<_>>(),

@@ -70,8 +70,8 @@ impl Pools {
         tenure::log_owner(state, key, tenure::owner_by_tags(identity, &inputs.observed));
         if state.tenure == Tenure::Own {
             let place = GroupKey::of(&region.key, &identity.group);
-            let heeds = &pass.plan.report.announcements;
-            self.context.announcements.passed(&place, inputs.observed.group.seen_at(), heeds);
+            let answers = &pass.plan.report.announcements;
+            self.context.announcements.pass_ended(&place, inputs.observed.group.seen_at(), answers);
             region.observer.pace(&identity.group, pace(inputs, &pass));
         }
         pass
@@ -99,7 +99,8 @@ fn plan(inputs: &Inputs<'_>, state: &mut PoolState) -> Plan {
         Aws::Usable(..) => {
             state.idle.comes_back(inputs.observed.now, plan.report.next.after);
             if !believes_template(inputs) {
-                plan.actions.retain(|action| !matches!(action, Action::Read(ReadAction::LookAtTemplate)));
+                plan.actions
+                    .retain(|action| !matches!(action, Action::Read(ReadAction::DescribeLaunchTemplate)));
             }
         }
         // Nothing but the end of a pool that never began.
@@ -120,8 +121,10 @@ fn believes_template(inputs: &Inputs<'_>) -> bool {
 /// Whether an action brought about something the next plan needs and no watch will announce.
 fn needs_another_plan(inputs: &Inputs<'_>, pass: &Pass) -> bool {
     let brings_news = |action: &Action| {
-        matches!(action, Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtHook { .. }))
-            || action.changes_template()
+        matches!(
+            action,
+            Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeLifecycleHook { .. })
+        ) || action.changes_template()
     };
     believes_template(inputs) && pass.is_complete() && pass.plan.actions.iter().any(brings_news)
 }

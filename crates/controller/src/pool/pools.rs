@@ -78,7 +78,7 @@ impl InputFingerprint {
             ),
             paused: gathered.paused_by.is_some(),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
-            taken: place.map(|place| announcements.taken(&place)).unwrap_or_default(),
+            taken: place.map(|place| announcements.interrupted(&place)).unwrap_or_default(),
             cloud,
         }
     }

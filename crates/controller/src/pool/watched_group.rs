@@ -24,7 +24,7 @@ impl Pools {
         if let Some(place) = self.stop_watching(key, state)
             && state.tenure == Tenure::Own
         {
-            self.context.announcements.moves(&place, &GroupKey::of(&region.key, group));
+            self.context.announcements.move_group(&place, &GroupKey::of(&region.key, group));
         }
         self.states.watch(key, region, group);
         state.watching = Watching::Here(Arc::clone(region), group.clone());

@@ -34,7 +34,7 @@ pub(super) fn is_sick(facts: &Facts<'_>, name: &MachineName) -> bool {
 /// Its instance was launched from other content than all shall have, and replacing it is ours.
 pub(super) fn is_outdated(facts: &Facts<'_>, name: &MachineName) -> bool {
     let has = content_of(facts, name);
-    is_ours_to_replace(facts) && has.is_some() && has != aim(facts)
+    is_ours_to_replace(facts) && has.is_some() && has != target_hash(facts)
 }
 
 /// It has the content that all shall have, and has not worked for as long as that may take: it failed before.
@@ -47,11 +47,11 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
 
 fn is_ours_to_replace(facts: &Facts<'_>) -> bool {
     let rules = facts.desired.rollout;
-    !rules.paused && rules.strategy == Strategy::RollingUpdate && aim(facts).is_some()
+    !rules.paused && rules.strategy == Strategy::RollingUpdate && target_hash(facts).is_some()
 }
 
 /// The content that all instances shall have; nothing while it is unknown, or given up on without a way back.
-fn aim<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
+fn target_hash<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     let Wanted::Ready(wanted) = &facts.desired.template else { return None };
     if given_up(facts).is_none() {
         return Some(&wanted.spec_hash);
@@ -143,7 +143,8 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
 
 /// Its Node is Ready; that of new content for long enough.
 fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
-    let Some(machine) = facts.machines.get(name).filter(|machine| machine.sickness().is_none()) else {
+    let Some(machine) = facts.machines.get(name).filter(|machine| machine.unhealthy_because().is_none())
+    else {
         return false;
     };
     let by_name = || facts.instances.values().find(|instance| facts.machine_of(&instance.id) == *name);
@@ -152,7 +153,7 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let runs = instance.is_some_and(|instance| instance.lifecycle == LifecycleState::InService);
     let since = machine.node_since.unwrap_or(machine.created);
     let ready_for = since.until(facts.observed.now);
-    let new = aim(facts).is_some() && content_of(facts, name) == aim(facts);
+    let new = target_hash(facts).is_some() && content_of(facts, name) == target_hash(facts);
     let long_enough = !new || ready_for >= Duration::from(facts.desired.rollout.min_ready);
     runs && machine.node == NodeState::Ready && long_enough
 }

@@ -302,17 +302,17 @@ impl Memory {
 
     fn expect_of_hook(&mut self, action: &HookAction, now: Timestamp) {
         match action {
-            HookAction::BeatHook { id, .. } => {
+            HookAction::RecordHeartbeat { id, .. } => {
                 if let Some(hold) = self.hook_waits.get_mut(id) {
-                    hold.beaten = Some(now);
+                    hold.last_heartbeat = Some(now);
                 }
             }
-            HookAction::CompleteHook { id, .. } => {
+            HookAction::CompleteLifecycleAction { id, .. } => {
                 if let Some(hold) = self.hook_waits.get_mut(id) {
                     hold.completed = Some(now);
                 }
             }
-            HookAction::PutHook { .. } => {}
+            HookAction::PutLifecycleHook { .. } => {}
         }
     }
 
@@ -415,8 +415,8 @@ fn leaves_traces(action: &Action) -> bool {
         Action::Group(_)
         | Action::Instance(_)
         | Action::Template(_)
-        | Action::Hook(HookAction::CompleteHook { .. }) => true,
-        Action::Hook(HookAction::PutHook { .. } | HookAction::BeatHook { .. })
+        | Action::Hook(HookAction::CompleteLifecycleAction { .. }) => true,
+        Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::RecordHeartbeat { .. })
         | Action::Pool(_)
         | Action::Read(_)
         | Action::Machine(_)

@@ -69,14 +69,14 @@ pub enum PoolAction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum ReadAction {
     /// Read the launch template with its versions, then plan again.
-    LookAtTemplate,
+    DescribeLaunchTemplate,
     /// Ask EC2 whether instances live that are not in the group or wait in it for their end, then plan again.
-    LookAtStrays {
+    DescribeInstances {
         /// Their ids.
         ids: Vec<InstanceId>,
     },
     /// Read our lifecycle hook, then plan again.
-    LookAtHook {
+    DescribeLifecycleHook {
         /// Group.
         group: GroupName,
     },
@@ -202,21 +202,21 @@ pub enum InstanceAction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum HookAction {
     /// Make our terminating hook, or give it other terms.
-    PutHook {
+    PutLifecycleHook {
         /// Group.
         group: GroupName,
         /// Its terms.
         terms: HookConfig,
     },
     /// Keep an instance alive that waits for our hook.
-    BeatHook {
+    RecordHeartbeat {
         /// Group.
         group: GroupName,
         /// Instance.
         id: InstanceId,
     },
     /// Let an instance go that waits for our hook. Just before, its Machine is read live, as before a termination.
-    CompleteHook {
+    CompleteLifecycleAction {
         /// Group.
         group: GroupName,
         /// Instance.
@@ -352,8 +352,8 @@ impl Action {
             Self::Group(action) => Some(action.group()),
             Self::Instance(action) => Some(action.group()),
             Self::Hook(action) => Some(action.group()),
-            Self::Read(ReadAction::LookAtHook { group }) => Some(group),
-            Self::Read(ReadAction::LookAtTemplate | ReadAction::LookAtStrays { .. })
+            Self::Read(ReadAction::DescribeLifecycleHook { group }) => Some(group),
+            Self::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeInstances { .. })
             | Self::Pool(_)
             | Self::Template(_)
             | Self::Machine(_)
@@ -379,10 +379,12 @@ impl Action {
     pub fn instance(&self) -> Option<&InstanceId> {
         match self {
             Self::Instance(InstanceAction::TerminateInstance { id, .. })
-            | Self::Hook(HookAction::BeatHook { id, .. } | HookAction::CompleteHook { id, .. })
+            | Self::Hook(
+                HookAction::RecordHeartbeat { id, .. } | HookAction::CompleteLifecycleAction { id, .. },
+            )
             | Self::Machine(MachineAction::CreateFooMachine { instance: id, .. }) => Some(id),
             Self::Instance(InstanceAction::ProtectInstances { .. })
-            | Self::Hook(HookAction::PutHook { .. })
+            | Self::Hook(HookAction::PutLifecycleHook { .. })
             | Self::Machine(
                 MachineAction::DeleteFooMachine { .. }
                 | MachineAction::ReleaseFooMachine { .. }
@@ -454,9 +456,9 @@ impl HookAction {
     /// The group whose hook it is.
     pub fn group(&self) -> &GroupName {
         match self {
-            Self::PutHook { group, .. } | Self::BeatHook { group, .. } | Self::CompleteHook { group, .. } => {
-                group
-            }
+            Self::PutLifecycleHook { group, .. }
+            | Self::RecordHeartbeat { group, .. }
+            | Self::CompleteLifecycleAction { group, .. } => group,
         }
     }
 }
@@ -525,9 +527,9 @@ mod tests {
                 "RecordArn",
                 "Quarantine",
                 "PublishReplicas",
-                "LookAtTemplate",
-                "LookAtStrays",
-                "LookAtHook",
+                "DescribeLaunchTemplate",
+                "DescribeInstances",
+                "DescribeLifecycleHook",
                 "CreateTemplate",
                 "CreateTemplateVersion",
                 "CopyTemplateVersion",
@@ -541,9 +543,9 @@ mod tests {
                 "DeleteGroup",
                 "ProtectInstances",
                 "TerminateInstance",
-                "PutHook",
-                "BeatHook",
-                "CompleteHook",
+                "PutLifecycleHook",
+                "RecordHeartbeat",
+                "CompleteLifecycleAction",
                 "CreateFooMachine",
                 "DeleteFooMachine",
                 "ReleaseFooMachine",

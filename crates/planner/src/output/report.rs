@@ -274,7 +274,7 @@ impl EventTrigger {
                 matches!(action, Action::Instance(InstanceAction::TerminateInstance { id, .. }) if id == instance)
             }
             Self::Hook(instance) => {
-                matches!(action, Action::Hook(HookAction::CompleteHook { id, .. }) if id == instance)
+                matches!(action, Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) if id == instance)
             }
             Self::NewGroup => matches!(action, Action::Group(GroupAction::CreateGroup(_))),
             Self::Group => {

@@ -73,7 +73,7 @@ impl RebalanceSurge {
         let goes = |member: &&Member<'_>| {
             let advised = round.is_some_and(|round| round.instances.contains(&member.instance.id));
             let retires = member.is_announced(SignalKind::Retirement);
-            member.state.is_going() && (retires || advised) && is_free(facts, rollout)
+            member.state.is_leaving() && (retires || advised) && is_free(facts, rollout)
         };
         let go = count(facts.members.iter().filter(goes));
         Self { wanted: wanted(stay), held: wanted(stay.saturating_add(go)) }
@@ -132,7 +132,7 @@ pub(crate) fn round(facts: &Facts<'_>, rollout: Progress) -> (Option<RebalanceWa
     let there = |id: &InstanceId| {
         let members = facts.members.iter().filter(|member| member.instance.id == *id);
         let mut open = members.filter(|member| {
-            member.state.is_going() || member.state == MachineState::Active && is_advised(facts, member)
+            member.state.is_leaving() || member.state == MachineState::Active && is_advised(facts, member)
         });
         open.next().is_some()
     };

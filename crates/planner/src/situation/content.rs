@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Whether an instance was launched from the wanted content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Freshness {
+pub(crate) enum ContentState {
     UpToDate,
     Outdated,
     Unknown,
@@ -18,7 +18,7 @@ pub(crate) enum Freshness {
 /// The content of a pool, as spec hashes.
 pub(crate) struct Content<'a> {
     /// The wanted content was given up on, and why.
-    pub(crate) given_up: Option<&'a Quarantine>,
+    pub(crate) failed_target: Option<&'a Quarantine>,
     /// Spec hash of what is launched instead of wanted content that was given up on.
     pub(crate) fallback: Option<&'a SpecHash>,
     /// The spec hash that all instances shall have in the end: the wanted one or what is gone back to; while the wanted
@@ -36,10 +36,10 @@ struct Known<'a> {
 impl<'a> Content<'a> {
     pub(super) fn of(desired: &'a Desired, observed: &'a Observed, view: View<'a>) -> Self {
         let known = Known::of(desired, observed);
-        let given_up = given_up(desired, observed);
-        let fallback = given_up.and_then(|_| fallback(&known, observed, view));
-        let aim = aim(desired, &known, fallback, view);
-        Self { given_up, fallback, target_hash: aim, known }
+        let failed_target = failed_target(desired, observed);
+        let fallback = failed_target.and_then(|_| fallback(&known, observed, view));
+        let target_hash = target_hash(desired, &known, fallback, view);
+        Self { failed_target, fallback, target_hash, known }
     }
 
     /// The spec hash an instance was launched from: by its template version, else as its FooMachine recorded it.
@@ -57,12 +57,12 @@ impl<'a> Content<'a> {
         self.known.hashes.get(&version).copied()
     }
 
-    pub(super) fn freshness(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> Freshness {
-        let Some(wanted) = self.target_hash else { return Freshness::Unknown };
+    pub(super) fn state_of(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> ContentState {
+        let Some(wanted) = self.target_hash else { return ContentState::Unknown };
         match self.spec_hash(instance, foo_machine) {
-            None => Freshness::Unknown,
-            Some(hash) if hash == wanted => Freshness::UpToDate,
-            Some(_) => Freshness::Outdated,
+            None => ContentState::Unknown,
+            Some(hash) if hash == wanted => ContentState::UpToDate,
+            Some(_) => ContentState::Outdated,
         }
     }
 }
@@ -85,7 +85,7 @@ impl<'a> Known<'a> {
 }
 
 /// The record that the wanted content was given up on.
-fn given_up<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
+fn failed_target<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
     let Wanted::Ready(template) = &desired.template else { return None };
     let stands = |record: &&Quarantine| record.verdict != Verdict::Over && record.hash == template.spec_hash;
     observed.quarantine.iter().find(stands)
@@ -109,7 +109,7 @@ fn fallback<'a>(known: &Known<'a>, observed: &Observed, view: View<'_>) -> Optio
     uses.into_iter().max_by_key(|(_, weight)| *weight).map(|(hash, _)| hash)
 }
 
-fn aim<'a>(
+fn target_hash<'a>(
     desired: &'a Desired,
     known: &Known<'a>,
     fallback: Option<&'a SpecHash>,

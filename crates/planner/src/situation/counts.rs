@@ -67,7 +67,7 @@ impl MemberCounts {
             MachineState::TerminateSent | MachineState::Terminating => self.terminating += 1,
             MachineState::OutOfService => {}
         }
-        let goes = member.state.is_going();
+        let goes = member.state.is_leaving();
         self.interrupted += u32::from(goes && member.is_announced(SignalKind::Interruption));
         self.remaining = self.active + self.departing;
     }

@@ -56,7 +56,7 @@ pub(crate) fn group_is_gone(facts: &Facts<'_>) -> bool {
 
 /// Why launches are suspended, if AWS did that by itself: it gives up on a group whose launches have failed for a day (Auto
 /// Scaling User Guide, "Suspend and resume processes"). What a person suspends is that person's, and AWS says so.
-pub(crate) fn given_up_by_aws(group: &Group) -> Option<&str> {
+pub(crate) fn launches_suspended_by_aws(group: &Group) -> Option<&str> {
     let reason = group.suspended.get(&Process::Launch)?;
     (!reason.is_empty() && !reason.starts_with("User suspended")).then_some(reason)
 }

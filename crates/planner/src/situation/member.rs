@@ -1,6 +1,6 @@
 //! One instance with what Kubernetes and EC2 know of it.
 
-use super::content::{Content, Freshness};
+use super::content::{Content, ContentState};
 use super::view::View;
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
@@ -22,7 +22,7 @@ pub(crate) struct Member<'a> {
     pub(crate) signal: Option<Signal>,
     pub(crate) name: MachineName,
     pub(crate) state: MachineState,
-    pub(crate) freshness: Freshness,
+    pub(crate) content: ContentState,
 }
 
 /// Where a member stands between the cloud and Kubernetes (the table in the planner's specification).
@@ -52,7 +52,7 @@ pub(crate) enum MachineState {
 
 impl MachineState {
     /// It exists and will go.
-    pub(crate) fn is_going(self) -> bool {
+    pub(crate) fn is_leaving(self) -> bool {
         matches!(self, Self::Interrupted | Self::Draining | Self::FooMachineDeletedFirst | Self::Released)
     }
 }
@@ -120,7 +120,7 @@ impl<'a> Sources<'_, 'a> {
         let machine = self.machines.get(&name).copied();
         Member {
             state: self.state(instance, foo_machine, machine),
-            freshness: self.content.freshness(instance, foo_machine),
+            content: self.content.state_of(instance, foo_machine),
             instance,
             foo_machine,
             machine,

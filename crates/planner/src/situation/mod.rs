@@ -11,23 +11,23 @@ mod facts;
 mod group;
 mod member;
 mod rollout;
-mod sick;
 mod size;
 mod template;
+mod unhealthy;
 mod view;
 
 pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
-pub(crate) use content::Freshness;
+pub(crate) use content::ContentState;
 pub(crate) use facts::Facts;
 pub(crate) use group::{
-    Difference, differences, given_up_by_aws, group_is_gone, lacking_tags, mix, obstacle,
+    Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, mix, obstacle,
     of_another_installation, wanted_min, wanted_tags, was_lost,
 };
 pub(crate) use member::{MachineState, Member, MissingInstance, claim};
 pub(crate) use rollout::{Phase, available_from, is_available, room, staying};
-pub(crate) use sick::sick;
 pub(crate) use size::{Capacity, ReplicasManagedBy};
 pub(crate) use template::{TemplateState, template_state};
+pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
 
 use crate::desired::Desired;
@@ -73,19 +73,19 @@ impl<'a> Situation<'a> {
     }
 
     /// The same while those that go for the sake of replacements are still there.
-    fn held(&self) -> u32 {
+    fn surge_retained(&self) -> u32 {
         self.rollout.surge_retained.max(self.spare.held)
     }
 
     /// Those that AWS takes and that a replacement in advance does not make up for already.
-    pub(crate) fn taken_beyond(&self) -> u32 {
-        self.counts.interrupted.saturating_sub(self.counts.departing.min(self.held()))
+    pub(crate) fn interrupted_beyond_surge(&self) -> u32 {
+        self.counts.interrupted.saturating_sub(self.counts.departing.min(self.surge_retained()))
     }
 
     /// How many Machines shall stay. Those that are going still take the place of what replacements have beyond the desired replicas,
     /// but for those that AWS takes.
     pub(crate) fn target(&self) -> u32 {
-        let going = self.counts.departing.saturating_sub(self.taken_beyond());
-        self.target.replicas.saturating_add(self.held().saturating_sub(going))
+        let going = self.counts.departing.saturating_sub(self.interrupted_beyond_surge());
+        self.target.replicas.saturating_add(self.surge_retained().saturating_sub(going))
     }
 }

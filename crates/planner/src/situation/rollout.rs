@@ -1,6 +1,6 @@
 //! Where the replacement of outdated instances stands. What is done about it is in `steps/replace.rs`.
 
-use super::content::Freshness;
+use super::content::ContentState;
 use super::facts::Facts;
 use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
@@ -59,22 +59,22 @@ impl Progress {
         for member in staying(facts) {
             let available = is_available(facts, member);
             progress.available += u32::from(available);
-            match member.freshness {
-                Freshness::UpToDate => {
+            match member.content {
+                ContentState::UpToDate => {
                     progress.updated += 1;
                     progress.updated_available += u32::from(available);
                 }
-                Freshness::Outdated => progress.outdated += 1,
-                Freshness::Unknown => {}
+                ContentState::Outdated => progress.outdated += 1,
+                ContentState::Unknown => {}
             }
         }
-        progress.phase = course(facts, progress);
+        progress.phase = phase(facts, progress);
         let going = count(facts.members.iter().filter(|member| is_departing_outdated(member)));
         let most = room(facts, progress.outdated);
         progress.surge = surge(facts, progress, most);
         progress.surge_retained =
             surge(facts, progress, room(facts, progress.outdated.saturating_add(going)));
-        progress.blocked_by_limits = progress.phase.goes_on()
+        progress.blocked_by_limits = progress.phase.is_replacing()
             && progress.outdated > 0
             && most == 0
             && facts.desired.rollout.unavailable(facts.target.replicas) == 0;
@@ -84,22 +84,22 @@ impl Progress {
 
 impl Phase {
     /// Whether instances are being replaced.
-    pub(crate) fn goes_on(self) -> bool {
+    pub(crate) fn is_replacing(self) -> bool {
         matches!(self, Self::Rolling | Self::RollingBack)
     }
 }
 
-fn course(facts: &Facts<'_>, progress: Progress) -> Phase {
+fn phase(facts: &Facts<'_>, progress: Progress) -> Phase {
     let rules = &facts.desired.rollout;
     let ours = matches!(facts.view, View::Ours(_));
     if facts.desired.goal != Goal::Run || !ours {
         return Phase::Finished;
     }
-    let stuck = facts.content.given_up.is_some_and(|record| record.verdict == Verdict::Stuck);
+    let stuck = facts.content.failed_target.is_some_and(|record| record.verdict == Verdict::Stuck);
     let back = facts.content.fallback.is_some() && rules.on_failure == OnFailure::Rollback && !stuck;
     // A way back that was given up on has come to its end after all when nothing else is left.
     let is_back = stuck && progress.outdated == 0 && progress.updated_available > 0;
-    if facts.content.given_up.is_some() && !back {
+    if facts.content.failed_target.is_some() && !back {
         return if is_back { Phase::Finished } else { Phase::Halted };
     }
     match (progress.outdated, rules.strategy) {
@@ -118,7 +118,7 @@ fn course(facts: &Facts<'_>, progress: Progress) -> Phase {
 /// The last of the old content is gone before anything of the new one was available, as in a pool of one instance: it may
 /// still fail. Known from the last pass; after a crash such a roll-out counts as finished.
 fn is_unproven(facts: &Facts<'_>, progress: Progress) -> bool {
-    let tried = facts.memory.rollout.as_ref().map(|trial| &trial.hash);
+    let tried = facts.memory.rollout.as_ref().map(|progress| &progress.hash);
     facts.target.replicas > 0
         && progress.updated_available == 0
         && tried.is_some()
@@ -126,7 +126,7 @@ fn is_unproven(facts: &Facts<'_>, progress: Progress) -> bool {
 }
 
 fn is_departing_outdated(member: &Member<'_>) -> bool {
-    member.state.is_going() && member.freshness == Freshness::Outdated
+    member.state.is_leaving() && member.content == ContentState::Outdated
 }
 
 /// How many instances beyond the desired replicas there may be for the replacement of so many.
@@ -174,13 +174,13 @@ pub(crate) fn is_available(facts: &Facts<'_>, member: &Member<'_>) -> bool {
 
 /// From when on a member that stays is available if its Node stays Ready; `None` when its Node is not.
 pub(crate) fn available_from(facts: &Facts<'_>, member: &Member<'_>) -> Option<Timestamp> {
-    let machine = member.machine.filter(|machine| machine.sickness().is_none())?;
+    let machine = member.machine.filter(|machine| machine.unhealthy_because().is_none())?;
     if member.instance.lifecycle != LifecycleState::InService || machine.node != NodeState::Ready {
         return None;
     }
     let since = machine.node_since.unwrap_or(machine.created);
-    Some(match member.freshness {
-        Freshness::UpToDate => since.plus(facts.desired.rollout.min_ready.into()),
-        Freshness::Outdated | Freshness::Unknown => since,
+    Some(match member.content {
+        ContentState::UpToDate => since.plus(facts.desired.rollout.min_ready.into()),
+        ContentState::Outdated | ContentState::Unknown => since,
     })
 }

@@ -7,8 +7,8 @@ use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
 use crate::report::{EventTrigger, Severity};
 use crate::situation::{
-    Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, given_up_by_aws,
-    lacking_tags, mix, template_state, wanted_min, wanted_tags, was_lost,
+    Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, lacking_tags,
+    launches_suspended_by_aws, mix, template_state, wanted_min, wanted_tags, was_lost,
 };
 use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
@@ -90,7 +90,7 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
 
 /// Lets a group launch again that AWS has given up on, once something else is wanted of it than what failed.
 fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
-    if given_up_by_aws(group).is_none() {
+    if launches_suspended_by_aws(group).is_none() {
         draft.memory.suspended_for = None;
         return;
     }

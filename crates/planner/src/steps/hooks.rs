@@ -10,7 +10,9 @@ use crate::memory::EFFECT_DEADLINE;
 use crate::observed::Look;
 use crate::report::{EventTrigger, Severity};
 use crate::situation::{MachineState, Member, Situation, View, claim};
-use foo_model::hook::{BEAT, COMPLETE_BEFORE_DEADLINE, HookConfig, HookWait, LOOK_AGAIN};
+use foo_model::hook::{
+    COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait,
+};
 use foo_model::{Group, LifecycleState, Timestamp};
 
 /// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
@@ -22,9 +24,9 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let name = group.name.clone();
     match &situation.observed.hook {
-        Look::Unknown => draft.act(Stage::Look, ReadAction::LookAtHook { group: name }),
+        Look::Unknown => draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name }),
         Look::At { at, .. } if is_outdated(situation, *at) => {
-            draft.act(Stage::Look, ReadAction::LookAtHook { group: name });
+            draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name });
         }
         Look::At { seen: Some(terms), .. } if *terms == HookConfig::OURS => {}
         Look::At { seen, .. } => {
@@ -32,7 +34,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
                 let message = "Restoring lifecycle hook foo-drain: it was changed outside this provider";
                 draft.event(Severity::Warning, EventTrigger::Nothing, "DrainHookRepaired", message);
             }
-            draft.act(Stage::Decorate, HookAction::PutHook { group: name, terms: HookConfig::OURS });
+            draft.act(Stage::Decorate, HookAction::PutLifecycleHook { group: name, terms: HookConfig::OURS });
         }
         Look::Failed { .. } => {}
     }
@@ -41,7 +43,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
 /// The hook was not looked at for long, or not since an instance was seen that slipped through: somebody may have taken
 /// it away.
 fn is_outdated(situation: &Situation<'_>, at: Timestamp) -> bool {
-    at.until(situation.observed.now) >= LOOK_AGAIN
+    at.until(situation.observed.now) >= DESCRIBE_HOOK_AFTER
         || (situation.observed.group.seen_at() > Some(at) && slipped_through(situation))
 }
 
@@ -78,7 +80,7 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
             }
             draft.wake_at(now);
         }
-        beat(group, member, hold, now, draft);
+        record_heartbeat(group, member, hold, now, draft);
         draft.wake_at(hold.deadline().minus(COMPLETE_BEFORE_DEADLINE));
     }
 }
@@ -91,7 +93,7 @@ fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draf
     }
     let now = situation.observed.now;
     let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.hook_waiting_since);
-    let hold = HookWait { since: recorded.unwrap_or(now), beaten: None, completed: None };
+    let hold = HookWait { since: recorded.unwrap_or(now), last_heartbeat: None, completed: None };
     draft.memory.hook_waits.insert(id.clone(), hold);
     let taken = member.machine.filter(|machine| !machine.deletion.is_deleting());
     if let (None, Some(machine)) = (recorded, taken) {
@@ -147,16 +149,16 @@ fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Dr
         draft.event(Severity::Warning, EventTrigger::Hook(id.clone()), "DrainIncomplete", message);
     }
     let group = group.name.clone();
-    draft.act(Stage::Ends, HookAction::CompleteHook { group, id, why: why.to_owned() });
+    draft.act(Stage::Ends, HookAction::CompleteLifecycleAction { group, id, why: why.to_owned() });
 }
 
-fn beat(group: &Group, member: &Member<'_>, hold: HookWait, now: Timestamp, draft: &mut Draft) {
+fn record_heartbeat(group: &Group, member: &Member<'_>, hold: HookWait, now: Timestamp, draft: &mut Draft) {
     let id = member.instance.id.clone();
     // The wait began with a full timeout; when a predecessor sent its last heartbeat nobody knows.
-    let due = hold.beaten.unwrap_or(hold.since).plus(BEAT);
+    let due = hold.last_heartbeat.unwrap_or(hold.since).plus(HEARTBEAT_INTERVAL);
     if now < due {
         draft.wake_at(due);
         return;
     }
-    draft.act(Stage::Protect, HookAction::BeatHook { group: group.name.clone(), id });
+    draft.act(Stage::Protect, HookAction::RecordHeartbeat { group: group.name.clone(), id });
 }

@@ -110,7 +110,7 @@ pub(crate) fn reconcile_missing(situation: &Situation<'_>, draft: &mut Draft) {
     }
     if !unknown.is_empty() {
         unknown.extend(release(situation));
-        draft.act(Stage::Look, ReadAction::LookAtStrays { ids: unknown });
+        draft.act(Stage::Look, ReadAction::DescribeInstances { ids: unknown });
     }
     for member in terminated_by_aws(situation).filter(|member| member.ec2_state == Some(Ec2State::Gone)) {
         if let Some(machine) = member.machine.filter(|machine| !machine.drain_excluded) {

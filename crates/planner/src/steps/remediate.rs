@@ -5,7 +5,7 @@
 
 use crate::draft::Draft;
 use crate::report::{EventTrigger, Severity};
-use crate::situation::{Situation, sick};
+use crate::situation::{Situation, unhealthy};
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
 
@@ -15,24 +15,21 @@ pub(crate) fn remediate(situation: &Situation<'_>, draft: &mut Draft) {
     if !rules.enabled || situation.sizable_group().is_none() {
         return;
     }
-    let sick = sick(situation);
-    if let Some(next) = sick.next {
+    let unhealthy = unhealthy(situation);
+    if let Some(next) = unhealthy.next {
         draft.wake_at(next);
     }
     // With too many Machines a sick one is the first to go (see the victims step).
-    if sick.is_too_much(situation) || situation.counts.active > situation.target() {
+    if unhealthy.exceeds_limit(situation) || situation.counts.active > situation.target() {
         return;
     }
     let target = situation.target.replicas;
     // Until its successor is there a replacement is in flight.
     let missing = situation.target().saturating_sub(situation.counts.active);
-    let at_once = rules.max_in_flight.up(target).max(1).saturating_sub(sick.going.max(missing));
+    let at_once = rules.max_in_flight.up(target).max(1).saturating_sub(unhealthy.leaving.max(missing));
     let budget = at_once.min(room_to_drain(situation, draft));
-    let fresh: Vec<_> = sick
-        .unhealthy_machines
-        .into_iter()
-        .filter(|(member, _)| !draft.deleted.contains(&member.name))
-        .collect();
+    let fresh: Vec<_> =
+        unhealthy.staying.into_iter().filter(|(member, _)| !draft.deleted.contains(&member.name)).collect();
     for (member, what) in fresh.into_iter().take(usize::try_from(budget).unwrap_or(usize::MAX)) {
         let message = format!("Replacing Machine {}: {what}", member.name);
         draft.event(

@@ -161,7 +161,7 @@ fn finish(situation: &Situation<'_>, draft: &mut Draft) {
     match &situation.observed.template {
         _ if situation.other_installation().is_some() => {}
         Look::Unknown | Look::Failed { .. } => {
-            draft.act(Stage::Look, ReadAction::LookAtTemplate);
+            draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
             return;
         }
         Look::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {

@@ -12,7 +12,7 @@ use crate::memory::RolloutProgress;
 use crate::observed::{Quarantine, Verdict};
 use crate::report::{EventTrigger, Severity};
 use crate::situation::{
-    Freshness, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
+    ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
@@ -57,7 +57,7 @@ fn supersede_records(situation: &Situation<'_>) -> Vec<Quarantine> {
 /// What is recorded of a failure. One on the way back is no reason to go back further: two contents that do not work
 /// have something else in common.
 fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
-    if let Some(first) = situation.content.given_up {
+    if let Some(first) = situation.content.failed_target {
         let text = format!("Rollback to {hash} halted: {message}");
         draft.event(Severity::Warning, EventTrigger::Verdict, "RollbackFailed", text);
         let message = format!("{}; the rollback to {hash} failed as well: {message}", first.message);
@@ -87,8 +87,11 @@ fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
                 Wanted::Ready(wanted) => Some(&wanted.spec_hash),
                 Wanted::Blocked(_) => None,
             };
-            draft.memory.rollout =
-                draft.memory.rollout.take().filter(|trial| wanted.is_none_or(|wanted| trial.hash == *wanted));
+            draft.memory.rollout = draft
+                .memory
+                .rollout
+                .take()
+                .filter(|progress| wanted.is_none_or(|wanted| progress.hash == *wanted));
             return;
         }
         Phase::Finished | Phase::OnDelete | Phase::Paused | Phase::Halted => {
@@ -98,18 +101,18 @@ fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
     }
     let Some(hash) = situation.content.target_hash.filter(|_| situation.is_fresh()) else { return };
     let now = situation.observed.now;
-    let trial = draft.memory.rollout.take().filter(|trial| trial.hash == *hash);
-    let mut trial = trial.unwrap_or_else(|| RolloutProgress::of(hash.clone(), now));
-    count_relapses(situation, &mut trial);
-    let available: BTreeSet<MachineName> = newcomers(situation)
+    let progress = draft.memory.rollout.take().filter(|progress| progress.hash == *hash);
+    let mut progress = progress.unwrap_or_else(|| RolloutProgress::of(hash.clone(), now));
+    count_relapses(situation, &mut progress);
+    let available: BTreeSet<MachineName> = up_to_date_members(situation)
         .filter(|member| is_available(situation, member))
         .map(|member| member.name.clone())
         .collect();
-    if available.difference(&trial.available).next().is_some() {
-        trial.waiting_since = None;
+    if available.difference(&progress.available).next().is_some() {
+        progress.waiting_since = None;
     }
     let goes = |member: &&Member<'_>| {
-        member.freshness == Freshness::UpToDate
+        member.content == ContentState::UpToDate
             && matches!(
                 member.state,
                 MachineState::Interrupted
@@ -120,36 +123,37 @@ fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
                     | MachineState::Terminating
             )
     };
-    let waits = newcomers(situation)
-        .any(|member| !is_available(situation, member) && !failed_before(situation, &trial, member))
+    let waits = up_to_date_members(situation)
+        .any(|member| !is_available(situation, member) && !failed_before(situation, &progress, member))
         || situation.unlaunched() > 0
         || situation.members.iter().any(|member| goes(&member));
-    trial.waiting_since = waits.then(|| trial.waiting_since.unwrap_or(now));
-    trial.available = available;
-    draft.memory.rollout = Some(trial);
+    progress.waiting_since = waits.then(|| progress.waiting_since.unwrap_or(now));
+    progress.available = available;
+    draft.memory.rollout = Some(progress);
 }
 
 /// One Node at a time: when several stop being Ready at once, it is the way to them that failed.
-fn count_relapses(situation: &Situation<'_>, trial: &mut RolloutProgress) {
+fn count_relapses(situation: &Situation<'_>, progress: &mut RolloutProgress) {
     let is_ready = |member: &Member<'_>| {
         member.machine.is_some_and(|machine: &Machine| machine.node == NodeState::Ready)
     };
-    let fell: Vec<&Member<'_>> =
-        staying(situation).filter(|member| trial.ready.contains(&member.name) && !is_ready(member)).collect();
+    let fell: Vec<&Member<'_>> = staying(situation)
+        .filter(|member| progress.ready.contains(&member.name) && !is_ready(member))
+        .collect();
     if let [member] = fell.as_slice()
-        && member.freshness == Freshness::UpToDate
+        && member.content == ContentState::UpToDate
     {
-        *trial.relapses.entry(member.name.clone()).or_default() += 1;
+        *progress.relapses.entry(member.name.clone()).or_default() += 1;
     }
     let names: BTreeSet<&MachineName> = staying(situation).map(|member| &member.name).collect();
-    trial.relapses.retain(|name, _| names.contains(name));
-    trial.ready =
+    progress.relapses.retain(|name, _| names.contains(name));
+    progress.ready =
         staying(situation).filter(|member| is_ready(member)).map(|member| member.name.clone()).collect();
 }
 
 /// Members of the new content that stay.
-fn newcomers<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
-    staying(situation).filter(|member| member.freshness == Freshness::UpToDate)
+fn up_to_date_members<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
+    staying(situation).filter(|member| member.content == ContentState::UpToDate)
 }
 
 /// Since when a member's Node has not been Ready, and in what way.
@@ -162,39 +166,40 @@ fn unready_since(machine: &Machine) -> (Timestamp, &'static str) {
 }
 
 /// It had failed before the content was tried again: it says nothing about this time, and is replaced.
-fn failed_before(situation: &Situation<'_>, trial: &RolloutProgress, member: &Member<'_>) -> bool {
+fn failed_before(situation: &Situation<'_>, progress: &RolloutProgress, member: &Member<'_>) -> bool {
     let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
-    let sick = machine.sickness().is_some() && machine.created < trial.since;
+    let unhealthy = machine.unhealthy_because().is_some() && machine.created < progress.since;
     let (since, _) = unready_since(machine);
     let overdue = machine.node != NodeState::Ready
-        && since.plus(situation.desired.rollout.ready_timeout.into()) <= trial.since;
-    sick || overdue
+        && since.plus(situation.desired.rollout.ready_timeout.into()) <= progress.since;
+    unhealthy || overdue
 }
 
 /// Whether it shows how the content does. On the way back most instances were there before, and how they do has other
 /// causes.
-fn is_tried(situation: &Situation<'_>, trial: &RolloutProgress, member: &Member<'_>) -> bool {
+fn is_tried(situation: &Situation<'_>, progress: &RolloutProgress, member: &Member<'_>) -> bool {
     situation.rollout.phase == Phase::Rolling
-        || member.machine.is_some_and(|machine| machine.created >= trial.since)
+        || member.machine.is_some_and(|machine| machine.created >= progress.since)
 }
 
 /// What is wrong with the content that all shall have in the end, if something is.
 fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
-    if !situation.rollout.phase.goes_on() {
+    if !situation.rollout.phase.is_replacing() {
         return None;
     }
-    let trial = draft.memory.rollout.clone()?;
-    let tried = |member: &&Member<'_>| is_tried(situation, &trial, member);
-    for member in
-        newcomers(situation).filter(tried).filter(|member| !failed_before(situation, &trial, member))
+    let progress = draft.memory.rollout.clone()?;
+    let tried = |member: &&Member<'_>| is_tried(situation, &progress, member);
+    for member in up_to_date_members(situation)
+        .filter(tried)
+        .filter(|member| !failed_before(situation, &progress, member))
     {
-        if let Some(message) = failure_of(situation, &trial, member, draft) {
+        if let Some(message) = failure_of(situation, &progress, member, draft) {
             return Some(message);
         }
     }
-    let relapsed = newcomers(situation)
+    let relapsed = up_to_date_members(situation)
         .filter(tried)
-        .filter_map(|member| trial.relapses.get(&member.name).map(|times| (&member.name, *times)))
+        .filter_map(|member| progress.relapses.get(&member.name).map(|times| (&member.name, *times)))
         .find(|(_, times)| *times >= RELAPSES);
     if let Some((name, times)) = relapsed {
         return Some(format!("Machine {name}: its Node changed between Ready and not Ready {times} times"));
@@ -202,9 +207,9 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
     // Once an instance of it serves, a lack of others says nothing about the content; nor does it on the way back to what
     // was launched before. `CapacityAvailable` tells of it.
     let is_first = situation.rollout.updated_available == 0 && situation.rollout.phase == Phase::Rolling;
-    let since = trial.waiting_since.filter(|_| is_first)?;
+    let since = progress.waiting_since.filter(|_| is_first)?;
     // One that came late has its own time; that one after another comes and goes is a failure as well.
-    let came = newcomers(situation).next().is_some();
+    let came = up_to_date_members(situation).next().is_some();
     let timeout = situation.desired.rollout.ready_timeout;
     let until = since.plus(Duration::from(timeout).saturating_mul(if came { 2 } else { 1 }));
     if until <= situation.observed.now {
@@ -218,12 +223,12 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
 
 fn failure_of(
     situation: &Situation<'_>,
-    trial: &RolloutProgress,
+    progress: &RolloutProgress,
     member: &Member<'_>,
     draft: &mut Draft,
 ) -> Option<String> {
     let machine = member.machine?;
-    if let Some(why) = machine.sickness() {
+    if let Some(why) = machine.unhealthy_because() {
         return Some(format!("Machine {}: MachineHealthCheck found it unhealthy: {why}", machine.name));
     }
     // Of an instance that is not in service yet, or was not when last looked at, a Ready Node says enough.
@@ -236,7 +241,7 @@ fn failure_of(
         Some(join) if machine.node == NodeState::None => join.min(situation.desired.rollout.ready_timeout),
         Some(_) | None => situation.desired.rollout.ready_timeout,
     };
-    let until = since.max(trial.since).plus(timeout.into());
+    let until = since.max(progress.since).plus(timeout.into());
     if until <= situation.observed.now {
         return Some(format!("Machine {}: its Node {what} after {timeout}", machine.name));
     }
@@ -246,20 +251,20 @@ fn failure_of(
 
 /// Deletes outdated Machines as far as the budgets go: those that serve nobody first, then those that do.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
-    if !situation.rollout.phase.goes_on() || situation.sizable_group().is_none() {
+    if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() {
         return;
     }
     let now = situation.observed.now;
-    let trial = draft.memory.rollout.clone();
+    let progress = draft.memory.rollout.clone();
     let failed = |member: &Member<'_>| {
-        let before = trial.as_ref().is_some_and(|trial| failed_before(situation, trial, member));
-        member.freshness == Freshness::UpToDate && before
+        let before = progress.as_ref().is_some_and(|progress| failed_before(situation, progress, member));
+        member.content == ContentState::UpToDate && before
     };
     let gone = draft.deleted.clone();
     let stays: Vec<&Member<'_>> = staying(situation).filter(|member| !gone.contains(&member.name)).collect();
     let unproven: Vec<&&Member<'_>> = stays
         .iter()
-        .filter(|member| member.freshness == Freshness::UpToDate)
+        .filter(|member| member.content == ContentState::UpToDate)
         .filter(|member| !is_available(situation, member) && !failed(member))
         .collect();
     for from in unproven.iter().filter_map(|member| available_from(situation, member)) {
@@ -273,7 +278,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     let canary = canary(situation, draft, count(&unproven));
     let budget = spare.min(room_to_drain(situation, draft)).min(canary);
     let idle = |member: &Member<'_>| {
-        let goes = member.freshness == Freshness::Outdated || failed(member);
+        let goes = member.content == ContentState::Outdated || failed(member);
         goes && !is_available(situation, member) && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, idle).without(&gone, situation);
@@ -286,7 +291,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     let going: BTreeSet<MachineName> =
         gone.iter().cloned().chain(taken.iter().map(|candidate| candidate.member.name.clone())).collect();
     let serving = |member: &Member<'_>| {
-        let outdated = member.freshness == Freshness::Outdated;
+        let outdated = member.content == ContentState::Outdated;
         outdated && is_available(situation, member) && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, serving).without(&going, situation);
@@ -296,9 +301,9 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     {
         taken.push(candidate);
     }
-    let Some(aim) = situation.content.target_hash else { return };
+    let Some(target) = situation.content.target_hash else { return };
     for candidate in taken {
-        let why = why(situation, candidate.member, aim);
+        let why = why(situation, candidate.member, target);
         let name = candidate.machine.name.clone();
         let message = format!("Deleting Machine {name}: {why}; {}", candidate.reason(situation));
         draft.event(Severity::Normal, EventTrigger::Machine(name), "MachineDeleted", message);
@@ -306,15 +311,15 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-fn why(situation: &Situation<'_>, member: &Member<'_>, aim: &SpecHash) -> String {
-    if member.freshness == Freshness::UpToDate {
-        return format!("it failed when {aim} was tried before");
+fn why(situation: &Situation<'_>, member: &Member<'_>, target: &SpecHash) -> String {
+    if member.content == ContentState::UpToDate {
+        return format!("it failed when {target} was tried before");
     }
     let from = situation.content.spec_hash(member.instance, member.foo_machine);
     let from = from.map_or_else(|| "another launch template version".to_owned(), ToString::to_string);
     match situation.rollout.phase {
-        Phase::RollingBack => format!("rolled back from {from} to {aim}"),
-        _ => format!("rolled from {from} to {aim}"),
+        Phase::RollingBack => format!("rolled back from {from} to {target}"),
+        _ => format!("rolled from {from} to {target}"),
     }
 }
 

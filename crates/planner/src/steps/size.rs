@@ -57,7 +57,7 @@ fn wanted_capacity(situation: &Situation<'_>) -> u32 {
     let target = situation.target;
     let counts = situation.counts;
     let to_replace = situation.target().saturating_sub(counts.active).min(counts.departing);
-    let taken = situation.taken_beyond().min(to_replace);
+    let taken = situation.interrupted_beyond_surge().min(to_replace);
     let in_advance = situation.surge().saturating_add(to_replace.saturating_sub(taken));
     let in_advance = in_advance.min(situation.desired.rollout.max_surge.up(target.replicas));
     let goal = target.replicas.saturating_add(in_advance).saturating_add(taken);

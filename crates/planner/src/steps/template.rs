@@ -55,7 +55,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let seen = situation.observed.group.seen().is_some();
     match template_state(situation) {
         TemplateState::Unknown | TemplateState::Failed { .. } => {
-            draft.act(Stage::Look, ReadAction::LookAtTemplate);
+            draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
         }
         TemplateState::Absent(_)
         | TemplateState::VersionMissing(..)
@@ -82,7 +82,7 @@ fn look_again(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.foreign_since.unwrap_or(at);
     let due = at.plus(since.until(at).clamp(FOREIGN_AGAIN, FOREIGN_AT_LAST));
     if situation.observed.now >= due {
-        draft.act(Stage::Look, ReadAction::LookAtTemplate);
+        draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
     } else {
         draft.wake_at(due);
     }

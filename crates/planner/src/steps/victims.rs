@@ -7,7 +7,7 @@ use crate::action::{MachineAction, Precondition};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Postponed, Stage, Until};
 use crate::report::{EventTrigger, Severity};
-use crate::situation::{Freshness, MachineState, Member, Situation, is_available};
+use crate::situation::{ContentState, MachineState, Member, Situation, is_available};
 use crate::steps::budget::room_to_drain;
 use foo_model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use std::cmp::Ordering;
@@ -29,13 +29,13 @@ impl Rank {
     fn of(member: &Member<'_>, machine: &Machine) -> Self {
         if machine.mark == RemovalMark::DeleteFirst {
             Self::Marked
-        } else if member.instance.health == Health::Unhealthy || machine.sickness().is_some() {
+        } else if member.instance.health == Health::Unhealthy || machine.unhealthy_because().is_some() {
             Self::Unhealthy
         } else if machine.node == NodeState::None {
             Self::NeverJoined
         } else if machine.node == NodeState::NotReady {
             Self::NotReady
-        } else if member.freshness == Freshness::Outdated {
+        } else if member.content == ContentState::Outdated {
             Self::Outdated
         } else {
             Self::Ordinary
@@ -108,7 +108,7 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     }
 
     let unmarked_excess =
-        kept.saturating_sub(marked).saturating_sub(target).saturating_sub(newcomers(situation, draft));
+        kept.saturating_sub(marked).saturating_sub(target).saturating_sub(joining(situation, draft));
     let unmarked_excess = unmarked_excess.saturating_sub(replaced_by_aws(situation, draft));
     let budget = room_to_drain(situation, draft).saturating_sub(marked);
     let rooms = unmarked_excess.min(budget);
@@ -134,11 +134,11 @@ fn launches_are_overdue(situation: &Situation<'_>, draft: &Draft) -> bool {
 
 /// How long an unmarked excess waits for instances that cannot be chosen yet because their Machines are still being
 /// made. They have no Node, so they go before any that has one; core needs seconds for them.
-const NEWCOMERS_WAIT: Duration = Duration::from_mins(1);
+const JOINING_WAIT: Duration = Duration::from_mins(1);
 
 /// Instances that an unmarked excess leaves room for, because they will be chosen in a moment.
-fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
-    let until = draft.memory.excess_since.unwrap_or(situation.observed.now).plus(NEWCOMERS_WAIT);
+fn joining(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
+    let until = draft.memory.excess_since.unwrap_or(situation.observed.now).plus(JOINING_WAIT);
     let unclaimed = [MachineState::New, MachineState::AwaitingMachine]
         .into_iter()
         .map(|standing| situation.members_that_are(standing).count())

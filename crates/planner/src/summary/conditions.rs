@@ -7,8 +7,8 @@ use crate::draft::Draft;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
-    Difference, Situation, TemplateState, View, differences, given_up_by_aws, group_is_gone, obstacle,
-    of_another_installation, template_state, was_lost,
+    Difference, Situation, TemplateState, View, differences, group_is_gone, launches_suspended_by_aws,
+    obstacle, of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionProtection, Process, Reason};
@@ -185,7 +185,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition(kind, Status::Unknown, Reason::NoGroup, "");
     };
     if let Some(reason) = group.suspended.get(&Process::Launch).filter(|_| situation.unlaunched() > 0) {
-        let follows = if given_up_by_aws(group).is_some() {
+        let follows = if launches_suspended_by_aws(group).is_some() {
             "AWS did that after launches had failed for long; the manager resumes it when replicas, launch template \
              or network change"
         } else {

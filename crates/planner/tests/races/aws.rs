@@ -84,7 +84,7 @@ fn r18_launches_that_fail_for_hours_are_cancelled_when_the_target_sinks_and_noth
     world.cloud.launches = Launches::Fail;
     world.scale_to(6);
     for _ in 0..60 {
-        world.round();
+        world.step();
     }
     world.managers[0].shortage = Some("We currently do not have sufficient m7i.large capacity".to_owned());
     let plan = world.look_and_pass();
@@ -109,9 +109,9 @@ fn r19_the_group_of_a_pool_of_the_same_name_in_another_namespace_is_left_alone()
     world.cloud.work(world.now);
     let before = world.cloud.group.clone();
     for _ in 0..20 {
-        world.round();
+        world.step();
     }
-    let plan = world.round();
+    let plan = world.step();
     let ready = &plan.report.conditions[0];
     assert_eq!((ready.status, ready.reason.as_str()), (Status::False, "GroupNotOwned"));
     assert_eq!(world.cloud.group, before);
@@ -119,7 +119,7 @@ fn r19_the_group_of_a_pool_of_the_same_name_in_another_namespace_is_left_alone()
 
     world.delete_pool();
     for _ in 0..20 {
-        world.round();
+        world.step();
     }
     assert_eq!(world.cloud.group, before, "not even in a removal");
     assert_eq!(world.kube.finalizer, foo_planner::observed::Finalizer::Absent);
@@ -133,7 +133,7 @@ fn r20_a_pool_made_again_while_its_old_group_is_still_going_waits_for_it() {
         || world.cloud.existing() > 0
         || world.cloud.group.as_ref().is_some_and(|group| !group.instances.is_empty())
     {
-        world.round();
+        world.step();
     }
     // The last look before the deletion: the group is still there, being deleted.
     while world

@@ -14,7 +14,7 @@ fn first() -> InstanceId {
 fn taken() -> World {
     let mut world = pool().of(3).running();
     world.settle();
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     world
 }
 
@@ -62,7 +62,7 @@ fn what_aws_ends_waits_for_its_drain_and_the_hook_is_completed_once() {
 fn what_died_before_its_drain_ended_is_excluded_from_draining_and_let_go() {
     let mut world = pool().of(3).running();
     world.settle();
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     world.look_and_pass();
     world.wait(90);
     world.cloud.dead.insert(first());
@@ -122,7 +122,7 @@ fn an_instance_without_a_machine_is_let_go_at_once() {
     world.cloud.launch(world.now);
     world.kube.foo_machines.clear();
     world.managers[0].memory.created_machines.clear();
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     world.wait(1);
     let plan = world.look_and_pass();
     assert!(words(&plan).contains(&"let i-00000001 go: it has no Machine".to_owned()), "{:?}", words(&plan));
@@ -161,7 +161,7 @@ fn a_hook_that_was_changed_or_taken_away_is_put_right() {
     world.settle();
     assert_eq!((world.cloud.hook, world.cloud.writes), (None, writes), "a settled pool asks nothing");
     // An instance that slips through tells.
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     assert!(words(&world.look_and_pass()).contains(&"look at hook".to_owned()));
     world.settle();
     assert_eq!(world.cloud.hook, Some(HookConfig::OURS));

@@ -170,11 +170,13 @@ impl Executor<'_> {
 
     async fn read(&self, action: &ReadAction, now: Timestamp) -> Result<Done, CloudError> {
         match action {
-            ReadAction::LookAtTemplate => {
+            ReadAction::DescribeLaunchTemplate => {
                 Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?))
             }
-            ReadAction::LookAtHook { group } => Ok(Done::Hook(self.cloud.drain_hook(group).await?)),
-            ReadAction::LookAtStrays { ids } => {
+            ReadAction::DescribeLifecycleHook { group } => {
+                Ok(Done::Hook(self.cloud.describe_drain_hook(group).await?))
+            }
+            ReadAction::DescribeInstances { ids } => {
                 self.observer.request_details(&self.identity.group, ids, Some(now));
                 Ok(Done::Carried)
             }
@@ -247,14 +249,14 @@ impl Executor<'_> {
 
     async fn serve_hook(&self, action: &HookAction) -> Result<Done, Failure> {
         match action {
-            HookAction::PutHook { group, terms } => {
+            HookAction::PutLifecycleHook { group, terms } => {
                 self.cloud.put_drain_hook(group, *terms).await?;
                 return Ok(Done::Hook(Some(*terms)));
             }
-            HookAction::BeatHook { group, id } => {
-                still_waited(self.cloud.beat_drain_hook(group, id).await)?;
+            HookAction::RecordHeartbeat { group, id } => {
+                still_waited(self.cloud.record_heartbeat(group, id).await)?;
             }
-            HookAction::CompleteHook { group, id, .. } => {
+            HookAction::CompleteLifecycleAction { group, id, .. } => {
                 if self.has_living_machine(id).await? {
                     return Ok(Done::PreconditionFailed("its Machine is not being deleted"));
                 }

@@ -104,7 +104,7 @@ impl Skips {
         (self.has(&Skip::Everything) && !matches!(action, Action::Node(_)))
             || (aws && self.has(&Skip::Aws))
             || (aws
-                && !matches!(action, Action::Hook(HookAction::BeatHook { .. }))
+                && !matches!(action, Action::Hook(HookAction::RecordHeartbeat { .. }))
                 && self.has(&Skip::Throttled))
             || self.has(&Skip::Kind(action.kind()))
             || own.is_some_and(|own| self.has(&own))
@@ -143,7 +143,7 @@ impl Skips {
                 | PoolAction::Quarantine { .. },
             )
             | Action::Template(TemplateAction::DeleteTemplateVersions { .. })
-            | Action::Read(ReadAction::LookAtHook { .. } | ReadAction::LookAtStrays { .. })
+            | Action::Read(ReadAction::DescribeLifecycleHook { .. } | ReadAction::DescribeInstances { .. })
             | Action::Hook(_)
             | Action::Node(_) => {}
             Action::Pool(
@@ -152,7 +152,7 @@ impl Skips {
                 | PoolAction::BlockMove
                 | PoolAction::RecordArn { .. },
             )
-            | Action::Read(ReadAction::LookAtTemplate)
+            | Action::Read(ReadAction::DescribeLaunchTemplate)
             | Action::Template(
                 TemplateAction::CreateTemplate { .. }
                 | TemplateAction::CreateTemplateVersion { .. }
@@ -203,8 +203,8 @@ fn calls_aws(action: &Action) -> bool {
         | Action::Instance(_)
         | Action::Template(_)
         | Action::Hook(_)
-        | Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtHook { .. }) => true,
-        Action::Read(ReadAction::LookAtStrays { .. })
+        | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeLifecycleHook { .. }) => true,
+        Action::Read(ReadAction::DescribeInstances { .. })
         | Action::Pool(_)
         | Action::Machine(_)
         | Action::Node(_) => false,
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
         let mut holds = Skips::default();
-        let beat = |id: &str| Action::Hook(HookAction::BeatHook { group: "g".into(), id: id.into() });
+        let beat = |id: &str| Action::Hook(HookAction::RecordHeartbeat { group: "g".into(), id: id.into() });
         holds.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
         assert!(!holds.hold(&beat("i-2")) && holds.hold(&suspend()));
         holds.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
         let mut holds = Skips::default();
-        holds.failed(&Action::Read(ReadAction::LookAtTemplate), &refused(ErrorKind::Denied));
+        holds.failed(&Action::Read(ReadAction::DescribeLaunchTemplate), &refused(ErrorKind::Denied));
         assert!(holds.hold(&suspend()), "everything else waits");
         assert!(!holds.hold(&Action::Node(NodeAction::CordonNodes { nodes: BTreeMap::new() })));
     }

@@ -117,10 +117,10 @@ fn rests_on_tags(action: &Action) -> bool {
         Action::Group(_)
         | Action::Instance(_)
         | Action::Template(_)
-        | Action::Hook(HookAction::PutHook { .. } | HookAction::CompleteHook { .. })
-        | Action::Read(ReadAction::LookAtHook { .. }) => true,
-        Action::Hook(HookAction::BeatHook { .. })
-        | Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtStrays { .. })
+        | Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::CompleteLifecycleAction { .. })
+        | Action::Read(ReadAction::DescribeLifecycleHook { .. }) => true,
+        Action::Hook(HookAction::RecordHeartbeat { .. })
+        | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeInstances { .. })
         | Action::Pool(_)
         | Action::Machine(_)
         | Action::Node(_) => false,
@@ -213,7 +213,7 @@ mod tests {
         let (mut made, _) = made();
         made.group(at(20));
         let denied = CloudError::new(Operation::PutLifecycleHook, ErrorKind::Denied, None, "no");
-        let hook = Action::Read(ReadAction::LookAtHook { group: "g".into() });
+        let hook = Action::Read(ReadAction::DescribeLifecycleHook { group: "g".into() });
         assert_eq!(made.excuses(&hook, &denied, at(21)), Some(REFUSED_AGAIN));
         assert_eq!(made.excuses(&hook, &denied, at(81)), None);
         let throttled = CloudError { kind: ErrorKind::Throttled, ..denied.clone() };

@@ -47,8 +47,8 @@ impl Repeats {
 /// Looks and heartbeats have their own pace.
 fn writes(action: &Action) -> bool {
     match action {
-        Action::Read(_) | Action::Hook(HookAction::BeatHook { .. }) => false,
-        Action::Hook(HookAction::PutHook { .. } | HookAction::CompleteHook { .. })
+        Action::Read(_) | Action::Hook(HookAction::RecordHeartbeat { .. }) => false,
+        Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::CompleteLifecycleAction { .. })
         | Action::Pool(_)
         | Action::Template(_)
         | Action::Group(_)
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn what_follows_from_news_and_looks_are_never_held_back() {
         assert_eq!(done_in_an_hour(|second| second, &tag("v")), 1_800);
-        assert_eq!(done_in_an_hour(|_| 7, &Action::Read(ReadAction::LookAtTemplate)), 1_800);
+        assert_eq!(done_in_an_hour(|_| 7, &Action::Read(ReadAction::DescribeLaunchTemplate)), 1_800);
         let mut repeats = Repeats::default();
         for _ in 0..9 {
             repeats.did(&tag("v"), Timestamp(0));

@@ -118,14 +118,16 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
 
 fn concerned(action: &Action) -> Option<ConditionKind> {
     match action {
-        Action::Template(_) | Action::Read(ReadAction::LookAtTemplate) => {
+        Action::Template(_) | Action::Read(ReadAction::DescribeLaunchTemplate) => {
             Some(ConditionKind::LaunchTemplateReady)
         }
         Action::Group(_)
         | Action::Instance(_)
         | Action::Hook(_)
-        | Action::Read(ReadAction::LookAtHook { .. }) => Some(ConditionKind::AutoScalingGroupReady),
-        Action::Read(ReadAction::LookAtStrays { .. })
+        | Action::Read(ReadAction::DescribeLifecycleHook { .. }) => {
+            Some(ConditionKind::AutoScalingGroupReady)
+        }
+        Action::Read(ReadAction::DescribeInstances { .. })
         | Action::Pool(_)
         | Action::Machine(_)
         | Action::Node(_) => None,

@@ -114,7 +114,7 @@ impl Pools {
         state: &mut PoolState,
     ) {
         // The observer paces itself what it is asked for.
-        let calls = |action: &Action| !matches!(action, Action::Read(ReadAction::LookAtStrays { .. }));
+        let calls = |action: &Action| !matches!(action, Action::Read(ReadAction::DescribeInstances { .. }));
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         if state.idle.ends(worked && pass.is_complete(), self.context.clock.now()) {
             tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "the pool does not settle: it keeps writing although nothing changes; please report this");

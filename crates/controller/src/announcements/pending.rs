@@ -1,7 +1,7 @@
 //! What was announced about instances, and the messages that wait until somebody acted on them. Plain data; time is a
 //! parameter.
 
-use super::envelope::EventKind;
+use super::event::EventKind;
 use crate::clouds::GroupKey;
 use foo_cloud::Receipt;
 use foo_cloud::queue::LONGEST_HIDDEN;
@@ -15,10 +15,10 @@ use tokio::time::Instant;
 /// message comes again after this long: an interruption has two minutes.
 pub(super) const HIDDEN: Duration = Duration::from_secs(30);
 /// How long before that ends it is hidden anew: longer than a throttled call takes.
-const AHEAD: Duration = Duration::from_secs(10);
+const EXTEND_BEFORE: Duration = Duration::from_secs(10);
 /// Messages that wait at the same time, at the most. Beyond that what can wait is not held but comes again, so that what
 /// cannot is still received.
-pub(super) const MOST_HELD: usize = 500;
+pub(super) const MOST_PENDING: usize = 500;
 /// A withdrawal is remembered for so long: AWS announces retirements up to two weeks ahead, and a queue keeps messages no
 /// longer.
 const WITHDRAWN_FOR: Duration = Duration::from_hours(24 * 14);
@@ -29,7 +29,7 @@ pub(super) struct PendingMessages {
     signals: HashMap<GroupKey, BTreeMap<InstanceId, Signal>>,
     /// Retirements that AWS took back, and when it did.
     withdrawn: BTreeMap<InstanceId, Timestamp>,
-    held: BTreeMap<u64, PendingMessage>,
+    messages: BTreeMap<u64, PendingMessage>,
     next: u64,
 }
 
@@ -64,13 +64,13 @@ pub(super) enum Wait {
 }
 
 impl Wait {
-    fn place(&self) -> &GroupKey {
+    fn group(&self) -> &GroupKey {
         match self {
             Self::Observed(place, _) | Self::Handled(place, _) => place,
         }
     }
 
-    fn place_mut(&mut self) -> &mut GroupKey {
+    fn group_mut(&mut self) -> &mut GroupKey {
         match self {
             Self::Observed(place, _) | Self::Handled(place, _) => place,
         }
@@ -118,7 +118,7 @@ impl PendingMessages {
             self.signals.remove(place);
         }
         let gone = Wait::Handled(place.clone(), id.clone());
-        self.strike_off(|wait| *wait == gone);
+        self.end_waits(|wait| *wait == gone);
     }
 
     /// Whether something is announced about an instance.
@@ -128,55 +128,58 @@ impl PendingMessages {
 
     /// Whether no more is to be held than what cannot wait.
     pub(super) fn is_full(&self) -> bool {
-        self.held.len() >= MOST_HELD
+        self.messages.len() >= MOST_PENDING
     }
 
     /// What would come again only when its time is over, were this manager to end now.
     pub(super) fn receipts(&self) -> Vec<Receipt> {
-        self.held.values().map(|held| held.receipt.clone()).collect()
+        self.messages.values().map(|message| message.receipt.clone()).collect()
     }
 
     /// A message waits.
-    pub(super) fn hold(&mut self, held: PendingMessage) {
-        self.held.insert(self.next, held);
+    pub(super) fn add(&mut self, message: PendingMessage) {
+        self.messages.insert(self.next, message);
         self.next += 1;
     }
 
     /// How many wait.
     pub(super) fn len(&self) -> usize {
-        self.held.len()
+        self.messages.len()
     }
 
     /// A pool was passed over, with a look at its group as old as this and these answers. Whether that matters to a
     /// message.
-    pub(super) fn passed(
+    pub(super) fn pass_ended(
         &mut self,
         place: &GroupKey,
         seen_at: Option<Timestamp>,
-        heeds: &BTreeMap<InstanceId, AnnouncementState>,
+        answers: &BTreeMap<InstanceId, AnnouncementState>,
     ) -> bool {
         if let Some(signals) = self.signals.get_mut(place) {
-            signals.retain(|id, _| heeds.get(id) != Some(&AnnouncementState::Expired));
+            signals.retain(|id, _| answers.get(id) != Some(&AnnouncementState::Expired));
             if signals.is_empty() {
                 self.signals.remove(place);
             }
         }
-        self.strike_off(|wait| match wait {
+        self.end_waits(|wait| match wait {
             Wait::Observed(at, after) => at == place && seen_at.is_some_and(|seen| seen > *after),
             Wait::Handled(at, id) => {
                 at == place
-                    && matches!(heeds.get(id), Some(AnnouncementState::Handled | AnnouncementState::Expired))
+                    && matches!(
+                        answers.get(id),
+                        Some(AnnouncementState::Handled | AnnouncementState::Expired)
+                    )
             }
         })
     }
 
     /// A group is known by another place: what is announced and what waits goes there.
-    pub(super) fn moves(&mut self, from: &GroupKey, to: &GroupKey) {
+    pub(super) fn move_group(&mut self, from: &GroupKey, to: &GroupKey) {
         for (id, signal) in self.signals.remove(from).unwrap_or_default() {
             self.announce(to, &id, signal);
         }
-        for wait in self.held.values_mut().flat_map(|held| &mut held.waits) {
-            let place = wait.place_mut();
+        for wait in self.messages.values_mut().flat_map(|message| &mut message.waits) {
+            let place = wait.group_mut();
             if place == from {
                 *place = to.clone();
             }
@@ -186,59 +189,59 @@ impl PendingMessages {
     /// Nobody cares for that group any more.
     pub(super) fn forget(&mut self, place: &GroupKey) -> bool {
         self.signals.remove(place);
-        self.strike_off(|wait| wait.place() == place)
+        self.end_waits(|wait| wait.group() == place)
     }
 
-    fn strike_off(&mut self, over: impl Fn(&Wait) -> bool) -> bool {
+    fn end_waits(&mut self, over: impl Fn(&Wait) -> bool) -> bool {
         let mut any = false;
-        for held in self.held.values_mut() {
-            let before = held.waits.len();
-            held.waits.retain(|wait| !over(wait));
-            any |= held.waits.is_empty() && before > 0;
+        for message in self.messages.values_mut() {
+            let before = message.waits.len();
+            message.waits.retain(|wait| !over(wait));
+            any |= message.waits.is_empty() && before > 0;
         }
         any
     }
 
-    /// What is to be done now. Messages that are done with are taken off the desk.
+    /// What is to be done now. Messages that are done with are taken off the pending.
     pub(super) fn due(&mut self, wall: Timestamp, now: Instant) -> Due {
         let mut due = Due::default();
         let mut gone = Vec::new();
-        for (number, held) in &self.held {
-            if held.waits.is_empty() {
-                due.done.push(held.clone());
+        for (number, message) in &self.messages {
+            if message.waits.is_empty() {
+                due.done.push(message.clone());
                 gone.push(*number);
-            } else if held.until.is_some_and(|until| until <= wall) {
-                due.expired.push(held.clone());
+            } else if message.until.is_some_and(|until| until <= wall) {
+                due.expired.push(message.clone());
                 gone.push(*number);
-            } else if now.saturating_duration_since(held.received) + held.hide_for >= LONGEST_HIDDEN {
+            } else if now.saturating_duration_since(message.received) + message.hide_for >= LONGEST_HIDDEN {
                 // It cannot be hidden for longer; it comes again.
                 gone.push(*number);
             } else {
-                let again = held.hidden_until.checked_sub(AHEAD).unwrap_or(now);
+                let again = message.hidden_until.checked_sub(EXTEND_BEFORE).unwrap_or(now);
                 if again <= now {
-                    due.hide.push((*number, held.receipt.clone(), held.hide_for));
+                    due.hide.push((*number, message.receipt.clone(), message.hide_for));
                 } else {
-                    let expires = held.until.and_then(|until| now.checked_add(wall.until(until)));
+                    let expires = message.until.and_then(|until| now.checked_add(wall.until(until)));
                     due.next = [due.next, Some(again), expires].into_iter().flatten().min();
                 }
             }
         }
         for number in gone {
-            self.held.remove(&number);
+            self.messages.remove(&number);
         }
         due
     }
 
     /// A message is hidden anew.
-    pub(super) fn hidden(&mut self, number: u64, until: Instant) {
-        if let Some(held) = self.held.get_mut(&number) {
-            held.hidden_until = until;
+    pub(super) fn set_hidden_until(&mut self, number: u64, until: Instant) {
+        if let Some(message) = self.messages.get_mut(&number) {
+            message.hidden_until = until;
         }
     }
 
     /// A message cannot be hidden any more: it comes again by itself.
-    pub(super) fn lost(&mut self, number: u64) {
-        self.held.remove(&number);
+    pub(super) fn forget_message(&mut self, number: u64) {
+        self.messages.remove(&number);
     }
 }
 
@@ -255,10 +258,10 @@ mod tests {
     #[test]
     fn what_was_announced_outlives_the_credentials_it_was_announced_under() {
         let (old, new, id) = (place("old"), place("new"), InstanceId::new("i-1"));
-        let mut desk = PendingMessages::default();
-        desk.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: Timestamp(1) });
+        let mut pending = PendingMessages::default();
+        pending.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: Timestamp(1) });
         let now = Instant::now();
-        desk.hold(PendingMessage {
+        pending.add(PendingMessage {
             receipt: Receipt::new("r"),
             kind: EventKind::Interruption,
             time: Timestamp(1),
@@ -269,11 +272,11 @@ mod tests {
             received: now,
             hidden_until: now + HIDDEN,
         });
-        desk.moves(&old, &new);
-        assert!(desk.signals(&old).is_empty());
-        assert!(desk.signals(&new).contains_key(&id));
-        assert!(!desk.forget(&old), "nothing waits there any more");
-        assert!(desk.passed(&new, Some(Timestamp(2)), &[(id, AnnouncementState::Handled)].into()));
-        assert_eq!(desk.due(Timestamp(2), now).done.len(), 1);
+        pending.move_group(&old, &new);
+        assert!(pending.signals(&old).is_empty());
+        assert!(pending.signals(&new).contains_key(&id));
+        assert!(!pending.forget(&old), "nothing waits there any more");
+        assert!(pending.pass_ended(&new, Some(Timestamp(2)), &[(id, AnnouncementState::Handled)].into()));
+        assert_eq!(pending.due(Timestamp(2), now).done.len(), 1);
     }
 }

@@ -69,7 +69,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         Api::all(client.clone()),
         ChangeFilter::AllButStatus,
     );
-    let keeper = IdentityCache {
+    let cache = IdentityCache {
         identities: identities.store.clone(),
         namespaces: namespaces.store.clone(),
         secrets: secrets.store.clone(),
@@ -86,7 +86,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         .needs(namespaces)
         .needs(secrets)
         .watches(clusters)
-        .run(keeper, shutdown)
+        .run(cache, shutdown)
         .await;
 }
 
@@ -149,10 +149,10 @@ impl ReconcileAll for IdentityCache {
                 Some(users) => users.get(&name).map_or(Use::None, Use::By),
             };
             // First: a new status would make the version that is known here an old one.
-            let (well, is_gone) = self.hold(identity, use_of_it).await;
+            let (well, is_gone) = self.write_finalizer(identity, use_of_it).await;
             all_went_well &= well;
             if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_ours(identity)) {
-                all_went_well &= self.say(identity, outcome, use_of_it).await;
+                all_went_well &= self.write_status(identity, outcome, use_of_it).await;
             }
         }
         (!all_went_well).then_some(TRY_AGAIN)
@@ -273,7 +273,7 @@ impl IdentityCache {
 
     /// Puts the finalizer on an identity that is used, and takes it off one that is not; all managers see the same FooClusters.
     /// Whether that went well, and whether the identity is gone by it.
-    async fn hold(&self, identity: &FooClusterIdentity, use_of_it: Use<'_>) -> (bool, bool) {
+    async fn write_finalizer(&self, identity: &FooClusterIdentity, use_of_it: Use<'_>) -> (bool, bool) {
         let is_held = identity.finalizers().iter().any(|finalizer| finalizer == IDENTITY_FINALIZER);
         let is_deleting = identity.metadata.deletion_timestamp.is_some();
         let api = Api::all(self.context.client.clone());
@@ -298,7 +298,12 @@ impl IdentityCache {
     }
 
     /// Writes an identity's status. Whether that went well.
-    async fn say(&self, identity: &FooClusterIdentity, outcome: &Outcome, use_of_it: Use<'_>) -> bool {
+    async fn write_status(
+        &self,
+        identity: &FooClusterIdentity,
+        outcome: &Outcome,
+        use_of_it: Use<'_>,
+    ) -> bool {
         let (status, reason, message) = match &outcome.credentials {
             Ok(_) if outcome.allowed == Allowed::Nobody => (
                 "True",
