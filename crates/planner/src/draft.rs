@@ -2,8 +2,8 @@
 
 use crate::action::{Action, GroupAction, HookAction, TemplateAction};
 use crate::memory::{Memory, RAISE_WAITS};
-use crate::report::{Event, EventTrigger, Severity};
-use foo_model::{GroupChange, GroupName, InstanceId, MachineName, Seconds, Timestamp};
+use crate::report::{Event, EventTrigger};
+use foo_model::{EventReason, GroupChange, GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use std::collections::BTreeSet;
 
 /// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes
@@ -141,15 +141,9 @@ impl Draft {
             .collect()
     }
 
-    /// Tells people, once, when it is done.
-    pub(crate) fn event(
-        &mut self,
-        severity: Severity,
-        about: EventTrigger,
-        reason: &str,
-        message: impl Into<String>,
-    ) {
-        self.events.push(Event { severity, reason: reason.to_owned(), message: message.into(), about });
+    /// Adds an event, which is published once, when that action was carried out.
+    pub(crate) fn event(&mut self, about: EventTrigger, reason: EventReason, message: impl Into<String>) {
+        self.events.push(Event { reason, message: message.into(), about });
     }
 
     /// Plan again at this moment even if nothing happens.

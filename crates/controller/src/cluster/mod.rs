@@ -26,7 +26,7 @@ use foo_cloud::CloudError;
 use foo_cloud::lookups::Asking;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
-use foo_planner::report::{Severity, some_names};
+use foo_planner::report::some_names;
 use futures::{StreamExt, stream};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -261,10 +261,7 @@ impl Clusters {
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
         if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
             let object = cluster.object_ref(&());
-            self.context
-                .events
-                .publish(&object, Severity::Warning, blocked.reason.as_str(), &blocked.message)
-                .await;
+            self.context.events.publish(&object, blocked.reason, &blocked.message).await;
         }
         Ok(written)
     }

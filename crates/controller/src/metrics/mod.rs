@@ -49,8 +49,8 @@ use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
 use collectors::{LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
+use foo_model::Severity;
 use foo_planner::action::ActionKind;
-use foo_planner::report::Severity;
 use labels::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
     InvariantLabels, KindLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,

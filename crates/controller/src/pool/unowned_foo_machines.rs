@@ -8,7 +8,6 @@ use crate::clock::to_kube;
 use foo_api::machine::FooMachineStatus;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_model::Reason;
-use foo_planner::report::Severity;
 use futures::StreamExt;
 use futures::channel::mpsc::UnboundedReceiver;
 use kube::{Api, Resource, ResourceExt};
@@ -100,10 +99,7 @@ impl Strangers {
             self.status.apply_if_changed(&machines, machine, machine.status.as_ref(), &status).await?;
         if written == Written::Yes {
             let object = machine.object_ref(&());
-            self.context
-                .events
-                .publish(&object, Severity::Warning, Reason::Unmanaged.as_str(), MESSAGE)
-                .await;
+            self.context.events.publish(&object, Reason::Unmanaged, MESSAGE).await;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::action::{
 };
 use crate::observed::Ec2State;
 use foo_model::{
-    InstanceId, LifecycleState, MachineName, Reason, SpecHash, TemplateVersion, Timestamp, Zone,
+    EventReason, InstanceId, LifecycleState, MachineName, Reason, SpecHash, TemplateVersion, Timestamp, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -227,10 +227,8 @@ pub enum RolloutPhase {
 /// An event on the FooMachinePool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Normal or Warning.
-    pub severity: Severity,
-    /// CamelCase reason.
-    pub reason: String,
+    /// What happened; its severity follows from it.
+    pub reason: EventReason,
     /// A sentence.
     pub message: String,
     /// What it is the news of: it is told only when that was done.
@@ -290,16 +288,6 @@ impl EventTrigger {
             Self::Adoption => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
         }
     }
-}
-
-/// How bad it is, by the names that it has in metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "snake_case")]
-pub enum Severity {
-    /// As it should be.
-    Normal,
-    /// Somebody should look.
-    Warning,
 }
 
 /// When to look again, and how.
@@ -367,7 +355,6 @@ mod tests {
             "RolledBack",
         ];
         assert_eq!(RolloutPhase::VARIANTS, phases);
-        assert_eq!(Severity::VARIANTS, ["normal", "warning"]);
         assert_eq!(<&str>::from(RolloutPhase::RollingBack), "RollingBack");
         assert_eq!(<&str>::from(ConditionKind::ScalingUp), "ScalingUp");
     }

@@ -3,9 +3,9 @@
 use crate::action::InstanceAction;
 use crate::draft::{Draft, Stage};
 use crate::memory::BUSY_FOR;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{Capacity, MachineState, Member, Situation, claim};
-use foo_model::{Decrement, Group, LifecycleState, Timestamp};
+use foo_model::{Decrement, EventReason, Group, LifecycleState, Timestamp};
 use std::time::Duration;
 
 /// Most instances that one plan ends: as many as one call takes (Auto Scaling API Reference,
@@ -109,9 +109,8 @@ fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Dra
     };
     let id = member.instance.id.clone();
     draft.event(
-        Severity::Normal,
         EventTrigger::Instance(id.clone()),
-        "InstanceTerminated",
+        EventReason::InstanceTerminated,
         format!("Terminating instance {id}: {why}"),
     );
     let group = group.name.clone();

@@ -5,14 +5,14 @@
 use crate::action::{GroupAction, InstanceAction};
 use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{
     Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, lacking_tags,
     launches_suspended_by_aws, mix, template_state, wanted_min, wanted_tags, was_lost,
 };
 use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
-use foo_model::{Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
+use foo_model::{EventReason, Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
 use std::collections::BTreeSet;
 
 /// Most instances in one SetInstanceProtection call.
@@ -61,18 +61,16 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
     };
     if was_lost(situation) {
         draft.event(
-            Severity::Warning,
             EventTrigger::NewGroup,
-            "AutoScalingGroupRecreated",
+            EventReason::AutoScalingGroupRecreated,
             format!("Recreating Auto Scaling group {}: it was deleted outside this provider", identity.group),
         );
     } else {
         let size = desired
             .map_or_else(|| format!("size {min} to {max}"), |desired| format!("desired capacity {desired}"));
         draft.event(
-            Severity::Normal,
             EventTrigger::NewGroup,
-            "AutoScalingGroupCreated",
+            EventReason::AutoScalingGroupCreated,
             format!("Created Auto Scaling group {} with {size}", identity.group),
         );
     }
@@ -101,7 +99,7 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
         Some(before) if before != wanted => {
             let message =
                 "Resuming launches, which AWS had suspended: replicas, launch template or network changed";
-            draft.event(Severity::Normal, EventTrigger::Nothing, "LaunchResumed", message);
+            draft.event(EventTrigger::Nothing, EventReason::LaunchResumed, message);
             let processes = BTreeSet::from([Process::Launch]);
             draft.act(Stage::Decorate, GroupAction::ResumeProcesses { name: group.name.clone(), processes });
         }

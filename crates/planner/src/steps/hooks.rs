@@ -8,12 +8,12 @@ use crate::action::{HookAction, ReadAction};
 use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
 use crate::observed::Look;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, Situation, View, claim};
 use foo_model::hook::{
     COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait,
 };
-use foo_model::{Group, LifecycleState, Timestamp};
+use foo_model::{EventReason, Group, LifecycleState, Timestamp};
 
 /// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
 /// pass goes on with the rest.
@@ -32,7 +32,7 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         Look::At { seen, .. } => {
             if seen.is_some() {
                 let message = "Restoring lifecycle hook foo-drain: it was changed outside this provider";
-                draft.event(Severity::Warning, EventTrigger::Nothing, "DrainHookRepaired", message);
+                draft.event(EventTrigger::Nothing, EventReason::DrainHookRepaired, message);
             }
             draft.act(Stage::Decorate, HookAction::PutLifecycleHook { group: name, terms: HookConfig::OURS });
         }
@@ -104,9 +104,8 @@ fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draf
             .map(|cause| format!(" ({cause})"))
             .unwrap_or_default();
         draft.event(
-            Severity::Warning,
             EventTrigger::Machine(machine.name.clone()),
-            "InstanceTerminatedByAws",
+            EventReason::InstanceTerminatedByAws,
             format!(
                 "AWS is terminating instance {id}{because}; termination waits until Machine {} is drained",
                 machine.name
@@ -146,7 +145,7 @@ fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Dr
     };
     if verdict == Verdict::OutOfTime {
         let message = format!("Instance {id} is terminated although its Machine is not drained: {why}");
-        draft.event(Severity::Warning, EventTrigger::Hook(id.clone()), "DrainIncomplete", message);
+        draft.event(EventTrigger::Hook(id.clone()), EventReason::DrainIncomplete, message);
     }
     let group = group.name.clone();
     draft.act(Stage::Ends, HookAction::CompleteLifecycleAction { group, id, why: why.to_owned() });

@@ -8,14 +8,14 @@
 use crate::action::NodeAction;
 use crate::desired::Rebalance;
 use crate::draft::{Draft, Stage};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{
     MachineState, Member, Situation, at_risk, cooldown_since, is_advised, is_available, is_recommended, room,
     round, staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
-use foo_model::{InstanceId, MachineName, NodeState, SignalKind, Timestamp, count};
+use foo_model::{EventReason, InstanceId, MachineName, NodeState, SignalKind, Timestamp, count};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) fn delete(situation: &Situation<'_>, member: &Member<'_>, draft: &mut
     let Some(machine) = member.machine else { return };
     let message =
         format!("Spot interruption of instance {}: deleting Machine {}", member.instance.id, machine.name);
-    draft.event(Severity::Warning, EventTrigger::Machine(machine.name.clone()), "SpotInterruption", message);
+    draft.event(EventTrigger::Machine(machine.name.clone()), EventReason::SpotInterruption, message);
     delete_machine(situation, Some(machine), "EC2 interrupts its spot instance", draft);
 }
 
@@ -140,11 +140,11 @@ fn can_be_had_first(situation: &Situation<'_>, draft: &mut Draft) -> bool {
 fn replace(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let Some((machine, signal)) = member.machine.zip(member.signal) else { return };
     let (reason, why) = if signal.kind == SignalKind::Retirement {
-        ("InstanceRetirement", "AWS will retire its instance")
+        (EventReason::InstanceRetirement, "AWS will retire its instance")
     } else {
-        ("RebalanceRecommended", "AWS recommends replacing its spot instance")
+        (EventReason::RebalanceRecommended, "AWS recommends replacing its spot instance")
     };
     let message = format!("Replacing Machine {}: {why} {}", machine.name, member.instance.id);
-    draft.event(Severity::Warning, EventTrigger::Machine(machine.name.clone()), reason, message);
+    draft.event(EventTrigger::Machine(machine.name.clone()), reason, message);
     delete_machine(situation, Some(machine), why, draft);
 }

@@ -6,12 +6,12 @@ use crate::action::{MachineAction, ReadAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::Ec2State;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, MissingInstance, Situation, View};
 use crate::steps::delete::delete_machine;
 use crate::steps::interrupt;
 use foo_model::group::GroupStatus;
-use foo_model::{DeletionTimeouts, InstanceId, LifecycleState, Machine};
+use foo_model::{DeletionTimeouts, EventReason, InstanceId, LifecycleState, Machine};
 use std::time::Duration;
 
 /// How long EC2's answer that an instance outside its group is alive stays good: such an instance was detached by somebody or is about to
@@ -79,12 +79,7 @@ fn exclude(machine: &Machine, draft: &mut Draft) {
 fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
     if situation.desired.goal == Goal::Run {
         let message = format!("Instance {instance} no longer exists: deleting Machine {}", machine.name);
-        draft.event(
-            Severity::Warning,
-            EventTrigger::Machine(machine.name.clone()),
-            "InstanceMissing",
-            message,
-        );
+        draft.event(EventTrigger::Machine(machine.name.clone()), EventReason::InstanceMissing, message);
     }
 }
 

@@ -4,8 +4,9 @@ use crate::action::{GroupAction, MachineAction, PoolAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, MoveBlock};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{Situation, View};
+use foo_model::EventReason;
 use foo_model::names::TAG_INSTALLATION;
 
 /// Our finalizer, together with the first thing that is done, before it. A pool of which there is nothing yet is not held:
@@ -41,9 +42,8 @@ pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let from = identity.other_installation(&group.tags).unwrap_or_default();
     draft.event(
-        Severity::Normal,
         EventTrigger::Adoption,
-        "AutoScalingGroupAdopted",
+        EventReason::AutoScalingGroupAdopted,
         format!("Adopting Auto Scaling group {} from management cluster {from}", group.name),
     );
     let tags = [(TAG_INSTALLATION.to_owned(), identity.installation.clone())].into();

@@ -4,10 +4,11 @@
 //! that never joins has no verdict at all.
 
 use crate::draft::Draft;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{Situation, unhealthy};
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
+use foo_model::EventReason;
 
 /// Deletes sick Machines within the budget, unless too many are sick.
 pub(crate) fn remediate(situation: &Situation<'_>, draft: &mut Draft) {
@@ -32,12 +33,7 @@ pub(crate) fn remediate(situation: &Situation<'_>, draft: &mut Draft) {
         unhealthy.staying.into_iter().filter(|(member, _)| !draft.deleted.contains(&member.name)).collect();
     for (member, what) in fresh.into_iter().take(usize::try_from(budget).unwrap_or(usize::MAX)) {
         let message = format!("Replacing Machine {}: {what}", member.name);
-        draft.event(
-            Severity::Warning,
-            EventTrigger::Machine(member.name.clone()),
-            "MachineRemediated",
-            message,
-        );
+        draft.event(EventTrigger::Machine(member.name.clone()), EventReason::MachineRemediated, message);
         delete_machine(situation, member.machine, &what, draft);
     }
 }

@@ -10,13 +10,13 @@ use crate::desired::{Goal, OnFailure, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RolloutProgress;
 use crate::observed::{Quarantine, Verdict};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{
     ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
-use foo_model::{Machine, MachineName, NodeState, SpecHash, Timestamp, count};
+use foo_model::{EventReason, Machine, MachineName, NodeState, SpecHash, Timestamp, count};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ fn supersede_records(situation: &Situation<'_>) -> Vec<Quarantine> {
 fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
     if let Some(first) = situation.content.failed_target {
         let text = format!("Rollback to {hash} halted: {message}");
-        draft.event(Severity::Warning, EventTrigger::Verdict, "RollbackFailed", text);
+        draft.event(EventTrigger::Verdict, EventReason::RollbackFailed, text);
         let message = format!("{}; the rollback to {hash} failed as well: {message}", first.message);
         return Quarantine { hash: first.hash.clone(), message, verdict: Verdict::Stuck };
     }
@@ -68,7 +68,7 @@ fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mu
         OnFailure::Rollback => "failed, rolling back",
     };
     let text = format!("Rollout of {hash} {what}: {message}");
-    draft.event(Severity::Warning, EventTrigger::Verdict, "RolloutFailed", text);
+    draft.event(EventTrigger::Verdict, EventReason::RolloutFailed, text);
     Quarantine { hash: hash.clone(), message: message.to_owned(), verdict: Verdict::Stands }
 }
 
@@ -306,7 +306,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
         let why = why(situation, candidate.member, target);
         let name = candidate.machine.name.clone();
         let message = format!("Deleting Machine {name}: {why}; {}", candidate.reason(situation));
-        draft.event(Severity::Normal, EventTrigger::Machine(name), "MachineDeleted", message);
+        draft.event(EventTrigger::Machine(name), EventReason::MachineDeleted, message);
         delete_machine(situation, Some(candidate.machine), &why, draft);
     }
 }

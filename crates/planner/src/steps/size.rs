@@ -7,12 +7,12 @@ use crate::action::PoolAction;
 use crate::desired::Size;
 use crate::draft::{Draft, Stage};
 use crate::recent_targets::RecentTargets;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{ReplicasManagedBy, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::postpones_raise;
 use crate::steps::victims::left_to_aws;
-use foo_model::{Group, Timestamp};
+use foo_model::{EventReason, Group, Timestamp};
 use std::time::Duration;
 
 /// Brings desired capacity and its bounds to where the desired replicas wants them.
@@ -73,12 +73,7 @@ fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     }
     let max = (group.sizes.max < target).then_some(target);
     let from = group.sizes.desired;
-    draft.event(
-        Severity::Normal,
-        EventTrigger::Group,
-        "ScaledUp",
-        format!("desired capacity {from} → {target}"),
-    );
+    draft.event(EventTrigger::Group, EventReason::ScaledUp, format!("desired capacity {from} → {target}"));
     draft.change(format!("desired capacity {from} → {target}"), |change| {
         change.desired = Some(target);
         change.max = max;
@@ -97,9 +92,8 @@ fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft
     }
     let from = group.sizes.desired;
     draft.event(
-        Severity::Normal,
         EventTrigger::Group,
-        "LaunchesCancelled",
+        EventReason::LaunchesCancelled,
         format!("desired capacity {from} → {floor}: launches that have not started are cancelled"),
     );
     draft.change(format!("desired capacity {from} → {floor}"), |change| change.desired = Some(floor));

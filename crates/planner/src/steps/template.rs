@@ -6,11 +6,11 @@ use crate::action::{ReadAction, TemplateAction};
 use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{Situation, TemplateState, View, template_state};
 use crate::steps::own::may_create;
 use foo_model::group::TemplateChoice;
-use foo_model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
+use foo_model::{EventReason, LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -109,9 +109,8 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
         "the spec changed"
     };
     draft.event(
-        Severity::Normal,
         EventTrigger::TemplateVersion,
-        "LaunchTemplateVersionCreated",
+        EventReason::LaunchTemplateVersionCreated,
         format!("Creating a launch template version: {why}"),
     );
     draft.act(
@@ -133,9 +132,8 @@ fn copy_version(
 ) {
     let Wanted::Ready(wanted) = &situation.desired.template else { return };
     draft.event(
-        Severity::Normal,
         EventTrigger::TemplateVersion,
-        "LaunchTemplateVersionCreated",
+        EventReason::LaunchTemplateVersionCreated,
         format!("Creating a launch template version: version {from} with the current user data"),
     );
     draft.act(

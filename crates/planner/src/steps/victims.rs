@@ -6,10 +6,10 @@
 use crate::action::{MachineAction, Precondition};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Postponed, Stage, Until};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{ContentState, MachineState, Member, Situation, is_available};
 use crate::steps::budget::room_to_drain;
-use foo_model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
+use foo_model::{EventReason, Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -274,9 +274,8 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
     let name = candidate.machine.name.clone();
     draft.deleted.insert(name.clone());
     draft.event(
-        Severity::Normal,
         EventTrigger::Machine(name.clone()),
-        "MachineDeleted",
+        EventReason::MachineDeleted,
         format!("Deleting Machine {name}: {why}"),
     );
     let uid = candidate.machine.uid.clone();

@@ -68,7 +68,12 @@ fn r16_a_group_deleted_by_hand_loses_its_machines_and_is_made_anew_and_says_so()
     let group =
         plan.report.conditions.iter().find(|it| it.kind == ConditionKind::AutoScalingGroupReady).unwrap();
     assert_eq!((group.status, group.reason.as_str()), (Status::False, "GroupLost"));
-    assert!(plan.report.events.iter().any(|event| event.reason == "AutoScalingGroupRecreated"));
+    assert!(
+        plan.report
+            .events
+            .iter()
+            .any(|event| event.reason == foo_model::EventReason::AutoScalingGroupRecreated)
+    );
     assert_eq!(plan.report.provider_ids.as_ref().map(Vec::len), Some(2), "ids stay until EC2 was asked");
     let plan = world.settle();
     let group =

@@ -471,8 +471,13 @@ fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
     let mut world = on_a_bad_way_back();
     steps(&mut world, 5);
     world.wait(601);
-    let told =
-        |plan: &Plan| plan.report.events.iter().filter(|event| event.reason == "RollbackFailed").count();
+    let told = |plan: &Plan| {
+        plan.report
+            .events
+            .iter()
+            .filter(|event| event.reason == foo_model::EventReason::RollbackFailed)
+            .count()
+    };
     let told: usize = (0..10).map(|_| told(&world.step())).sum();
     assert_eq!(told, 1, "{}", world.story());
     let said = condition(&world.step(), ConditionKind::RollingOut);

@@ -1,7 +1,7 @@
 //! What follows from what AWS announces.
 
 use crate::world::{Launches, World, pool};
-use foo_model::{InstanceId, MachineName, NodeState, SignalKind};
+use foo_model::{EventReason, InstanceId, MachineName, NodeState, SignalKind};
 use foo_planner::desired::{PausedBy, Rebalance};
 use foo_planner::report::AnnouncementState;
 use foo_planner::{Goal, Plan};
@@ -105,7 +105,7 @@ fn nothing_at_risk_is_replaced_while_a_roll_out_goes_on() {
     for _ in 0..60 {
         let plan = world.step();
         assert!(
-            plan.report.events.iter().all(|event| event.reason != "RebalanceRecommended"),
+            plan.report.events.iter().all(|event| event.reason != EventReason::RebalanceRecommended),
             "{:?}",
             plan.report
         );
@@ -233,8 +233,8 @@ fn recommendations_are_one_round_and_what_came_for_it_stays() {
         not_yet(&mut world, if minute < 15 { 12..=15 } else { 99..=99 });
         world.look();
         let plan = world.pass();
-        let surplus = |reason: &str| reason == "LaunchesCancelled" || reason == "MachineDeleted";
-        assert!(plan.report.events.iter().all(|event| !surplus(&event.reason)), "{:?}", plan.report.events);
+        let surplus = |reason| matches!(reason, EventReason::LaunchesCancelled | EventReason::MachineDeleted);
+        assert!(plan.report.events.iter().all(|event| !surplus(event.reason)), "{:?}", plan.report.events);
     }
     world.settle();
     assert_eq!(world.cloud.launched, 15, "one for each, once");

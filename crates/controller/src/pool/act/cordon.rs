@@ -3,8 +3,9 @@
 use crate::kubeconfig::{self, PATIENCE};
 use crate::metrics::Metrics;
 use foo_api::names::managers;
+use foo_model::EventReason;
 use foo_model::{InstanceId, MachineName};
-use foo_planner::report::{Event, EventTrigger, Severity, some_names};
+use foo_planner::report::{Event, EventTrigger, some_names};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::api::{Patch, PatchParams};
@@ -101,17 +102,12 @@ pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
         let machines = some_names(machines);
         let (reason, message) = match why {
             None => (
-                "NodeCordoned",
+                EventReason::NodeCordoned,
                 format!("Cordoned the Nodes of {machines}: AWS recommends replacing their spot instances"),
             ),
-            Some(why) => ("CordonFailed", format!("Cannot cordon the Nodes of {machines}: {why}")),
+            Some(why) => (EventReason::CordonFailed, format!("Cannot cordon the Nodes of {machines}: {why}")),
         };
-        Event {
-            severity: Severity::Warning,
-            reason: reason.to_owned(),
-            message,
-            about: EventTrigger::Nothing,
-        }
+        Event { reason, message, about: EventTrigger::Nothing }
     };
     reasons.into_iter().map(event).collect()
 }

@@ -13,6 +13,7 @@ use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, Made, VersionCopy};
+use foo_model::EventReason;
 use foo_model::hook::HookConfig;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, QUARANTINE_ANNOTATION};
 use foo_model::{
@@ -25,7 +26,7 @@ use foo_planner::action::{
 };
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
-use foo_planner::report::{Event, EventTrigger, Severity};
+use foo_planner::report::{Event, EventTrigger};
 use foo_planner::{Action, Precondition};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
@@ -90,8 +91,7 @@ impl Done {
             _ => return None,
         };
         Some(Event {
-            severity: Severity::Warning,
-            reason: "LaunchTemplateWarning".to_owned(),
+            reason: EventReason::LaunchTemplateWarning,
             message: format!("EC2 created the launch template and warns: {warning}"),
             about: EventTrigger::Nothing,
         })

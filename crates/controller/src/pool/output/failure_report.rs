@@ -12,7 +12,7 @@ use foo_model::Reason;
 use foo_planner::action::ReadAction;
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
-use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Severity, Status};
+use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Status};
 use foo_planner::{Action, Plan, Report};
 
 /// What a pass does not see, besides what failed in it.
@@ -108,7 +108,6 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
     }
     plan.actions.clear();
     plan.report.events = vec![Event {
-        severity: Severity::Warning,
         reason: Reason::InvalidPlan.into(),
         message: message.clone(),
         about: EventTrigger::Nothing,

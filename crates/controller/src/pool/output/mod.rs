@@ -17,10 +17,11 @@ use crate::clouds::CloudRegion;
 use crate::debug::PoolName;
 use crate::metrics::Invariant;
 use foo_api::{FooMachine, FooMachinePool};
+use foo_model::EventReason;
 use foo_model::InstanceId;
 use foo_planner::Action;
 use foo_planner::action::{PoolAction, ReadAction};
-use foo_planner::report::{Report, Severity};
+use foo_planner::report::Report;
 use futures::{StreamExt, stream};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
@@ -201,20 +202,17 @@ impl Pools {
             && !rival_machine_pools::is_told(gathered, warning)
         {
             let (reason, message) = (&warning.reason, &warning.message);
-            self.context.events.publish(&object, Severity::Warning, reason.as_str(), message).await;
+            self.context.events.publish(&object, *reason, message).await;
         }
         state.reported.rivals = warning;
         let news = state.reported.is_news(pass.failure.as_ref().map(|(_, failure)| failure.to_string()));
         for event in &pass.plan.report.events {
-            self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;
+            self.context.events.publish(&object, event.reason, &event.message).await;
         }
         if let Some((_, failure)) = &pass.failure
             && news
         {
-            self.context
-                .events
-                .publish(&object, Severity::Warning, "ActionFailed", &failure.to_string())
-                .await;
+            self.context.events.publish(&object, EventReason::ActionFailed, &failure.to_string()).await;
         }
     }
 }
