@@ -1,4 +1,4 @@
-//! What instances were launched from, and what they shall be launched from.
+//! The content that instances were launched from, and the content that they get.
 
 use super::view::View;
 use crate::desired::{Desired, OnFailure, Wanted};
@@ -7,7 +7,7 @@ use foo_model::group::TemplateChoice;
 use foo_model::{FooMachine, Instance, LaunchTemplateId, SpecHash, TemplateVersion};
 use std::collections::BTreeMap;
 
-/// Whether an instance was launched from the wanted content.
+/// Whether an instance was launched from the desired content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ContentState {
     UpToDate,
@@ -17,17 +17,17 @@ pub(crate) enum ContentState {
 
 /// The content of a pool, as spec hashes.
 pub(crate) struct Content<'a> {
-    /// The wanted content was given up on, and why.
+    /// The record of the failure, if the desired content failed.
     pub(crate) failed_target: Option<&'a Quarantine>,
-    /// Spec hash of what is launched instead of wanted content that was given up on.
+    /// Spec hash of the content that is launched instead of failed desired content.
     pub(crate) fallback: Option<&'a SpecHash>,
-    /// The spec hash that all instances shall have in the end: the wanted one or what is gone back to; while the wanted
-    /// content cannot be made, what the group launches. `None` while nobody knows.
+    /// The spec hash that all instances get: that of the desired content, or of the content of a rollback;
+    /// while the desired content is blocked, that of the content in use. `None` if unknown.
     pub(crate) target_hash: Option<&'a SpecHash>,
     known: Known<'a>,
 }
 
-/// The template that has our name, and the spec hashes of its versions, as far as known and ours.
+/// The template with our name, and the spec hashes of its versions, as far as they are known and ours.
 struct Known<'a> {
     template: Option<&'a LaunchTemplateId>,
     hashes: BTreeMap<TemplateVersion, &'a SpecHash>,
@@ -42,7 +42,8 @@ impl<'a> Content<'a> {
         Self { failed_target, fallback, target_hash, known }
     }
 
-    /// The spec hash an instance was launched from: by its template version, else as its FooMachine recorded it.
+    /// The spec hash an instance was launched from: by its template version, otherwise as its FooMachine
+    /// recorded it.
     pub(crate) fn spec_hash(
         &self,
         instance: &Instance,
@@ -84,15 +85,15 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The record that the wanted content was given up on.
+/// The record that the desired content failed.
 fn failed_target<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
     let Wanted::Ready(template) = &desired.template else { return None };
     let stands = |record: &&Quarantine| record.verdict != Verdict::Over && record.hash == template.spec_hash;
     observed.quarantine.iter().find(stands)
 }
 
-/// What to launch instead of content that was given up on: of what never failed that which most instances were launched
-/// from, the newest among equals.
+/// The content to launch instead of failed content: of the contents that never failed, the one with the most
+/// instances; among equals, the newest.
 fn fallback<'a>(known: &Known<'a>, observed: &Observed, view: View<'_>) -> Option<&'a SpecHash> {
     let failed = |hash: &SpecHash| observed.quarantine.iter().any(|record| record.hash == *hash);
     let mut uses: BTreeMap<&'a SpecHash, (usize, TemplateVersion)> = BTreeMap::new();

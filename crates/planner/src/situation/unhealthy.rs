@@ -1,36 +1,36 @@
-//! Which Machines are sick? What is done about it is in `steps/remediate.rs`.
+//! Which Machines are unhealthy. `steps/remediate.rs` acts on it.
 
 use super::{ContentState, MachineState, Member, Phase, Situation};
 use foo_model::{Deletion, LifecycleState, Machine, NodeState, Timestamp, count};
 
-/// What is sick in a pool.
+/// The unhealthy Machines of a pool.
 pub(crate) struct Unhealthy<'s, 'a> {
-    /// Machines that stay and are sick, oldest first, each with what it has.
+    /// Unhealthy Machines that are not being deleted, oldest first, each with what is wrong.
     pub(crate) staying: Vec<(&'s Member<'a>, String)>,
-    /// How many sick ones are going already.
+    /// How many unhealthy Machines are being deleted.
     pub(crate) leaving: u32,
-    /// When the next Node will have been given up on.
+    /// When the next Node exceeds the time that it may take to join.
     pub(crate) next: Option<Timestamp>,
 }
 
 impl Unhealthy<'_, '_> {
-    /// How many there are, those that are going included.
+    /// How many there are, including those being deleted.
     pub(crate) fn count(&self) -> u32 {
         count(&self.staying).saturating_add(self.leaving)
     }
 
-    /// So many are sick that the cause lies elsewhere.
+    /// Whether there are so many that the cause must lie elsewhere.
     pub(crate) fn exceeds_limit(&self, situation: &Situation<'_>) -> bool {
         self.count() > situation.desired.remediation.unhealthy_limit.up(situation.target.replicas)
     }
 }
 
-/// What did not work in a roll-out that is halted stays to be looked at.
+/// Failed instances of a halted roll-out stay for inspection.
 fn is_kept_for_inspection(situation: &Situation<'_>, member: &Member<'_>) -> bool {
     situation.rollout.phase == Phase::Halted && member.content == ContentState::UpToDate
 }
 
-/// Whether a Machine that is going was sick when its deletion began.
+/// Whether a Machine that is being deleted was unhealthy when its deletion began.
 fn was_unhealthy(situation: &Situation<'_>, machine: &Machine) -> bool {
     let late = match (machine.deletion, situation.desired.remediation.join_timeout) {
         (Deletion::Since(at), Some(timeout)) => {
@@ -41,7 +41,7 @@ fn was_unhealthy(situation: &Situation<'_>, machine: &Machine) -> bool {
     machine.unhealthy_because().is_some() || (late && !machine.spared)
 }
 
-/// Who is sick.
+/// The unhealthy Machines.
 pub(crate) fn unhealthy<'s, 'a>(situation: &'s Situation<'a>) -> Unhealthy<'s, 'a> {
     let mut next = None;
     let mut staying = Vec::new();

@@ -1,6 +1,6 @@
-//! Is the group there, is it ours, and does it have the wanted settings?
+//! Does the group exist, is it ours, and does it have the desired settings?
 //!
-//! Sizes other than the minimum are the size step's business.
+//! The size step handles all sizes except the minimum.
 
 use crate::action::{GroupAction, InstanceAction};
 use crate::desired::Wanted;
@@ -15,10 +15,10 @@ use foo_model::hook::HookConfig;
 use foo_model::{EventReason, Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
 use std::collections::BTreeSet;
 
-/// Most instances in one SetInstanceProtection call.
+/// Maximum of instances in one SetInstanceProtection call.
 const PROTECT_AT_ONCE: usize = 50;
 
-/// Makes the group, or puts its settings right with as few calls as possible.
+/// Creates the group, or repairs its settings with as few calls as possible.
 pub(crate) fn create_or_repair(situation: &Situation<'_>, draft: &mut Draft) {
     if let Some(group) = situation.writable_group() {
         repair(situation, group, draft);
@@ -27,7 +27,8 @@ pub(crate) fn create_or_repair(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// There is no group, certainly: a fresh look says so and none was made a moment ago.
+/// Whether the group certainly does not exist: a fresh observation shows it, and the provider did not just
+/// create one.
 fn is_due(situation: &Situation<'_>) -> bool {
     matches!(situation.view, View::Absent)
         && situation.is_fresh()
@@ -86,7 +87,7 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     resume_launches(situation, group, draft);
 }
 
-/// Lets a group launch again that AWS has given up on, once something else is wanted of it than what failed.
+/// Resumes launches that AWS suspended, once the desired state differs from what failed.
 fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     if launches_suspended_by_aws(group).is_none() {
         draft.memory.suspended_for = None;
@@ -144,8 +145,8 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
     }
 }
 
-/// The maximum that somebody else's rules want. A maximum below desired capacity makes AWS lower that, so it waits
-/// for everything to be protected and for a manager that knows what is going on.
+/// The maximum that an external controller requests. AWS lowers a desired capacity above the maximum, so the
+/// change waits until all instances are protected and the manager is settled.
 fn change_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let ReplicasManagedBy::External { max, .. } = situation.target.managed_by else { return };
     let lowers = max < situation.capacity.high;
@@ -162,10 +163,10 @@ fn suspend(situation: &Situation<'_>) -> GroupAction {
     }
 }
 
-/// Puts scale-in protection back on members that lack it.
+/// Restores scale-in protection of members without it.
 ///
-/// SetInstanceProtection takes instances in service only; one that launches unprotected is caught later, and until
-/// then desired capacity is not lowered.
+/// SetInstanceProtection accepts only instances in service. An instance that launches unprotected is
+/// protected later; until then desired capacity is not lowered.
 pub(crate) fn protect(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let bare: Vec<InstanceId> = situation
         .members

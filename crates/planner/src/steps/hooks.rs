@@ -1,8 +1,9 @@
-//! Does our terminating hook hold what AWS ends, and which of those may go on?
+//! Does our lifecycle hook delay terminations by AWS, and which instances may AWS go on to terminate?
 //!
-//! Whatever ends an instance (rebalancing, a health check, a spot interruption, a click in the console, an instance
-//! refresh, we ourselves) it comes to `Terminating:Wait` here. Its Machine is deleted (the machines step), Cluster API
-//! drains its Node, and only then is the hook completed. Events are not needed for it: the sweep sees the state.
+//! Whatever terminates an instance (rebalancing, a health check, a spot interruption, a user in the console,
+//! an instance refresh, the provider), it enters `Terminating:Wait` first. The machines step deletes its
+//! Machine, Cluster API drains its Node, and then this step completes the lifecycle action. It needs no
+//! events: the sweep shows the state.
 
 use crate::action::{HookAction, ReadAction};
 use crate::draft::{Draft, Stage};
@@ -15,11 +16,11 @@ use foo_model::hook::{
 };
 use foo_model::{EventReason, Group, LifecycleState, Timestamp};
 
-/// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
-/// pass goes on with the rest.
+/// Maximum of completions in one plan. Each is a call; twenty leave room for other pools of the account, and
+/// the next pass continues.
 const COMPLETED_AT_ONCE: usize = 20;
 
-/// Makes the hook, or puts its terms right.
+/// Creates the hook, or restores its settings.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let name = group.name.clone();
@@ -40,14 +41,14 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// The hook was not looked at for long, or not since an instance was seen that slipped through: somebody may have taken
-/// it away.
+/// Whether the hook was read too long ago, or not since an instance terminated without waiting: a user may
+/// have deleted it.
 fn is_outdated(situation: &Situation<'_>, at: Timestamp) -> bool {
     at.until(situation.observed.now) >= DESCRIBE_HOOK_AFTER
         || (situation.observed.group.seen_at() > Some(at) && slipped_through(situation))
 }
 
-/// AWS ends an instance that did not wait for us.
+/// Whether AWS is terminating an instance that did not wait for our hook.
 fn slipped_through(situation: &Situation<'_>) -> bool {
     situation.members_that_are(MachineState::Terminating).any(|member| {
         member.instance.lifecycle == LifecycleState::Terminating
@@ -55,7 +56,7 @@ fn slipped_through(situation: &Situation<'_>) -> bool {
     })
 }
 
-/// Keeps those alive that are being drained, lets those go that are.
+/// Sends heartbeats for instances whose Machine drains, and completes the lifecycle action of drained ones.
 pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     let View::Ours(group) = situation.view else { return };
     if !situation.knows_members() {
@@ -85,7 +86,7 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// What is known of a wait; one that is new is remembered.
+/// What is known of a wait; a new one is remembered.
 fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) -> HookWait {
     let id = &member.instance.id;
     if let Some(hold) = draft.memory.hook_waits.get(id) {
@@ -153,7 +154,7 @@ fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Dr
 
 fn record_heartbeat(group: &Group, member: &Member<'_>, hold: HookWait, now: Timestamp, draft: &mut Draft) {
     let id = member.instance.id.clone();
-    // The wait began with a full timeout; when a predecessor sent its last heartbeat nobody knows.
+    // The wait began with a full timeout; when a predecessor sent its last heartbeat is unknown.
     let due = hold.last_heartbeat.unwrap_or(hold.since).plus(HEARTBEAT_INTERVAL);
     if now < due {
         draft.wake_at(due);

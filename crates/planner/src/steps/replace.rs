@@ -1,8 +1,8 @@
-//! Which outdated Machines go, and does the new content work?
+//! Which outdated Machines are deleted, and does the new content work?
 //!
-//! Level-triggered: each pass compares what every instance was launched from with what is wanted. Nothing else is
-//! remembered but how the new content does, and that may be lost. Choosing means deleting the Machine; the end of its
-//! instance is replaced by the group (see the ends step), which launches the new content.
+//! Level-triggered: each pass compares the content of every instance with the target. Only the progress of
+//! the new content is remembered, and that may be lost. This step deletes the Machine; the group replaces the
+//! terminated instance (see the ends step) by one with the new content.
 
 use super::victims::Queue;
 use crate::action::PoolAction;
@@ -20,13 +20,13 @@ use foo_model::{EventReason, Machine, MachineName, NodeState, SpecHash, Timestam
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// A Node that was Ready and then was not, so often, is no accident.
+/// A Node that stopped being Ready this often did not do so by accident.
 const RELAPSES: u32 = 3;
 
-/// How many contents that failed are remembered. Only the latest ones could be gone back to by mistake.
+/// How many failed contents are remembered. A rollback could choose only the latest ones by mistake.
 const RECORDS: usize = 5;
 
-/// Gives up on content that does not work. Whether anything may be replaced in this pass.
+/// Records content that fails. Returns whether this pass may replace instances.
 pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     track_progress(situation, draft);
     let failed = failure(situation, draft);
@@ -43,7 +43,7 @@ pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     failed.is_none()
 }
 
-/// The records of what failed: one for something else than what is wanted now stands no longer.
+/// The records of failed content, without those for content that is no longer desired.
 fn supersede_records(situation: &Situation<'_>) -> Vec<Quarantine> {
     let mut records = situation.observed.quarantine.clone();
     if let Wanted::Ready(wanted) = &situation.desired.template {
@@ -54,8 +54,8 @@ fn supersede_records(situation: &Situation<'_>) -> Vec<Quarantine> {
     records
 }
 
-/// What is recorded of a failure. One on the way back is no reason to go back further: two contents that do not work
-/// have something else in common.
+/// The record of a failure. A failure during a rollback does not cause another rollback: two contents that
+/// fail have a common cause elsewhere.
 fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
     if let Some(first) = situation.content.failed_target {
         let text = format!("Rollback to {hash} halted: {message}");
@@ -72,16 +72,16 @@ fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mu
     Quarantine { hash: hash.clone(), message: message.to_owned(), verdict: Verdict::Stands }
 }
 
-/// Remembers how the new content does.
+/// Remembers the progress of the new content.
 fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
     let runs = situation.desired.goal == Goal::Run;
     if runs && !(matches!(situation.view, View::Ours(_)) && situation.content.target_hash.is_some()) {
-        // Not knowing is no reason to forget.
+        // If the target is unknown, the progress stays.
         return;
     }
     match situation.rollout.phase {
         Phase::Rolling | Phase::RollingBack => {}
-        // A rotated token makes a new version of the same content; what is wanted may be unknown for a moment.
+        // A rotated token creates a new version of the same content; the target may be unknown for a moment.
         Phase::Preparing | Phase::Waiting => {
             let wanted = match &situation.desired.template {
                 Wanted::Ready(wanted) => Some(&wanted.spec_hash),
@@ -132,7 +132,7 @@ fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
     draft.memory.rollout = Some(progress);
 }
 
-/// One Node at a time: when several stop being Ready at once, it is the way to them that failed.
+/// Counts one Node at a time: if several stop being Ready at once, the network to them failed.
 fn count_relapses(situation: &Situation<'_>, progress: &mut RolloutProgress) {
     let is_ready = |member: &Member<'_>| {
         member.machine.is_some_and(|machine: &Machine| machine.node == NodeState::Ready)
@@ -151,7 +151,7 @@ fn count_relapses(situation: &Situation<'_>, progress: &mut RolloutProgress) {
         staying(situation).filter(|member| is_ready(member)).map(|member| member.name.clone()).collect();
 }
 
-/// Members of the new content that stay.
+/// Staying members with the target content.
 fn up_to_date_members<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
     staying(situation).filter(|member| member.content == ContentState::UpToDate)
 }
@@ -165,7 +165,7 @@ fn unready_since(machine: &Machine) -> (Timestamp, &'static str) {
     }
 }
 
-/// It had failed before the content was tried again: it says nothing about this time, and is replaced.
+/// Whether it failed before the content was tried again: it says nothing about this attempt, and is replaced.
 fn failed_before(situation: &Situation<'_>, progress: &RolloutProgress, member: &Member<'_>) -> bool {
     let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
     let unhealthy = machine.unhealthy_because().is_some() && machine.created < progress.since;
@@ -175,14 +175,14 @@ fn failed_before(situation: &Situation<'_>, progress: &RolloutProgress, member: 
     unhealthy || overdue
 }
 
-/// Whether it shows how the content does. On the way back most instances were there before, and how they do has other
-/// causes.
+/// Whether it shows how the content works. In a rollback most instances existed before, and their failures
+/// have other causes.
 fn is_tried(situation: &Situation<'_>, progress: &RolloutProgress, member: &Member<'_>) -> bool {
     situation.rollout.phase == Phase::Rolling
         || member.machine.is_some_and(|machine| machine.created >= progress.since)
 }
 
-/// What is wrong with the content that all shall have in the end, if something is.
+/// What is wrong with the target content, if something is.
 fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
     if !situation.rollout.phase.is_replacing() {
         return None;
@@ -204,11 +204,12 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
     if let Some((name, times)) = relapsed {
         return Some(format!("Machine {name}: its Node changed between Ready and not Ready {times} times"));
     }
-    // Once an instance of it serves, a lack of others says nothing about the content; nor does it on the way back to what
-    // was launched before. `CapacityAvailable` tells of it.
+    // Once one instance of the content serves, missing instances say nothing about it; nor do they in a
+    // rollback to content that was launched before. `CapacityAvailable` reports them.
     let is_first = situation.rollout.updated_available == 0 && situation.rollout.phase == Phase::Rolling;
     let since = progress.waiting_since.filter(|_| is_first)?;
-    // One that came late has its own time; that one after another comes and goes is a failure as well.
+    // An instance that came late has its full time; that one after another comes and fails is a failure as
+    // well.
     let came = up_to_date_members(situation).next().is_some();
     let timeout = situation.desired.rollout.ready_timeout;
     let until = since.plus(Duration::from(timeout).saturating_mul(if came { 2 } else { 1 }));
@@ -231,7 +232,7 @@ fn failure_of(
     if let Some(why) = machine.unhealthy_because() {
         return Some(format!("Machine {}: MachineHealthCheck found it unhealthy: {why}", machine.name));
     }
-    // Of an instance that is not in service yet, or was not when last looked at, a Ready Node says enough.
+    // For an instance that is not in service yet, a Ready Node suffices.
     if machine.node == NodeState::Ready {
         return None;
     }
@@ -249,7 +250,7 @@ fn failure_of(
     None
 }
 
-/// Deletes outdated Machines as far as the budgets go: those that serve nobody first, then those that do.
+/// Deletes outdated Machines within the limits: first those that do not serve, then serving ones.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() {
         return;
@@ -323,7 +324,7 @@ fn why(situation: &Situation<'_>, member: &Member<'_>, target: &SpecHash) -> Str
     }
 }
 
-/// Until one instance of the new content is available, one replacement at a time.
+/// Until one instance of the new content is available, replaces one at a time.
 fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
     if situation.rollout.updated_available > 0 {
         return u32::MAX;

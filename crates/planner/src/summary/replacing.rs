@@ -1,4 +1,4 @@
-//! Replacement of outdated and of sick instances in words.
+//! Messages about the replacement of outdated and unhealthy instances.
 
 use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
@@ -8,7 +8,7 @@ use crate::situation::{
 };
 use foo_model::Reason;
 
-/// How far the roll-out is; `None` while nobody knows what is wanted or what is there.
+/// The progress of the roll-out; `None` if the desired content or the group is unknown.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
     let progress = situation.rollout;
     if situation.desired.goal != Goal::Run || !matches!(situation.view, View::Ours(_)) {
@@ -90,7 +90,7 @@ pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
     let Some(report) = rollout(situation) else {
         return condition(kind, Status::False, Reason::NotRollingOut, "");
     };
-    // Those on their way out are replaced by what is updated.
+    // Updated instances will replace those that are being terminated.
     let all = (report.updated + report.outdated).max(situation.target.replicas);
     let counted = format!("{} of {} updated", report.updated, many(all, "instance"));
     let said = if report.message.is_empty() { counted } else { format!("{counted}; {}", report.message) };
