@@ -1,19 +1,19 @@
-//! One message of the queue: an event of EventBridge, as far as we read it.
+//! Parses one message of the queue: an EventBridge event, as far as the manager needs it.
 //!
-//! What cannot be read is an error with a reason; what can be and means nothing to us is [`Parsed::Irrelevant`]. Nothing
-//! is decided here.
+//! A message that cannot be parsed is an error with a reason; one that does not concern the manager is
+//! [`Parsed::Irrelevant`]. Nothing is decided here.
 
 use foo_model::{GroupName, InstanceId, SignalKind, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use strum::{EnumIter, IntoStaticStr};
 
-/// A message, read.
+/// A parsed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// Something happened to groups or instances.
     Event(Event),
-    /// Nothing that is of interest here.
+    /// Nothing that concerns the manager.
     Irrelevant,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Event {
     pub(crate) instances: Vec<InstanceId>,
     /// What it announces about them.
     pub(crate) signal: Option<SignalKind>,
-    /// It takes back what was announced about them.
+    /// It withdraws what was announced about them.
     pub(crate) withdraws: bool,
 }
 
@@ -48,9 +48,9 @@ pub enum EventKind {
     ScalingActivity,
     /// An instance changed its state in EC2.
     StateChange,
-    /// EC2 takes a spot instance back.
+    /// EC2 is about to interrupt a spot instance.
     Interruption,
-    /// EC2 recommends to replace a spot instance.
+    /// EC2 recommends replacing a spot instance.
     Rebalance,
     /// AWS Health: the retirement of instances is scheduled.
     Health,
@@ -58,13 +58,13 @@ pub enum EventKind {
     Other,
 }
 
-/// Why a message cannot be read.
+/// Why a message cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
     /// Not an EventBridge event.
     #[error("it is not an event of EventBridge: {0}")]
     NotAnEvent(String),
-    /// An event we know, without a field that it must have.
+    /// A known event without a required field.
     #[error("the event {kind:?} has no usable {field}")]
     Detail {
         /// Its detail-type.
@@ -87,7 +87,7 @@ struct EventBridgeEvent {
     detail: Value,
 }
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn parse(body: &str) -> Result<Parsed, Unreadable> {
     let raw: EventBridgeEvent =
         serde_json::from_str(body).map_err(|error| Unreadable::NotAnEvent(error.to_string()))?;
@@ -97,7 +97,8 @@ pub(crate) fn parse(body: &str) -> Result<Parsed, Unreadable> {
         ("aws.ec2", "EC2 Instance State-change Notification") => {
             of_instance(raw, EventKind::StateChange, None)
         }
-        // EC2 User Guide, "Spot Instance interruption notices". Stopped and hibernated ones are gone for a group, too.
+        // EC2 User Guide, "Spot Instance interruption notices". A group loses stopped and hibernated
+        // instances, too.
         ("aws.ec2", "EC2 Spot Instance Interruption Warning") => {
             of_instance(raw, EventKind::Interruption, Some(SignalKind::Interruption))
         }
@@ -142,8 +143,9 @@ fn of_instance(
     Ok(Parsed::Event(Event { instances, signal, ..raw.event(kind) }))
 }
 
-/// AWS Health User Guide, "AWS Health events Amazon EventBridge schema". Of EC2's events those are read that say that an
-/// instance will be retired, stopped or ended; a reboot or a maintenance it survives.
+/// AWS Health User Guide, "AWS Health events Amazon EventBridge schema". Of EC2's events only those count
+/// that announce that an instance will be retired, stopped or terminated; an instance survives a reboot or a
+/// maintenance.
 fn of_health(raw: EventBridgeEvent) -> Result<Parsed, Unreadable> {
     const ENDS: [&str; 3] = ["INSTANCE_RETIREMENT", "INSTANCE_STOP", "INSTANCE_TERMINATION"];
     let Some(code) = text(&raw.detail, "eventTypeCode") else {
@@ -164,7 +166,7 @@ fn of_health(raw: EventBridgeEvent) -> Result<Parsed, Unreadable> {
     if instances.is_empty() {
         return Err(Unreadable::Detail { kind: raw.detail_type, field: "affectedEntities" });
     }
-    // Events are sent to a second region as well, as a backup; this is where the instances are.
+    // AWS sends events to a second region as a backup; this field names the region of the instances.
     let region = text(&raw.detail, "eventRegion").map(str::to_owned);
     let withdraws = text(&raw.detail, "statusCode") == Some("closed");
     let signal = (!withdraws).then_some(SignalKind::Retirement);

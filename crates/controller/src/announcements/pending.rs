@@ -1,5 +1,5 @@
-//! What was announced about instances, and the messages that wait until somebody acted on them. Plain data; time is a
-//! parameter.
+//! Announcements about instances, and messages that wait until a pool has acted on them. Plain data; time is
+//! a parameter.
 
 use super::event::EventKind;
 use crate::clouds::GroupKey;
@@ -11,55 +11,55 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a received message is hidden from everybody; it is hidden anew while it waits. Should this manager die, the
-/// message comes again after this long: an interruption has two minutes.
+/// How long a received message stays hidden from all readers; while it waits, the time is extended. If this
+/// manager dies, the message becomes visible after this time: an interruption leaves two minutes.
 pub(super) const HIDDEN: Duration = Duration::from_secs(30);
-/// How long before that ends it is hidden anew: longer than a throttled call takes.
+/// How long before that time ends it is extended: longer than a throttled call takes.
 const EXTEND_BEFORE: Duration = Duration::from_secs(10);
-/// Messages that wait at the same time, at the most. Beyond that what can wait is not held but comes again, so that what
-/// cannot is still received.
+/// Maximum number of waiting messages. Beyond it, messages that can wait return to the queue, so that urgent
+/// ones are still received.
 pub(super) const MOST_PENDING: usize = 500;
-/// A withdrawal is remembered for so long: AWS announces retirements up to two weeks ahead, and a queue keeps messages no
-/// longer.
+/// How long a withdrawal is remembered: AWS announces retirements up to two weeks ahead, and a queue keeps
+/// messages no longer.
 const WITHDRAWN_FOR: Duration = Duration::from_hours(24 * 14);
 
-/// All that waits.
+/// All announcements and waiting messages.
 #[derive(Debug, Default)]
 pub(super) struct PendingMessages {
     signals: HashMap<GroupKey, BTreeMap<InstanceId, Signal>>,
-    /// Retirements that AWS took back, and when it did.
+    /// Retirements that AWS withdrew, and when.
     withdrawn: BTreeMap<InstanceId, Timestamp>,
     messages: BTreeMap<u64, PendingMessage>,
     next: u64,
 }
 
-/// A message that waits until it was acted on.
+/// A message that waits until a pool has acted on it.
 #[derive(Clone, Debug)]
 pub(super) struct PendingMessage {
     pub(super) receipt: Receipt,
     pub(super) kind: EventKind,
     /// When the event happened.
     pub(super) time: Timestamp,
-    /// What it waits for; nothing: it was acted on.
+    /// What it waits for; empty once a pool has acted on it.
     pub(super) waits: Vec<Wait>,
-    /// Some of what it names is unknown here, and may be known later, or to somebody else.
+    /// It names something unknown here, which may become known later or belong to another manager.
     pub(super) partly_unknown: bool,
-    /// For how long it is hidden each time.
+    /// How long it is hidden each time.
     pub(super) hide_for: Duration,
-    /// From this moment on it is too old to be waited for.
+    /// When it is too old to wait any longer.
     pub(super) until: Option<Timestamp>,
     /// When it was received.
     pub(super) received: Instant,
-    /// Until when nobody else sees it.
+    /// Until when other readers do not see it.
     pub(super) hidden_until: Instant,
 }
 
 /// What a message waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// A pass over the pool with a look at its group that is newer than this.
+    /// A pass over the pool with an observation of its group that is newer than this.
     Observed(GroupKey, Timestamp),
-    /// The pool's answer to what was announced about an instance.
+    /// The pool's handling of an announcement about an instance.
     Handled(GroupKey, InstanceId),
 }
 
@@ -77,27 +77,27 @@ impl Wait {
     }
 }
 
-/// What is to be done with messages now.
+/// What to do with messages now.
 #[derive(Debug, Default)]
 pub(super) struct Due {
-    /// They were acted on.
+    /// Messages that pools have acted on.
     pub(super) done: Vec<PendingMessage>,
-    /// They are too old; nobody acted on them.
+    /// Messages that are too old; no pool acted on them.
     pub(super) expired: Vec<PendingMessage>,
-    /// They are to be hidden anew.
+    /// Messages whose hidden time must be extended.
     pub(super) hide: Vec<(u64, Receipt, Duration)>,
-    /// When something is next due by itself.
+    /// When the next message is due.
     pub(super) next: Option<Instant>,
 }
 
 impl PendingMessages {
-    /// What is announced about instances of a group.
+    /// Announcements about instances of a group.
     pub(super) fn signals(&self, place: &GroupKey) -> BTreeMap<InstanceId, Signal> {
         self.signals.get(place).cloned().unwrap_or_default()
     }
 
-    /// Notes what is announced about an instance. Twice is as good as once. What was taken back since does not count: events
-    /// come in any order.
+    /// Records an announcement about an instance; repetitions have no effect. Ignores one that was withdrawn
+    /// later: events arrive in any order.
     pub(super) fn announce(&mut self, place: &GroupKey, id: &InstanceId, signal: Signal) {
         let taken_back = self.withdrawn.get(id).is_some_and(|at| *at >= signal.at);
         if signal.kind == SignalKind::Retirement && taken_back {
@@ -108,7 +108,7 @@ impl PendingMessages {
         known.insert(id.clone(), signal);
     }
 
-    /// AWS does not retire that instance after all.
+    /// Removes a retirement that AWS withdrew.
     pub(super) fn withdraw(&mut self, place: &GroupKey, id: &InstanceId, at: Timestamp) {
         self.withdrawn.retain(|_, taken_back| taken_back.until(at) < WITHDRAWN_FOR);
         self.withdrawn.insert(id.clone(), at);
@@ -121,34 +121,34 @@ impl PendingMessages {
         self.end_waits(|wait| *wait == gone);
     }
 
-    /// Whether something is announced about an instance.
+    /// Whether there is an announcement about an instance.
     pub(super) fn is_announced(&self, place: &GroupKey, id: &InstanceId) -> bool {
         self.signals.get(place).is_some_and(|signals| signals.contains_key(id))
     }
 
-    /// Whether no more is to be held than what cannot wait.
+    /// Whether only messages that cannot wait are still accepted.
     pub(super) fn is_full(&self) -> bool {
         self.messages.len() >= MOST_PENDING
     }
 
-    /// What would come again only when its time is over, were this manager to end now.
+    /// Messages that would stay hidden until their time ends if this manager ended now.
     pub(super) fn receipts(&self) -> Vec<Receipt> {
         self.messages.values().map(|message| message.receipt.clone()).collect()
     }
 
-    /// A message waits.
+    /// Adds a waiting message.
     pub(super) fn add(&mut self, message: PendingMessage) {
         self.messages.insert(self.next, message);
         self.next += 1;
     }
 
-    /// How many wait.
+    /// The number of waiting messages.
     pub(super) fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// A pool was passed over, with a look at its group as old as this and these answers. Whether that matters to a
-    /// message.
+    /// A pass over a pool has ended, with an observation of the group from `seen_at` and these states of
+    /// announcements. Returns whether a message is done now.
     pub(super) fn pass_ended(
         &mut self,
         place: &GroupKey,
@@ -173,7 +173,7 @@ impl PendingMessages {
         })
     }
 
-    /// A group is known by another place: what is announced and what waits goes there.
+    /// The key of a group changed: moves its announcements and waits.
     pub(super) fn move_group(&mut self, from: &GroupKey, to: &GroupKey) {
         for (id, signal) in self.signals.remove(from).unwrap_or_default() {
             self.announce(to, &id, signal);
@@ -186,7 +186,7 @@ impl PendingMessages {
         }
     }
 
-    /// Nobody cares for that group any more.
+    /// The group no longer belongs to a pool.
     pub(super) fn forget(&mut self, place: &GroupKey) -> bool {
         self.signals.remove(place);
         self.end_waits(|wait| wait.group() == place)
@@ -202,7 +202,7 @@ impl PendingMessages {
         any
     }
 
-    /// What is to be done now. Messages that are done with are taken off the pending.
+    /// What to do now. Removes messages that are done.
     pub(super) fn due(&mut self, wall: Timestamp, now: Instant) -> Due {
         let mut due = Due::default();
         let mut gone = Vec::new();
@@ -214,7 +214,7 @@ impl PendingMessages {
                 due.expired.push(message.clone());
                 gone.push(*number);
             } else if now.saturating_duration_since(message.received) + message.hide_for >= LONGEST_HIDDEN {
-                // It cannot be hidden for longer; it comes again.
+                // It cannot be hidden any longer; it becomes visible again.
                 gone.push(*number);
             } else {
                 let again = message.hidden_until.checked_sub(EXTEND_BEFORE).unwrap_or(now);
@@ -232,14 +232,14 @@ impl PendingMessages {
         due
     }
 
-    /// A message is hidden anew.
+    /// The hidden time of a message was extended.
     pub(super) fn set_hidden_until(&mut self, number: u64, until: Instant) {
         if let Some(message) = self.messages.get_mut(&number) {
             message.hidden_until = until;
         }
     }
 
-    /// A message cannot be hidden any more: it comes again by itself.
+    /// The hidden time of a message cannot be extended: it becomes visible again.
     pub(super) fn forget_message(&mut self, number: u64) {
         self.messages.remove(&number);
     }

@@ -1,4 +1,4 @@
-//! The task that reads the queue: receives, attributes, parks, deletes.
+//! The task that reads the queue: receives, attributes, hides and deletes messages.
 
 use super::event::{self, Event, EventKind, Parsed};
 use super::pending::{Due, HIDDEN, PendingMessage, Wait};
@@ -19,43 +19,45 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// A message that announces something about what is unknown here is shown again until it is as old as this. A new instance
-/// is known seconds after its group was looked at; what takes longer the sweep has seen long ago.
+/// A message with an announcement about something unknown returns to the queue until it is this old. A new
+/// instance becomes known seconds after its group is observed; after this time the sweep has seen it long
+/// ago.
 const UNKNOWN_FOR: Duration = Duration::from_mins(15);
-/// The same for one that announces nothing: of those a queue is full, most about what is not ours, and what they save is
-/// one sweep.
+/// The same for messages without an announcement: a queue has many of them, most about other resources, and
+/// they save at most one sweep.
 const NEWS_FOR: Duration = Duration::from_mins(5);
-/// The same for messages that wait for a pool: one that cannot be worked on for so long has other troubles.
+/// The same for messages that wait for a pool; a pool that gets no pass for so long has other problems.
 const WAITS_FOR: Duration = Duration::from_mins(15);
-/// For how long an interruption of something unknown is hidden, the first few times: there are two minutes.
+/// How long an interruption of something unknown is hidden, the first few times: it leaves two minutes.
 const PARKED_SHORTLY: (Duration, u32) = (Duration::from_secs(5), 6);
-/// For how long other announcements about what is unknown are hidden, and those that cannot be read.
+/// How long other announcements about unknown instances, and messages that cannot be parsed, are hidden.
 const PARKED: Duration = Duration::from_mins(1);
-/// For how long a recommendation is hidden that waits for its pool: it is worth an hour.
+/// How long a recommendation that waits for its pool is hidden: it is valid for an hour.
 const ADVICE_HIDDEN: Duration = Duration::from_mins(10);
-/// The same for a retirement, which is days away.
+/// The same for a retirement, which is days ahead.
 const RETIREMENT_HIDDEN: Duration = Duration::from_hours(1);
-/// A message that cannot be read is deleted when it was received so often. A queue with a dead-letter queue of its own
-/// takes it away before, if its maxReceiveCount is lower.
+/// A message that cannot be parsed is deleted after it was received this often. A dead-letter queue takes it
+/// earlier if its maxReceiveCount is lower.
 const UNREADABLE_TIMES: u32 = 60;
-/// So much of an unreadable message is logged, in characters.
+/// How much of such a message is logged, in characters.
 const QUOTED: usize = 1_000;
-/// Pauses after failures in a row. There is one reader, so nobody is to be kept apart from it.
+/// Pauses after consecutive failures. There is only one reader, so they need no jitter.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::None };
-/// An empty answer that came sooner than this was not waited for: the next question waits on this side.
+/// If an empty response comes sooner than this, long polling does not work, and the reader waits itself.
 const TOO_SOON: Duration = Duration::from_secs(1);
-/// Every call is given up after this long: beyond the wait for messages and the SDK's own limits.
+/// Timeout of every call: longer than the wait for messages and the SDK's own limits.
 const LONGEST_CALL: Duration = Duration::from_mins(2);
-/// What is done with is collected for so long, so that one call deletes several messages.
+/// How long messages to delete are collected, so that one call deletes several.
 const COLLECTED: Duration = Duration::from_millis(100);
 
-/// How long the end of the reader may take to show others what it holds.
+/// How long the reader may take at its end to make its messages visible.
 const LAST_CALLS: Duration = Duration::from_secs(2);
-/// Calls at the same time then.
+/// Concurrent calls at the end.
 const AT_ONCE: usize = 16;
 
-/// Reads a queue until `shutdown` resolves. Messages that were received and not deleted come again, to whoever leads then:
-/// at once if there is time to say so, else when they are hidden no more.
+/// Reads a queue until `shutdown` resolves. Messages that were received and not deleted return to the queue
+/// for the next leader: at once if the reader can make them visible in time, otherwise when their hidden time
+/// ends.
 pub async fn run(context: Context, queue: QueueAddress, shutdown: impl Future<Output = ()> + Send) {
     let reader = Reader {
         announcements: context.announcements,
@@ -70,7 +72,7 @@ pub async fn run(context: Context, queue: QueueAddress, shutdown: impl Future<Ou
     tasks.watch(Task::Announcements, &"settling", &reader.settling);
     tokio::select! {
         () = shutdown => drop(timeout(LAST_CALLS, reader.hand_back(&queue)).await),
-        // Pools do without events; the manager must not end for what is wrong with them.
+        // Pools work without events, so the manager must not end because of them.
         () = tasks.keep_up(Task::Announcements, &queue.url, || reader.read(&queue)) => {}
     }
 }
@@ -84,17 +86,17 @@ struct Reader {
     settling: Watchdog,
 }
 
-/// What becomes of a message right away.
+/// What happens to a message right away.
 enum Disposition {
-    /// It is message, or comes again by itself.
+    /// It waits, or becomes visible again later.
     Nothing,
     /// It is deleted.
     Delete,
-    /// It is shown again after so long.
+    /// It becomes visible again after this time.
     Hide(Duration),
 }
 
-/// What an event is about, as far as it is known here.
+/// The groups and instances that an event is about, as far as they are known.
 struct Attributed {
     groups: Vec<(GroupKey, Arc<CloudRegion>)>,
     instances: Vec<(GroupKey, InstanceId)>,
@@ -152,7 +154,7 @@ impl Reader {
         }
     }
 
-    /// Does with messages what is to be done right away: what concerns us first, then the calls that the rest costs.
+    /// Handles received messages: first those that concern pools, then the calls for the others.
     async fn handle(&self, queue: &dyn Queue, messages: Vec<Message>, asked: Instant) {
         let mut over = Vec::new();
         let mut hidden = Vec::new();
@@ -221,12 +223,12 @@ impl Reader {
         match event.signal {
             Some(SignalKind::Interruption) if message.receives <= times => Disposition::Hide(shortly),
             Some(_) => Disposition::Hide(PARKED),
-            // It is hidden as received, which costs no call.
+            // It stays hidden since its receipt, which costs no call.
             None => Disposition::Nothing,
         }
     }
 
-    /// Notes what it announces, and holds it until that was acted on.
+    /// Records what a message announces, and keeps it until the pool has acted on it.
     fn note(
         &self,
         message: &Message,
@@ -243,7 +245,8 @@ impl Reader {
                 None => {}
             }
         }
-        // Interruptions are always held; what does not fit beside them comes again, and is acted on all the same.
+        // Interruptions always wait here; others beyond the maximum return to the queue, and pools act on
+        // them all the same.
         let hide_for = match event.signal {
             Some(SignalKind::Interruption) | None => HIDDEN,
             Some(SignalKind::Rebalance) => ADVICE_HIDDEN,
@@ -258,7 +261,7 @@ impl Reader {
         let handled = handled.filter(|_| event.signal.is_some());
         let handled = handled.map(|(place, id)| Wait::Handled(place.clone(), id.clone()));
         let waits = looks.chain(handled).collect();
-        // A retirement is days away; it is waited for as long as it takes, and a recommendation until it is too old.
+        // A retirement is days ahead, so it waits without limit; so does a recommendation, until it expires.
         let until = match event.signal {
             Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
             Some(SignalKind::Interruption) | None => Some(now.plus(WAITS_FOR)),
@@ -277,7 +280,7 @@ impl Reader {
         Disposition::Nothing
     }
 
-    /// Which groups and instances of ours an event is about. From memory.
+    /// The known groups and instances that an event is about. Makes no call.
     fn attribute(&self, event: &Event) -> Attributed {
         let mut places: BTreeMap<GroupKey, Arc<CloudRegion>> = BTreeMap::new();
         let mut instances = Vec::new();
@@ -310,7 +313,7 @@ impl Reader {
         }
     }
 
-    /// Deletes what was acted on or is too old, and keeps the rest from being shown to others.
+    /// Deletes messages that are done or too old, and extends the hidden time of the others.
     async fn settle(&self, queue: &dyn Queue) {
         loop {
             let (wall, now) = (self.clock.now(), Instant::now());
@@ -319,7 +322,7 @@ impl Reader {
             let busy = self.carry_out(queue, due, wall).await;
             self.metrics.announcements_held(self.announcements.pending().len());
             if busy {
-                // What was hidden anew, or could not be, has a new time.
+                // Messages whose time was extended, or could not be, have a new due time.
                 pause(&self.settling, COLLECTED).await;
                 continue;
             }
@@ -343,7 +346,7 @@ impl Reader {
                 (Ok(()), Some(until)) => self.announcements.pending().set_hidden_until(number, until),
                 (Ok(()), None) => {}
                 (Err(error), _) => {
-                    // It comes again, and is as good then.
+                    // It becomes visible again, which is as good.
                     tracing::debug!(%error, "could not extend the visibility timeout of a message");
                     self.announcements.pending().forget_message(number);
                 }
@@ -371,7 +374,7 @@ impl Reader {
         busy
     }
 
-    /// Shows everybody what is held: another manager leads in a moment.
+    /// Makes all waiting messages visible: another manager is about to lead.
     async fn hand_back(&self, address: &QueueAddress) {
         let Ok(queue) = self.clouds.queue(address).await else { return };
         let receipts = self.announcements.pending().receipts();
@@ -387,7 +390,7 @@ impl Reader {
         }
     }
 
-    /// What cannot be deleted comes again; acting on it twice is harmless.
+    /// A message that cannot be deleted returns; handling it twice is harmless.
     async fn delete(&self, watchdog: &Watchdog, queue: &dyn Queue, receipts: &[Receipt]) {
         let deleted = in_time(watchdog, Operation::DeleteMessageBatch, queue.delete(receipts));
         if let Err(error) = deleted.await {
@@ -400,7 +403,7 @@ impl Reader {
     }
 }
 
-/// Group names and ids say nothing about the account; the view of the group does.
+/// Group names and ids do not name the account; the ARN in the observation does.
 fn is_of_account(region: &CloudRegion, place: &GroupKey, account: &str) -> bool {
     match region.observer.view(&place.group).map(|view| view.seen) {
         Some(Seen::Present(group)) => group.arn.split(':').nth(4).is_none_or(|it| it == account),
@@ -408,7 +411,7 @@ fn is_of_account(region: &CloudRegion, place: &GroupKey, account: &str) -> bool 
     }
 }
 
-/// What a call comes to, in time.
+/// The result of a call, or an error after the timeout.
 async fn in_time<T>(
     watchdog: &Watchdog,
     operation: Operation,

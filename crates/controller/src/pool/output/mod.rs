@@ -1,4 +1,4 @@
-//! What a pass shows: status, provider ids and events, each written only if it changed.
+//! Publishes the result of a pass: status, provider ids and events, each written only if it changed.
 
 pub(super) mod capacity;
 pub(super) mod failure_report;
@@ -29,10 +29,10 @@ use publish::Extra;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Writes of FooMachine status at a time.
+/// Maximum of concurrent FooMachine status writes.
 const STATUS_WRITES: usize = 16;
 
-/// A pass that could not be finished because of the API server.
+/// A pass that failed because of the API server.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     /// A write of ours failed.
@@ -44,7 +44,7 @@ pub(super) enum Error {
 }
 
 impl Pools {
-    /// Shows what came of a pass: status, ids, events, and what `/debug` tells.
+    /// Publishes the result of a pass: status, ids, events, and the data of `/debug`.
     pub(super) async fn publish(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -58,8 +58,8 @@ impl Pools {
         if pass.is_removed() {
             self.forget_group(key, state);
         } else if pass.observation == Observation::Known || gathered.pool.status.is_none() {
-            // Else the status stays as an earlier manager left it: that this one has only just started says nothing
-            // about the pool.
+            // Otherwise the status of an earlier manager stays: that this one just started says nothing about
+            // the pool.
             written = self.publish_status(gathered, pass, &extra(inputs, state), region).await?;
         }
         self.note_idle(key, pass, written, state);
@@ -106,7 +106,7 @@ impl Pools {
         Ok(written)
     }
 
-    /// Counts a pass that goes on doing what nothing calls for.
+    /// Counts a pass that keeps doing something without a cause.
     fn note_idle(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -114,7 +114,7 @@ impl Pools {
         written: Written,
         state: &mut PoolState,
     ) {
-        // The observer paces itself what it is asked for.
+        // The observer limits requested reads itself.
         let calls = |action: &Action| !matches!(action, Action::Read(ReadAction::DescribeInstances { .. }));
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         if state.idle.ends(worked && pass.is_complete(), self.context.clock.now()) {
@@ -123,8 +123,8 @@ impl Pools {
         }
     }
 
-    /// Metadata and status of each FooMachine that changed. A failed write is repeated with the next pass, which its own conflict
-    /// or the sync period brings.
+    /// Writes metadata and status of each FooMachine that changed. The next pass, caused by a conflict or the
+    /// sync period, repeats a failed write.
     async fn publish_machines(
         &self,
         gathered: &Gathered,
@@ -191,7 +191,7 @@ impl Pools {
         }
     }
 
-    /// Events: of what was done; of a failure, when it is a new one.
+    /// Publishes events: about actions that were carried out, and about a failure when it is new.
     async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
         let object = gathered.pool.object_ref(&());
         if pass.observation == Observation::Stale {
@@ -217,7 +217,7 @@ impl Pools {
     }
 }
 
-/// What the planner does not know but the status shows.
+/// What the status shows and the planner does not know.
 fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
     let gathered = inputs.gathered;
     let types = content::instance_types(&gathered.pool.spec);
