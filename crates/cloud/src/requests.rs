@@ -140,8 +140,6 @@ pub struct InstanceTypeInfo {
     pub nvidia_gpus: u32,
     /// First supported architecture, as AWS names it: `x86_64` or `arm64`.
     pub architecture: String,
-    /// Instance store in GB, if it has one.
-    pub instance_storage_gb: Option<u64>,
 }
 
 /// What an image is.

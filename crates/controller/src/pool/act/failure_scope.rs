@@ -76,7 +76,7 @@ impl Skips {
     }
 
     /// Whether an action is skipped.
-    pub(in crate::pool) fn hold(&self, action: &Action) -> bool {
+    pub(in crate::pool) fn includes(&self, action: &Action) -> bool {
         let aws = calls_aws(action);
         let own = match action {
             Action::Group(GroupAction::UpdateGroup { .. }) => Some(Skip::GroupChange),
@@ -217,19 +217,11 @@ fn calls_aws(action: &Action) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::act::test_actions::termination;
     use foo_cloud::{CloudError, Operation};
     use foo_model::GroupChange;
     use foo_planner::action::NodeAction;
     use std::collections::{BTreeMap, BTreeSet};
-
-    fn end(id: &str, decrement: Decrement) -> Action {
-        Action::Instance(InstanceAction::TerminateInstance {
-            group: "g".into(),
-            id: id.into(),
-            decrement,
-            why: String::new(),
-        })
-    }
 
     fn suspend() -> Action {
         Action::Group(GroupAction::SuspendProcesses { name: "g".into(), processes: BTreeSet::new() })
@@ -241,59 +233,62 @@ mod tests {
 
     #[test]
     fn a_refused_end_holds_up_only_ends_that_count_on_it() {
-        let mut holds = Skips::default();
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
-        assert!(!holds.hold(&end("i-2", Decrement::Shrink)));
-        assert!(holds.hold(&end("i-3", Decrement::Replace)), "one more would be launched than is wanted");
+        let mut skips = Skips::default();
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
+        assert!(!skips.includes(&termination("i-2", Decrement::Shrink)));
+        assert!(
+            skips.includes(&termination("i-3", Decrement::Replace)),
+            "one more would be launched than is wanted"
+        );
     }
 
     #[test]
     fn an_end_without_an_answer_holds_up_all_ends() {
-        let mut holds = Skips::default();
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
-        assert!(holds.hold(&end("i-2", Decrement::Shrink)));
+        let mut skips = Skips::default();
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
+        assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
     }
 
     #[test]
     fn what_would_fail_in_the_same_way_is_not_tried() {
-        let mut holds = Skips::default();
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
-        assert!(holds.hold(&end("i-2", Decrement::Shrink)));
-        assert!(!holds.hold(&suspend()));
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Throttled));
-        assert!(holds.hold(&suspend()));
+        let mut skips = Skips::default();
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
+        assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
+        assert!(!skips.includes(&suspend()));
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Throttled));
+        assert!(skips.includes(&suspend()));
     }
 
     #[test]
     fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
-        let mut holds = Skips::default();
+        let mut skips = Skips::default();
         let beat = |id: &str| Action::Hook(HookAction::RecordHeartbeat { group: "g".into(), id: id.into() });
-        holds.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
-        assert!(!holds.hold(&beat("i-2")) && holds.hold(&suspend()));
-        holds.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
-        assert!(holds.hold(&beat("i-3")));
+        skips.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
+        assert!(!skips.includes(&beat("i-2")) && skips.includes(&suspend()));
+        skips.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
+        assert!(skips.includes(&beat("i-3")));
     }
 
     #[test]
     fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
-        let mut holds = Skips::default();
-        holds.failed(&Action::Read(ReadAction::DescribeLaunchTemplate), &refused(ErrorKind::Denied));
-        assert!(holds.hold(&suspend()), "everything else waits");
-        assert!(!holds.hold(&Action::Node(NodeAction::CordonNodes { nodes: BTreeMap::new() })));
+        let mut skips = Skips::default();
+        skips.failed(&Action::Read(ReadAction::DescribeLaunchTemplate), &refused(ErrorKind::Denied));
+        assert!(skips.includes(&suspend()), "everything else waits");
+        assert!(!skips.includes(&Action::Node(NodeAction::CordonNodes { nodes: BTreeMap::new() })));
     }
 
     #[test]
     fn without_protection_the_group_is_not_changed_but_released_instances_end() {
-        let mut holds = Skips::default();
+        let mut skips = Skips::default();
         let protect =
             Action::Instance(InstanceAction::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] });
-        holds.failed(&protect, &refused(ErrorKind::Invalid));
+        skips.failed(&protect, &refused(ErrorKind::Invalid));
         let change = Action::Group(GroupAction::UpdateGroup {
             name: "g".into(),
             change: GroupChange::default(),
             why: String::new(),
         });
-        assert!(holds.hold(&change));
-        assert!(!holds.hold(&end("i-1", Decrement::Replace)));
+        assert!(skips.includes(&change));
+        assert!(!skips.includes(&termination("i-1", Decrement::Replace)));
     }
 }

@@ -6,6 +6,8 @@ mod failure_scope;
 pub(super) mod recently_created;
 pub(super) mod repeats;
 pub(super) mod terminate_together;
+#[cfg(test)]
+mod test_actions;
 
 use super::check::CheckedPlan;
 use super::inputs::Inputs;
@@ -47,7 +49,7 @@ struct Acting<'a> {
     /// The result so far.
     pass: Pass,
     /// Actions to skip after failures.
-    holds: Skips,
+    skips: Skips,
     /// The actions that were carried out.
     carried: Vec<Action>,
 }
@@ -118,8 +120,8 @@ impl Pools {
             metrics: &self.context.metrics,
         };
         let until = Instant::now() + self.context.settings.pass_deadline;
-        let (pass, holds) = (Pass::begin(plan), Skips::default());
-        Acting { inputs, region, hands, until, pass, holds, carried: Vec::new() }
+        let (pass, skips) = (Pass::begin(plan), Skips::default());
+        Acting { inputs, region, hands, until, pass, skips, carried: Vec::new() }
     }
 
     /// Removes the finalizers of a pool that created nothing; nothing else is possible without AWS.
@@ -142,13 +144,13 @@ impl Pools {
     fn due<'a>(&self, actions: &'a [Action], acting: &mut Acting<'_>, state: &PoolState) -> Vec<&'a Action> {
         let mut due = Vec::with_capacity(actions.len());
         for action in actions {
-            if acting.holds.hold(action) {
+            if acting.skips.includes(action) {
                 continue;
             }
             match state.calls.repeats.pause(action, self.context.clock.now()) {
                 Some(pause) => {
                     acting.pass.remainder.add(Remainder::Later(pause));
-                    acting.holds.raced(action);
+                    acting.skips.raced(action);
                 }
                 None => due.push(action),
             }
@@ -241,7 +243,7 @@ impl Pools {
         state: &mut PoolState,
         now: Timestamp,
     ) {
-        let Acting { inputs, pass, holds, carried, .. } = acting;
+        let Acting { inputs, pass, skips, carried, .. } = acting;
         let pool = &inputs.desired.identity;
         match done {
             Done::Template(template) => {
@@ -256,12 +258,12 @@ impl Pools {
             Done::NotYet => {
                 tracing::debug!(%pool, ?action, "AWS cannot carry out the action yet");
                 pass.remainder.add(Remainder::Later(NOT_YET));
-                holds.raced(action);
+                skips.raced(action);
             }
             Done::NotTogether => {
                 state.calls.alone.add(action, now);
                 pass.remainder.add(Remainder::PlanAgain);
-                holds.not_together(action);
+                skips.not_together(action);
             }
             Done::Hook(terms) => {
                 state.reads.hook = Some(Read { at: sent.at, value: terms });
@@ -275,7 +277,7 @@ impl Pools {
             Done::PreconditionFailed(why) => {
                 tracing::info!(%pool, ?action, why, "action skipped");
                 pass.remainder.add(Remainder::PlanAgain);
-                holds.raced(action);
+                skips.raced(action);
             }
             Done::Cordoned(outcomes) => {
                 pass.plan.report.events.extend(cordon::told(&outcomes));
@@ -284,15 +286,15 @@ impl Pools {
     }
 
     fn failed(acting: &mut Acting<'_>, action: &Action, failure: Failure, state: &PoolState, now: Timestamp) {
-        let Acting { inputs, pass, holds, .. } = acting;
+        let Acting { inputs, pass, skips, .. } = acting;
         let pool = &inputs.desired.identity;
         if failure.is_race() {
             tracing::debug!(%pool, %failure, "another writer changed the object first");
             pass.remainder.add(Remainder::PlanAgain);
-            holds.raced(action);
+            skips.raced(action);
             return;
         }
-        holds.failed(action, &failure);
+        skips.failed(action, &failure);
         if let Some(again) = excused(action, &failure, state, now) {
             tracing::info!(%pool, ?action, %failure, "AWS does not know yet what was created a moment ago");
             pass.remainder.add(Remainder::Later(again));

@@ -145,24 +145,16 @@ fn is_about_one(error: &CloudError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::act::test_actions::termination;
     use foo_planner::action::PoolAction;
-
-    fn end(id: &str, decrement: Decrement) -> Action {
-        Action::Instance(InstanceAction::TerminateInstance {
-            group: "g".into(),
-            id: id.into(),
-            decrement,
-            why: String::new(),
-        })
-    }
 
     #[test]
     fn ends_of_one_kind_go_together_and_all_else_alone() {
         let mut alone = Alone::default();
         let actions = [
-            end("i-1", Decrement::Shrink),
-            end("i-2", Decrement::Shrink),
-            end("i-3", Decrement::Replace),
+            termination("i-1", Decrement::Shrink),
+            termination("i-2", Decrement::Shrink),
+            termination("i-3", Decrement::Replace),
             Action::Pool(PoolAction::AddFinalizer),
             Action::Pool(PoolAction::AddFinalizer),
         ];
@@ -170,7 +162,7 @@ mod tests {
             first(&actions[from..], alone, Timestamp::default().plus(Duration::from_secs(at)))
         };
         assert_eq!([0, 2, 3].map(|from| count(from, &alone, 0)), [2, 1, 1]);
-        let many: Vec<Action> = (0..120).map(|n| end(&format!("i-{n}"), Decrement::Shrink)).collect();
+        let many: Vec<Action> = (0..120).map(|n| termination(&format!("i-{n}"), Decrement::Shrink)).collect();
         assert_eq!(first(&many, &alone, Timestamp::default()), MOST);
         alone.add(&actions[1], Timestamp::default());
         assert_eq!(count(0, &alone, 0), 1, "what follows would not go with it");

@@ -47,7 +47,6 @@ mod tests {
             memory_mib,
             nvidia_gpus,
             architecture: "x86_64".into(),
-            instance_storage_gb: None,
         }
     }
 
