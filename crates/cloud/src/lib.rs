@@ -43,7 +43,7 @@ use async_trait::async_trait;
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
-    Activity, Decrement, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
 };
 use std::collections::BTreeMap;
@@ -61,6 +61,8 @@ pub trait Groups: Send + Sync {
     async fn account(&self) -> Result<String>;
     /// The groups of these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups, MaxRecords).
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked>;
+    /// All groups that carry a tag of this key, but for those that AWS describes oddly; one call per 100 groups.
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>>;
     /// Makes a group. `AlreadyExists` if the name is taken, by whomever.
     async fn create_group(&self, spec: &NewGroup) -> Result<()>;
     /// Changes what is given, leaves the rest.

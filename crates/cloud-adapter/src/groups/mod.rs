@@ -5,10 +5,10 @@ mod shapes;
 use crate::numbers::signed;
 use crate::{AwsCloud, error};
 use async_trait::async_trait;
-use aws_sdk_autoscaling::types::{AutoScalingGroup, Tag};
+use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
 use foo_cloud::{CloudError, Ended, ErrorKind, Groups, Looked, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
-use foo_model::{Activity, Decrement, GroupChange, GroupName, InstanceId, NewGroup, Process};
+use foo_model::{Activity, Decrement, Group, GroupChange, GroupName, InstanceId, NewGroup, Process};
 use shapes::{Launch, Purpose};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +39,16 @@ impl Groups for AwsCloud {
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
         Ok(looked(asked, &found))
+    }
+
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
+        const OPERATION: Operation = Operation::DescribeAutoScalingGroups;
+        let tagged = Filter::builder().name("tag-key").values(tag_key).build();
+        let call =
+            self.autoscaling.repeating.describe_auto_scaling_groups().filters(tagged).max_records(PAGE);
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
+        Ok(looked(&[], &found).groups)
     }
 
     async fn create_group(&self, spec: &NewGroup) -> Result<()> {

@@ -129,6 +129,8 @@ async fn a_group_comes_back_as_it_was_made() {
         assert_eq!(instance.protection, Protection::Protected);
         assert_eq!(instance.template, Some((id.clone(), TemplateVersion(1))));
     }
+    assert_eq!(world.wire.describe_groups_tagged(OWNER).await.unwrap().len(), 1);
+    assert_eq!(world.wire.describe_groups_tagged("nobody's").await.unwrap(), vec![]);
     let taken = world.wire.describe_groups(&["nobody".into()]).await.unwrap();
     assert_eq!(taken, Looked::default());
 }
@@ -493,6 +495,7 @@ async fn many_groups_and_templates_come_in_pages() {
         };
         world.direct.create_group(&spec).await.unwrap();
     }
+    assert_eq!(world.wire.describe_groups_tagged(OWNER).await.unwrap().len(), 120);
     assert_eq!(world.wire.describe_templates_tagged(OWNER).await.unwrap().len(), 120);
     world.server.simulator().reset_calls();
     let names: Vec<GroupName> = (0..100).map(|at| format!("pool-{at}").into()).collect();

@@ -24,7 +24,7 @@ use async_trait::async_trait;
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
-    Activity, Decrement, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
+    Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
     LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
 };
 use std::collections::BTreeMap;
@@ -158,6 +158,9 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
             self.allowance.belongs_to(account);
         }
         Ok(looked)
+    }
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
+        self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups_tagged(tag_key)).await
     }
     async fn create_group(&self, spec: &NewGroup) -> Result<()> {
         self.around(Operation::CreateAutoScalingGroup, self.inner.create_group(spec)).await

@@ -139,6 +139,9 @@ impl Groups for Scripted {
         };
         self.answer(Operation::DescribeAutoScalingGroups, found).await
     }
+    async fn describe_groups_tagged(&self, _: &str) -> Result<Vec<Group>> {
+        unreachable!()
+    }
     async fn create_group(&self, _: &NewGroup) -> Result<()> {
         self.answer(Operation::CreateAutoScalingGroup, |_| ()).await
     }

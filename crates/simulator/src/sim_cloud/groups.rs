@@ -6,7 +6,7 @@ use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::ActivityLog;
 use crate::core::group::hooks::{ActionKey, ActionResult};
-use crate::core::group::model::GroupTag;
+use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
 use crate::iam::{asks, launches};
 use async_trait::async_trait;
@@ -15,6 +15,7 @@ use foo_model::hook::{DRAIN_HOOK, HookConfig};
 use foo_model::{
     Activity, Decrement, GroupChange, GroupName, InstanceId, LaunchTemplateId, Process, Protection,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of one DescribeAutoScalingGroups, and its largest page.
@@ -54,6 +55,26 @@ impl Groups for SimCloud {
             Ok(found.map(|group| convert::group_of(&group)).collect::<Vec<_>>().into())
         })
         .await
+    }
+
+    async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<foo_model::Group>> {
+        let mut groups: Vec<foo_model::Group> = Vec::new();
+        loop {
+            let after = groups.last().map(|group| group.name.clone());
+            let (page, more) = self
+                .call(Operation::DescribeAutoScalingGroups, tag_key.to_owned(), |region| {
+                    let fits = |group: &Cow<'_, Group>| group.tags.contains_key(tag_key);
+                    let mut found = region.groups_seen(after.as_ref()).filter(fits);
+                    let page: Vec<foo_model::Group> =
+                        found.by_ref().take(PAGE).map(|group| convert::group_of(&group)).collect();
+                    Ok((page, found.next().is_some()))
+                })
+                .await?;
+            groups.extend(page);
+            if !more {
+                return Ok(groups);
+            }
+        }
     }
 
     async fn create_group(&self, spec: &foo_model::NewGroup) -> Result<()> {

@@ -127,14 +127,17 @@ async fn tags_of_what_is_new_appear_later() {
     let shown = async || {
         let group = cloud.describe_groups(&["pool".into()]).await.expect("read").groups.remove(0);
         let template = cloud.describe_template("pool").await.expect("read").expect("it exists");
-        let tagged = cloud.describe_templates_tagged("owner").await.expect("read").len();
+        let tagged = (
+            cloud.describe_groups_tagged("owner").await.expect("read").len(),
+            cloud.describe_templates_tagged("owner").await.expect("read").len(),
+        );
         let instances =
             scene.with(|region| region.instances_seen(None).map(|it| it.tags.len()).sum::<usize>());
         (group.tags, template.tags, tagged, instances > 0)
     };
-    assert_eq!(shown().await, ([].into(), [].into(), 0, false));
+    assert_eq!(shown().await, ([].into(), [].into(), (0, 0), false));
     scene.wait(10);
-    assert_eq!(shown().await, (tags(), tags(), 1, true));
+    assert_eq!(shown().await, (tags(), tags(), (1, 1), true));
 }
 
 #[tokio::test]

@@ -144,29 +144,29 @@ async fn the_catalogue_is_known() {
 }
 
 #[tokio::test]
-async fn groups_and_templates_carry_their_tags() {
-    let (_, cloud) = world();
-    let template =
+async fn pages_and_tags() {
+    let (sim, cloud) = world();
+    let (template, version) =
         cloud.create_template("one", &content("m7i.large"), "", &tags(), "t").await.expect("made").made;
-    let name = GroupName::from("pool");
-    let spec = NewGroup {
-        name: name.clone(),
-        min: 0,
-        max: 0,
-        desired: None,
-        template,
-        mix: None,
-        subnets: [PRIVATE_SUBNETS[0].into()].into(),
-        new_instances: Protection::Unprotected,
-        drain_hook: None,
-        tags: BTreeMap::new(),
-    };
-    cloud.create_group(&spec).await.expect("made");
-    let tags_of_group =
-        async || cloud.describe_groups(&["pool".into()]).await.expect("read").groups.remove(0).tags;
-    assert_eq!(tags_of_group().await, BTreeMap::new());
+    for n in 0..250 {
+        let spec = NewGroup {
+            name: format!("pool-{n:03}").into(),
+            min: 0,
+            max: 0,
+            desired: None,
+            template: (template.clone(), version),
+            mix: None,
+            subnets: [PRIVATE_SUBNETS[0].into()].into(),
+            new_instances: Protection::Unprotected,
+            drain_hook: None,
+            tags: if n % 2 == 0 { tags() } else { BTreeMap::new() },
+        };
+        cloud.create_group(&spec).await.expect("made");
+    }
+    assert_eq!(cloud.describe_groups_tagged("owner").await.expect("read").len(), 125);
+    assert_eq!(sim.calls("DescribeAutoScalingGroups"), 2);
+    let name = GroupName::from("pool-001");
     cloud.tag_group(&name, &tags()).await.expect("tagged");
-    assert_eq!(tags_of_group().await, tags());
+    assert_eq!(cloud.describe_groups_tagged("owner").await.expect("read").len(), 126);
     assert_eq!(cloud.describe_templates_tagged("owner").await.expect("read").len(), 1);
-    assert_eq!(cloud.describe_templates_tagged("others").await.expect("read"), []);
 }

@@ -207,6 +207,8 @@ impl World {
         self.wait(30);
         let again = self.cloud.create_group(&spec).await;
         self.note("create again", again.map(|()| "done".to_owned()));
+        let tagged = self.cloud.describe_groups_tagged(TAG).await;
+        self.note("by tag", tagged.map(|groups| groups.len().to_string()));
         let nobody = self.cloud.describe_groups(&["nobody".into()]).await;
         self.note("nobody", nobody.map(|looked| looked.groups.len().to_string()));
         let suspended = self.cloud.suspend_processes(&pool(), &[Process::AZRebalance]).await;
