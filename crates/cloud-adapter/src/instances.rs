@@ -159,14 +159,12 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
     let gpus = info.gpu_info().map(aws::GpuInfo::gpus).unwrap_or_default().iter();
     let nvidia =
         gpus.filter(|gpu| gpu.manufacturer().is_some_and(|name| name.eq_ignore_ascii_case("nvidia")));
-    let storage = info.instance_storage_info().and_then(aws::InstanceStorageInfo::total_size_in_gb);
     Ok(InstanceTypeInfo {
         instance_type: name.as_str().into(),
         vcpus: count(vcpus, "defaultVCpus")?,
         memory_mib: memory.and_then(|mib| u64::try_from(mib).ok()).ok_or(Gap("sizeInMiB"))?,
         nvidia_gpus: nvidia.filter_map(|gpu| u32::try_from(gpu.count()?).ok()).sum(),
         architecture: architecture(info).ok_or(Gap("supportedArchitectures"))?,
-        instance_storage_gb: storage.and_then(|gb| u64::try_from(gb).ok()),
     })
 }
 

@@ -186,7 +186,7 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
+    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
         self.call(Operation::DescribeLifecycleHooks, name.to_string(), |region| {
             let group = region.group_seen(name).ok_or_else(|| AwsError::no_group(name))?;
             Ok(group.hooks.get(DRAIN_HOOK).map(convert::terms_of))
@@ -201,7 +201,7 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+    async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         self.call_on_group(
             Operation::RecordLifecycleActionHeartbeat,
             name,

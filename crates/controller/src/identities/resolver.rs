@@ -1,12 +1,12 @@
 //! The task that keeps identities resolved.
 //!
-//! Four watches: FooClusterIdentities, the FooClusters that use them, metadata of namespaces, metadata of the Secrets in the
-//! manager's own namespace. Of those Secrets only the ones that an identity names are read, each once per version; a new
-//! version is announced by the watch, so a rotated key is in use a moment later, without a restart. Nothing is asked and
-//! nothing written while nothing changes.
+//! It watches FooClusterIdentities, the FooClusters that use them, the metadata of namespaces, and the
+//! metadata of Secrets in the manager's own namespace. It reads only Secrets that an identity names, once per
+//! version; the watch reports a new version, so a rotated key is in use a moment later, without a restart.
+//! While nothing changes it reads and writes nothing.
 //!
-//! A Secret gets its identities as owners: so `clusterctl move` takes it along, and leaves it where it was. An identity that
-//! FooClusters use has a finalizer: without credentials their groups could not be removed any more.
+//! A Secret gets its identities as owners, so `clusterctl move` moves it along and deletes it at the source.
+//! An identity that FooClusters use has a finalizer: without credentials their groups could not be removed.
 
 use super::allowed::{self, Allowed, Namespaces};
 use super::users::{self, ClusterOfIdentity, Users};
@@ -36,13 +36,14 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the API server did not do is tried again after this long, if nothing changes before.
+/// How soon a failed request to the API server is repeated, if nothing changes before.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// Keeps identities resolved until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
     let client = &context.client;
-    // A `default` that could not be read and was left out would open the door that it closes: it is remembered.
+    // If an unreadable identity `default` were ignored, every namespace could use the manager's credentials;
+    // so it is kept.
     let identities = Watch::<FooClusterIdentity>::strict_over(
         &context,
         Watched::FooClusterIdentity,
@@ -61,15 +62,15 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         Api::namespaced(client.clone(), &context.settings.identity_namespace),
         ChangeFilter::EveryVersion,
     );
-    // All there are, whichever of them this manager looks after, and whatever else is in them: one left out would not hold its
-    // identity.
+    // All FooClusters, whether or not this manager reconciles them and whatever else they contain: an ignored
+    // one would not protect its identity.
     let clusters = Watch::<ClusterOfIdentity>::strict_over(
         &context,
         Watched::FooCluster,
         Api::all(client.clone()),
         ChangeFilter::AllButStatus,
     );
-    let keeper = IdentityCache {
+    let cache = IdentityCache {
         identities: identities.store.clone(),
         namespaces: namespaces.store.clone(),
         secrets: secrets.store.clone(),
@@ -86,21 +87,21 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         .needs(namespaces)
         .needs(secrets)
         .watches(clusters)
-        .run(keeper, shutdown)
+        .run(cache, shutdown)
         .await;
 }
 
-/// Condition while a deletion waits.
+/// The condition while a deletion waits.
 const DELETING: &str = "Deleting";
 
-/// Who uses an identity.
+/// The users of an identity.
 #[derive(Clone, Copy)]
 enum Use<'u> {
     /// Not all FooClusters have been seen.
     Unknown,
-    /// Nobody.
+    /// No FooCluster uses it.
     None,
-    /// These.
+    /// These FooClusters use it.
     By(&'u BTreeSet<String>),
 }
 
@@ -110,9 +111,9 @@ struct IdentityCache {
     namespaces: Store<PartialObjectMeta<Namespace>>,
     secrets: Store<PartialObjectMeta<Secret>>,
     clusters: Store<ClusterOfIdentity>,
-    /// FooClusterIdentities that cannot be read: nobody gets credentials from them.
+    /// FooClusterIdentities that cannot be read: they provide no credentials.
     unreadable: Unreadable,
-    /// FooClusters of which nobody knows whose they are.
+    /// FooClusters that cannot be read: their identity is unknown.
     unreadable_clusters: Unreadable,
     /// Whether all FooClusters have been seen.
     all_clusters: Filled,
@@ -121,9 +122,9 @@ struct IdentityCache {
     status: StatusWriter,
 }
 
-/// A Secret as last read.
+/// A Secret, as last read.
 struct Read {
-    /// Its version; none if it was not there or could not be read.
+    /// Its version; `None` if it did not exist or could not be read.
     version: Option<String>,
     keys: Result<Keys, Blocked>,
 }
@@ -138,7 +139,7 @@ impl ReconcileAll for IdentityCache {
             all_went_well &= self.read_secret(name).await;
         }
         let outcomes = self.outcomes(&identities);
-        // First of all: whoever waits for credentials has waited long enough.
+        // First: passes wait for credentials.
         self.context.identities.publish(outcomes.clone());
         all_went_well &= self.own_secrets(&identities).await;
         let users = self.users(&identities, &outcomes);
@@ -148,11 +149,11 @@ impl ReconcileAll for IdentityCache {
                 None => Use::Unknown,
                 Some(users) => users.get(&name).map_or(Use::None, Use::By),
             };
-            // First: a new status would make the version that is known here an old one.
-            let (well, is_gone) = self.hold(identity, use_of_it).await;
+            // First: a status write would make the known resourceVersion outdated.
+            let (well, is_gone) = self.write_finalizer(identity, use_of_it).await;
             all_went_well &= well;
             if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_ours(identity)) {
-                all_went_well &= self.say(identity, outcome, use_of_it).await;
+                all_went_well &= self.write_status(identity, outcome, use_of_it).await;
             }
         }
         (!all_went_well).then_some(TRY_AGAIN)
@@ -160,7 +161,7 @@ impl ReconcileAll for IdentityCache {
 }
 
 impl IdentityCache {
-    /// Reads a Secret if it is not known in this version. Whether that went well.
+    /// Reads a Secret unless this version is known. Returns whether that succeeded.
     async fn read_secret(&mut self, name: &str) -> bool {
         let namespace = self.context.settings.identity_namespace.clone();
         let watched = self.secrets.get(&ObjectRef::new(name).within(&namespace));
@@ -182,7 +183,7 @@ impl IdentityCache {
             }
             Err(error) => {
                 tracing::warn!(%error, namespace, name, "could not read the Secret of a FooClusterIdentity");
-                // What was read before may still be good; of what never was nothing can be said.
+                // Keys from an earlier read may still be valid; without one there are none.
                 let message = format!("Secret {namespace}/{name} cannot be read");
                 self.read.entry(name.to_owned()).or_insert_with(|| Read {
                     version: None,
@@ -204,7 +205,7 @@ impl IdentityCache {
         let readable = specs
             .iter()
             .map(|(name, spec)| (name.clone(), outcome(name, spec, &specs, &secrets, &namespaces)));
-        // It shuts out everybody, and says why.
+        // It allows nobody, and says why.
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
             let credentials = Err(Blocked::new(Reason::IdentityInvalid, message));
@@ -213,9 +214,10 @@ impl IdentityCache {
         readable.chain(unreadable).collect()
     }
 
-    /// Makes identities owners of the Secrets they name, and of no other. Whether that went well.
+    /// Makes identities owners of the Secrets they name, and of no others. Returns whether that succeeded.
     ///
-    /// A Secret goes with its last owner, so one that holds no keys of ours is left alone: somebody mistook its name.
+    /// Kubernetes deletes a Secret with its last owner, so a Secret without keys is left alone: its name may
+    /// be a mistake.
     async fn own_secrets(&self, identities: &[Arc<FooClusterIdentity>]) -> bool {
         let mut all_went_well = true;
         for secret in self.secrets.state() {
@@ -232,7 +234,7 @@ impl IdentityCache {
             };
             let secrets: Api<Secret> =
                 Api::namespaced(self.context.client.clone(), &self.context.settings.identity_namespace);
-            // Not by server-side apply: who moved or restored the Secret owns the entries in it, too.
+            // Not by server-side apply: whoever moved or restored the Secret also owns these entries.
             let fields = json!({ "metadata": {
                 "uid": secret.uid(), "resourceVersion": secret.resource_version(), "ownerReferences": owners,
             } });
@@ -242,7 +244,7 @@ impl IdentityCache {
             };
             match secrets.patch(&name, &by_us, &Patch::Merge(&fields)).await {
                 Ok(_) => {}
-                // It has changed, which is announced.
+                // It changed; the watch reports that.
                 Err(error) if apply::is_conflict(&error) || apply::is_not_found(&error) => {}
                 Err(error) => {
                     tracing::warn!(%error, name, "could not set the owner reference of the Secret of a FooClusterIdentity");
@@ -253,14 +255,14 @@ impl IdentityCache {
         all_went_well
     }
 
-    /// Whether this manager writes its status. With `--watch-filter` there is another manager, which does where this one does not,
-    /// and whose Secrets are elsewhere.
+    /// Whether this manager writes its status. With `--watch-filter` another manager handles the other
+    /// identities, with Secrets in another namespace.
     fn is_ours(&self, identity: &FooClusterIdentity) -> bool {
         let filter = self.context.settings.watch_filter.as_ref();
         filter.is_none_or(|filter| identity.labels().get(WATCH_LABEL) == Some(filter))
     }
 
-    /// Who uses which identity; none as long as not all FooClusters have been seen.
+    /// The users of each identity; `None` until all FooClusters have been read.
     fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &Outcomes) -> Option<Users> {
         if !self.all_clusters.now() || self.unreadable_clusters.any() {
             return None;
@@ -271,14 +273,14 @@ impl IdentityCache {
         Some(users::users(&self.clusters.state(), &specs(identities), may_use))
     }
 
-    /// Puts the finalizer on an identity that is used, and takes it off one that is not; all managers see the same FooClusters.
-    /// Whether that went well, and whether the identity is gone by it.
-    async fn hold(&self, identity: &FooClusterIdentity, use_of_it: Use<'_>) -> (bool, bool) {
+    /// Adds the finalizer to an identity in use and removes it from others; all managers see the same
+    /// FooClusters. Returns whether that succeeded, and whether the identity is gone now.
+    async fn write_finalizer(&self, identity: &FooClusterIdentity, use_of_it: Use<'_>) -> (bool, bool) {
         let is_held = identity.finalizers().iter().any(|finalizer| finalizer == IDENTITY_FINALIZER);
         let is_deleting = identity.metadata.deletion_timestamp.is_some();
         let api = Api::all(self.context.client.clone());
         let written = match use_of_it {
-            // Kubernetes takes no finalizer any more once an object is being deleted.
+            // Kubernetes rejects new finalizers on an object that is being deleted.
             Use::By(_) if !is_held && !is_deleting => {
                 apply::add_finalizer(&api, identity, IDENTITY_FINALIZER).await.map(drop)
             }
@@ -288,7 +290,7 @@ impl IdentityCache {
         match written {
             Ok(()) => (true, is_deleting),
             Err(error) if apply::is_not_found(&error) => (true, true),
-            // Perhaps only its status has changed, which is not announced.
+            // Perhaps only its status changed, which the watch does not report.
             Err(error) if apply::is_conflict(&error) => (false, false),
             Err(error) => {
                 tracing::warn!(%error, identity = identity.name_any(), "could not write the finalizer of a FooClusterIdentity");
@@ -297,8 +299,13 @@ impl IdentityCache {
         }
     }
 
-    /// Writes an identity's status. Whether that went well.
-    async fn say(&self, identity: &FooClusterIdentity, outcome: &Outcome, use_of_it: Use<'_>) -> bool {
+    /// Writes an identity's status. Returns whether that succeeded.
+    async fn write_status(
+        &self,
+        identity: &FooClusterIdentity,
+        outcome: &Outcome,
+        use_of_it: Use<'_>,
+    ) -> bool {
         let (status, reason, message) = match &outcome.credentials {
             Ok(_) if outcome.allowed == Allowed::Nobody => (
                 "True",
@@ -334,7 +341,7 @@ impl IdentityCache {
         let written = self.status.apply_if_changed(&api, identity, identity.status.as_ref(), &status).await;
         match written {
             Ok(_) => true,
-            // It is gone, or another one has taken its name; either is announced.
+            // It is gone or was recreated; the watch reports either.
             Err(apply::Error::Kube(error)) if apply::is_not_found(&error) || apply::is_conflict(&error) => {
                 true
             }
@@ -368,7 +375,8 @@ fn outcome(
 #[derive(Clone)]
 struct Naming {
     owner: OwnerReference,
-    /// It does not become an owner any more: whoever deletes it with `--cascade=orphan` wants to keep the Secret.
+    /// It does not become an owner any more: a user who deletes it with `--cascade=orphan` wants to keep the
+    /// Secret.
     is_deleting: bool,
 }
 
@@ -379,8 +387,8 @@ impl Naming {
     }
 }
 
-/// The owners a Secret shall have, if they are not what they are. An identity that is gone is left to the garbage collector: to
-/// take it off would be to race with it.
+/// The owners that a Secret needs, if they differ from the present ones. Identities that are gone are left to
+/// the garbage collector, which would race with a removal here.
 fn owners(
     there: &[OwnerReference],
     naming: &[Naming],
@@ -409,7 +417,7 @@ fn secret_of(identity: &FooClusterIdentity) -> Option<String> {
     identity.spec.secret.as_ref().map(|secret| secret.name.clone())
 }
 
-/// The keys in a Secret. White space around them is nobody's intention, but that of many a text editor.
+/// The keys in a Secret, without surrounding white space, which text editors add.
 fn keys(namespace: &str, name: &str, secret: &Secret) -> Result<Keys, Blocked> {
     let text = |key: &str| {
         let bytes = secret.data.as_ref().and_then(|data| data.get(key))?;

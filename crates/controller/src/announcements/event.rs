@@ -1,19 +1,19 @@
-//! One message of the queue: an event in EventBridge's envelope, as far as we read it.
+//! Parses one message of the queue: an EventBridge event, as far as the manager needs it.
 //!
-//! What cannot be read is an error with a reason; what can be and means nothing to us is [`Parsed::Irrelevant`]. Nothing
-//! is decided here.
+//! A message that cannot be parsed is an error with a reason; one that does not concern the manager is
+//! [`Parsed::Irrelevant`]. Nothing is decided here.
 
 use foo_model::{GroupName, InstanceId, SignalKind, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use strum::{EnumIter, IntoStaticStr};
 
-/// A message, read.
+/// A parsed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// Something happened to groups or instances.
     Event(Event),
-    /// Nothing that is of interest here.
+    /// Nothing that concerns the manager.
     Irrelevant,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Event {
     pub(crate) instances: Vec<InstanceId>,
     /// What it announces about them.
     pub(crate) signal: Option<SignalKind>,
-    /// It takes back what was announced about them.
+    /// It withdraws what was announced about them.
     pub(crate) withdraws: bool,
 }
 
@@ -48,9 +48,9 @@ pub enum EventKind {
     ScalingActivity,
     /// An instance changed its state in EC2.
     StateChange,
-    /// EC2 takes a spot instance back.
+    /// EC2 is about to interrupt a spot instance.
     Interruption,
-    /// EC2 recommends to replace a spot instance.
+    /// EC2 recommends replacing a spot instance.
     Rebalance,
     /// AWS Health: the retirement of instances is scheduled.
     Health,
@@ -58,13 +58,13 @@ pub enum EventKind {
     Other,
 }
 
-/// Why a message cannot be read.
+/// Why a message cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
     /// Not an EventBridge event.
     #[error("it is not an event of EventBridge: {0}")]
-    Envelope(String),
-    /// An event we know, without a field that it must have.
+    NotAnEvent(String),
+    /// A known event without a required field.
     #[error("the event {kind:?} has no usable {field}")]
     Detail {
         /// Its detail-type.
@@ -76,7 +76,7 @@ pub(crate) enum Unreadable {
 
 /// EventBridge User Guide, "AWS service event metadata".
 #[derive(Debug, Deserialize)]
-struct Envelope {
+struct EventBridgeEvent {
     source: String,
     #[serde(rename = "detail-type")]
     detail_type: String,
@@ -87,32 +87,33 @@ struct Envelope {
     detail: Value,
 }
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn parse(body: &str) -> Result<Parsed, Unreadable> {
-    let envelope: Envelope =
-        serde_json::from_str(body).map_err(|error| Unreadable::Envelope(error.to_string()))?;
-    match (envelope.source.as_str(), envelope.detail_type.as_str()) {
-        ("aws.autoscaling", _) => of_auto_scaling(envelope),
+    let raw: EventBridgeEvent =
+        serde_json::from_str(body).map_err(|error| Unreadable::NotAnEvent(error.to_string()))?;
+    match (raw.source.as_str(), raw.detail_type.as_str()) {
+        ("aws.autoscaling", _) => of_auto_scaling(raw),
         // EC2 User Guide, "State change events for your instances".
         ("aws.ec2", "EC2 Instance State-change Notification") => {
-            of_instance(envelope, EventKind::StateChange, None)
+            of_instance(raw, EventKind::StateChange, None)
         }
-        // EC2 User Guide, "Spot Instance interruption notices". Stopped and hibernated ones are gone for a group, too.
+        // EC2 User Guide, "Spot Instance interruption notices". A group loses stopped and hibernated
+        // instances, too.
         ("aws.ec2", "EC2 Spot Instance Interruption Warning") => {
-            of_instance(envelope, EventKind::Interruption, Some(SignalKind::Interruption))
+            of_instance(raw, EventKind::Interruption, Some(SignalKind::Interruption))
         }
         // EC2 User Guide, "EC2 instance rebalance recommendations".
         ("aws.ec2", "EC2 Instance Rebalance Recommendation") => {
-            of_instance(envelope, EventKind::Rebalance, Some(SignalKind::Rebalance))
+            of_instance(raw, EventKind::Rebalance, Some(SignalKind::Rebalance))
         }
-        ("aws.health", "AWS Health Event") => of_health(envelope),
+        ("aws.health", "AWS Health Event") => of_health(raw),
         _ => Ok(Parsed::Irrelevant),
     }
 }
 
 /// Auto Scaling User Guide, "Amazon EC2 Auto Scaling event reference".
-fn of_auto_scaling(envelope: Envelope) -> Result<Parsed, Unreadable> {
-    let kind = match envelope.detail_type.as_str() {
+fn of_auto_scaling(raw: EventBridgeEvent) -> Result<Parsed, Unreadable> {
+    let kind = match raw.detail_type.as_str() {
         "EC2 Instance-launch Lifecycle Action" | "EC2 Instance-terminate Lifecycle Action" => {
             EventKind::LifecycleAction
         }
@@ -123,37 +124,38 @@ fn of_auto_scaling(envelope: Envelope) -> Result<Parsed, Unreadable> {
         other if other.starts_with("EC2 Auto Scaling Instance Refresh ") => EventKind::ScalingActivity,
         _ => return Ok(Parsed::Irrelevant),
     };
-    let Some(group) = text(&envelope.detail, "AutoScalingGroupName") else {
-        return Err(Unreadable::Detail { kind: envelope.detail_type, field: "AutoScalingGroupName" });
+    let Some(group) = text(&raw.detail, "AutoScalingGroupName") else {
+        return Err(Unreadable::Detail { kind: raw.detail_type, field: "AutoScalingGroupName" });
     };
     let group = Some(GroupName::new(group));
-    Ok(Parsed::Event(Event { group, ..envelope.event(kind) }))
+    Ok(Parsed::Event(Event { group, ..raw.event(kind) }))
 }
 
 fn of_instance(
-    envelope: Envelope,
+    raw: EventBridgeEvent,
     kind: EventKind,
     signal: Option<SignalKind>,
 ) -> Result<Parsed, Unreadable> {
-    let Some(id) = text(&envelope.detail, "instance-id").filter(|id| id.starts_with("i-")) else {
-        return Err(Unreadable::Detail { kind: envelope.detail_type, field: "instance-id" });
+    let Some(id) = text(&raw.detail, "instance-id").filter(|id| id.starts_with("i-")) else {
+        return Err(Unreadable::Detail { kind: raw.detail_type, field: "instance-id" });
     };
     let instances = vec![InstanceId::new(id)];
-    Ok(Parsed::Event(Event { instances, signal, ..envelope.event(kind) }))
+    Ok(Parsed::Event(Event { instances, signal, ..raw.event(kind) }))
 }
 
-/// AWS Health User Guide, "AWS Health events Amazon EventBridge schema". Of EC2's events those are read that say that an
-/// instance will be retired, stopped or ended; a reboot or a maintenance it survives.
-fn of_health(envelope: Envelope) -> Result<Parsed, Unreadable> {
+/// AWS Health User Guide, "AWS Health events Amazon EventBridge schema". Of EC2's events only those count
+/// that announce that an instance will be retired, stopped or terminated; an instance survives a reboot or a
+/// maintenance.
+fn of_health(raw: EventBridgeEvent) -> Result<Parsed, Unreadable> {
     const ENDS: [&str; 3] = ["INSTANCE_RETIREMENT", "INSTANCE_STOP", "INSTANCE_TERMINATION"];
-    let Some(code) = text(&envelope.detail, "eventTypeCode") else {
-        return Err(Unreadable::Detail { kind: envelope.detail_type, field: "eventTypeCode" });
+    let Some(code) = text(&raw.detail, "eventTypeCode") else {
+        return Err(Unreadable::Detail { kind: raw.detail_type, field: "eventTypeCode" });
     };
     let ends = code.starts_with("AWS_EC2_") && ENDS.iter().any(|end| code.contains(end));
     if !ends {
         return Ok(Parsed::Irrelevant);
     }
-    let entities = envelope.detail.get("affectedEntities").and_then(Value::as_array);
+    let entities = raw.detail.get("affectedEntities").and_then(Value::as_array);
     let instances: Vec<InstanceId> = entities
         .into_iter()
         .flatten()
@@ -162,13 +164,13 @@ fn of_health(envelope: Envelope) -> Result<Parsed, Unreadable> {
         .map(InstanceId::new)
         .collect();
     if instances.is_empty() {
-        return Err(Unreadable::Detail { kind: envelope.detail_type, field: "affectedEntities" });
+        return Err(Unreadable::Detail { kind: raw.detail_type, field: "affectedEntities" });
     }
-    // Events are sent to a second region as well, as a backup; this is where the instances are.
-    let region = text(&envelope.detail, "eventRegion").map(str::to_owned);
-    let withdraws = text(&envelope.detail, "statusCode") == Some("closed");
+    // AWS sends events to a second region as a backup; this field names the region of the instances.
+    let region = text(&raw.detail, "eventRegion").map(str::to_owned);
+    let withdraws = text(&raw.detail, "statusCode") == Some("closed");
     let signal = (!withdraws).then_some(SignalKind::Retirement);
-    let event = envelope.event(EventKind::Health);
+    let event = raw.event(EventKind::Health);
     let region = region.unwrap_or_else(|| event.region.clone());
     Ok(Parsed::Event(Event { region, instances, signal, withdraws, ..event }))
 }
@@ -177,7 +179,7 @@ fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-impl Envelope {
+impl EventBridgeEvent {
     /// An event of that kind that names nothing yet.
     fn event(self, kind: EventKind) -> Event {
         Event {
