@@ -10,7 +10,7 @@
 //! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
 //! | GET `/_sim/actions` | everything that is not answered with `InvalidAction` |
-//! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
+//! | GET `/_sim/page`, `/_sim/page/<r>`, `/_sim/page/<r>/<group>` | what the page at `/` shows: all groups; the networks of a region; one group |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
 //! | DELETE `/_sim/sessions` | end all sessions of roles at once |
@@ -248,6 +248,7 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         }
         ("DELETE", ["snapshots", name]) => removed(simulator.drop_snapshot(name)),
         ("GET", ["page"]) => Ok(page::overview(simulator)),
+        ("GET", ["page", region]) => Ok(page::networks(&simulator.region(region))),
         ("GET", ["page", region, group]) => {
             page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
         }

@@ -5,6 +5,8 @@
 mod endpoints;
 pub(super) mod fields;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::wire::params::Params;
