@@ -3,7 +3,7 @@
 use super::tell::groups::{Direction, write_revoked, write_rule};
 use super::tell::tables::write_associated;
 use super::tell::{endpoints, gateways, groups, tables, vpcs};
-use crate::core::error::{AwsError, AwsResult};
+use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use crate::wire::ec2::tags;
 use crate::wire::xml::Xml;
@@ -46,13 +46,7 @@ pub(super) fn carry_out(
 
 /// Which endpoints cannot be deleted is no refusal, but in the answer (EC2 API Reference, DeleteVpcEndpoints).
 fn delete_endpoints(region: &mut Region, endpoints: &BTreeSet<EndpointId>, xml: &mut Xml) {
-    let mut refused: Vec<(&EndpointId, AwsError)> = Vec::new();
-    for endpoint in endpoints {
-        let change = Change::DeleteVpcEndpoints { endpoints: BTreeSet::from([endpoint.clone()]) };
-        if let Err(error) = region.change_network(&change) {
-            refused.push((endpoint, error));
-        }
-    }
+    let refused = region.delete_endpoints(endpoints);
     xml.list("unsuccessful", "item", refused, |xml, (endpoint, error)| {
         xml.text("resourceId", endpoint.as_str());
         xml.within("error", |xml| {
@@ -108,8 +102,10 @@ fn answer(region: &Region, change: &Change, done: &Parts, xml: &mut Xml) {
                 }
             }
         }
-        Change::AssociateRouteTable { .. } => write_association(xml, "associationId", done),
-        Change::ReplaceRouteTableAssociation { .. } => write_association(xml, "newAssociationId", done),
+        Change::AssociateRouteTable { .. } => write_association(xml, "associationId", done, region),
+        Change::ReplaceRouteTableAssociation { .. } => {
+            write_association(xml, "newAssociationId", done, region)
+        }
         Change::DeleteNatGateway { gateway } => xml.text("natGatewayId", gateway.as_str()),
         Change::DeleteEgressOnlyInternetGateway { .. } => xml.text("returnCode", "true"),
         Change::DeleteSecurityGroup { group } => {
@@ -195,10 +191,14 @@ fn write_range(xml: &mut Xml, vpc: &Vpc) {
     }
 }
 
-fn write_association(xml: &mut Xml, name: &str, done: &Parts) {
-    for association in done.route_tables.values().flat_map(|table| &table.associations) {
-        xml.text(name, association.id.as_str());
-        write_associated(xml);
+/// The association of a table that comes with nothing but it.
+fn write_association(xml: &mut Xml, name: &str, done: &Parts, region: &Region) {
+    for table in done.route_tables.values() {
+        let with_subnets = table.associations.iter().map(|association| &association.id);
+        for id in with_subnets.chain(tables::main_association(table, region)) {
+            xml.text(name, id.as_str());
+            write_associated(xml);
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod attributes;
 mod describe;
 mod kinds;
 mod rules;
+mod services;
 mod tell;
 pub(super) mod zones;
 
@@ -25,7 +26,7 @@ use foo_model::network::{
 };
 
 /// All actions of networking, those of tags aside.
-pub(in crate::wire) const ACTIONS: [(&str, Operation); 51] = [
+pub(in crate::wire) const ACTIONS: [(&str, Operation); 53] = [
     ("CreateVpc", change),
     ("ModifyVpcAttribute", change),
     ("AssociateVpcCidrBlock", change),
@@ -74,6 +75,8 @@ pub(in crate::wire) const ACTIONS: [(&str, Operation); 51] = [
     ("DescribeSecurityGroups", describe::<SecurityGroup>),
     ("DescribeSecurityGroupRules", rules::describe),
     ("DescribeVpcEndpoints", describe::<Endpoint>),
+    ("DescribeVpcEndpointServices", services::endpoints),
+    ("DescribePrefixLists", services::prefix_lists),
     ("DescribeNetworkInterfaces", describe::<Interface>),
     ("DescribeAvailabilityZones", zones::describe),
     ("DescribeNetworkAcls", |_, _, _, xml| super::everyday::none(xml, "networkAclSet")),
