@@ -121,17 +121,7 @@ fn of_new(region: &Region, action: &str, kind: &str, params: &Params) -> Vec<Ask
 /// The action on what has this id. An association stands for what it joins.
 fn of_id(region: &Region, full: &str, id: &str, action: &str) -> Vec<Ask> {
     if id.starts_with("rtbassoc-") {
-        let table = region
-            .network
-            .all::<RouteTable>()
-            .find(|table| table.associations.iter().any(|association| association.id.as_str() == id));
-        let Some(table) = table else { return vec![ask(full.to_owned(), arn(region, "route-table", "*"))] };
-        let subnet = table.associations.iter().find(|association| association.id.as_str() == id);
-        let subnet =
-            subnet.and_then(|association| on_part::<Subnet>(region, full, association.subnet.as_str()));
-        // A replacement names the new table; the old one is not asked about.
-        let table = on_part::<RouteTable>(region, full, table.id.as_str());
-        return table.filter(|_| action == "DisassociateRouteTable").into_iter().chain(subnet).collect();
+        return of_association(region, full, id, action);
     }
     if id.contains("-cidr-assoc-") {
         let has = |vpc: &&Vpc| {
@@ -142,6 +132,21 @@ fn of_id(region: &Region, full: &str, id: &str, action: &str) -> Vec<Ask> {
         return vec![known.unwrap_or_else(|| ask(full.to_owned(), arn(region, "vpc", "*")))];
     }
     vec![on(region, full, id).unwrap_or_else(|| ask(full.to_owned(), "*"))]
+}
+
+/// The action on the route table and the subnet of an association. A replacement names the new table itself; the old one is not
+/// asked about.
+fn of_association(region: &Region, full: &str, id: &str, action: &str) -> Vec<Ask> {
+    let found = region.network.all::<RouteTable>().find_map(|table| {
+        table.associations.iter().find(|it| it.id.as_str() == id).map(|association| (table, association))
+    });
+    let table = match found {
+        _ if action == "ReplaceRouteTableAssociation" => None,
+        Some((table, _)) => on_part::<RouteTable>(region, full, table.id.as_str()),
+        None => Some(ask(full.to_owned(), arn(region, "route-table", "*"))),
+    };
+    let subnet = found.and_then(|(_, it)| on_part::<Subnet>(region, full, it.subnet.as_str()));
+    table.into_iter().chain(subnet).collect()
 }
 
 /// An action on a part of a network, by the beginning of its id. `None` if no part has such ids.

@@ -194,8 +194,8 @@ fn write_range(xml: &mut Xml, vpc: &Vpc) {
 /// The association of a table that comes with nothing but it.
 fn write_association(xml: &mut Xml, name: &str, done: &Parts, region: &Region) {
     for table in done.route_tables.values() {
-        let with_subnets = table.associations.iter().map(|association| &association.id);
-        for id in with_subnets.chain(tables::main_association(table, region)) {
+        let with_subnet = table.associations.first().map(|association| &association.id);
+        if let Some(id) = with_subnet.or_else(|| tables::main_association(table, region)) {
             xml.text(name, id.as_str());
             write_associated(xml);
         }

@@ -291,10 +291,7 @@ impl Shown for Endpoint {
         match filter {
             "service-name" => one(&self.service),
             "vpc-endpoint-id" => one(&self.id),
-            // Filters have the state in small letters, answers do not (EC2 API Reference, DescribeVpcEndpoints).
-            "vpc-endpoint-state" => {
-                vec![endpoints::state(self).to_owned(), endpoints::state(self).to_ascii_lowercase()]
-            }
+            "vpc-endpoint-state" => one(endpoints::state(self)),
             "vpc-endpoint-type" => one(endpoints::endpoint_type(self)),
             _ => one(&self.vpc),
         }

@@ -4,7 +4,7 @@ use crate::core::region::Region;
 use crate::wire::ec2::tags;
 use crate::wire::xml::Xml;
 use foo_model::SecurityGroupId;
-use foo_model::network::{Endpoint, EndpointKind, Interface, SecurityGroup};
+use foo_model::network::{Endpoint, EndpointKind, EndpointState, Interface, SecurityGroup};
 use std::collections::BTreeSet;
 
 /// The inside of a `VpcEndpoint`.
@@ -56,6 +56,16 @@ pub(in crate::wire::ec2::network) fn endpoint_type(endpoint: &Endpoint) -> &str 
     }
 }
 
+/// The state with a small first letter, as EC2 sends it; only its model writes it otherwise.
 pub(in crate::wire::ec2::network) fn state(endpoint: &Endpoint) -> &'static str {
-    endpoint.state.into()
+    match endpoint.state {
+        EndpointState::PendingAcceptance => "pendingAcceptance",
+        EndpointState::Pending => "pending",
+        EndpointState::Available => "available",
+        EndpointState::Deleting => "deleting",
+        EndpointState::Deleted => "deleted",
+        EndpointState::Rejected => "rejected",
+        EndpointState::Failed => "failed",
+        EndpointState::Expired => "expired",
+    }
 }
