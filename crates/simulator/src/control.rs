@@ -10,7 +10,7 @@
 //! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
 //! | GET `/_sim/actions` | everything that is not answered with `InvalidAction` |
-//! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
+//! | GET `/_sim/page`, `/_sim/page/<r>`, `/_sim/page/<r>/<group>` | what the page at `/` shows: all groups; the networks of a region; one group |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
 //! | DELETE `/_sim/sessions` | end all sessions of roles at once |
@@ -34,12 +34,19 @@
 //! | GET, PUT `/_sim/regions/<r>/launch-faults` | what goes wrong with coming launches ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
 //! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
+//! | POST `/_sim/regions/<r>/network-interfaces`, `/load-balancers` | somebody makes one ([`NewInterface`](crate::core::network::NewInterface), [`NewLoadBalancer`](crate::core::network::NewLoadBalancer)); its id |
+//! | DELETE `/_sim/regions/<r>/network/<id>` | somebody deletes a part of a network by hand |
+//! | DELETE `/_sim/regions/<r>/network` | everything but zones goes: an empty region |
+//! | GET `/_sim/regions/<r>/network` | everything in the region's networks |
+//! | GET, PUT `/_sim/regions/<r>/nat-faults` | which coming NAT gateways fail ([`NatMishap`](crate::core::network::NatMishap)s) |
 //! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
 
+mod networks;
+mod outcome;
+
 use crate::clock::Pace;
 use crate::core::catalogue::{Boot, TypeInfo};
-use crate::core::error::AwsResult;
 use crate::core::group::model::RootVolume;
 use crate::core::mishaps::{QuotaClass, ZoneState};
 use crate::faults::FaultRule;
@@ -50,8 +57,8 @@ use crate::throttle::Throttling;
 use crate::wire;
 use foo_model::InstanceId;
 use http::{Method, StatusCode};
+use outcome::{Outcome, Refusal, done, parse, removed, value_of};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,14 +71,6 @@ pub(crate) struct ControlAnswer {
     pub(crate) status: StatusCode,
     pub(crate) body: String,
 }
-
-/// Why a request cannot be answered.
-enum Refusal {
-    NotFound,
-    Bad(String),
-}
-
-type Outcome = Result<Value, Refusal>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -196,6 +195,7 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             value_of(throttling)
         }
         ("GET", ["page"]) => Ok(page::overview(simulator)),
+        ("GET", ["page", region]) => Ok(page::networks(&simulator.region(region))),
         ("GET", ["page", region, group]) => {
             page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
         }
@@ -324,7 +324,7 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("PUT", ["subnets"]) => done(region.put_subnet(parse(body)?)),
         ("PUT", ["security-groups"]) => done(region.put_security_group(parse(body)?)),
         ("GET", ["settings"]) => value_of(region.settings()),
-        _ => Err(Refusal::NotFound),
+        _ => networks::of_region(region, method, path, body),
     }
 }
 
@@ -346,6 +346,18 @@ fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8
             done(region.set_root_volume(&InstanceId::from(*id), change.state))
         }
         _ => Err(Refusal::NotFound),
+    }
+}
+
+/// Lays a change over what is there: members that it does not name stay, at every depth.
+fn lay_over(there: &mut Value, change: Value) {
+    match (there, change) {
+        (Value::Object(there), Value::Object(change)) => {
+            for (name, value) in change {
+                lay_over(there.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (there, change) => *there = change,
     }
 }
 
@@ -381,9 +393,7 @@ fn change_image(region: &RegionHandle, id: &str, body: &[u8]) -> Outcome {
 fn change_settings(region: &RegionHandle, body: &[u8]) -> Outcome {
     let change: serde_json::Map<String, Value> = parse(body)?;
     let mut merged = value_of(region.settings())?;
-    if let Some(merged) = merged.as_object_mut() {
-        merged.extend(change);
-    }
+    lay_over(&mut merged, Value::Object(change));
     let settings = serde_json::from_value(merged).map_err(|error| Refusal::Bad(error.to_string()))?;
     done(region.change_settings(|current| *current = settings))
 }
@@ -422,20 +432,4 @@ fn calls(simulator: &Simulator) -> Value {
         "callers": callers,
         "recent": simulator.recent_calls(),
     })
-}
-
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body).map_err(|error| Refusal::Bad(error.to_string()))
-}
-
-fn value_of(value: impl serde::Serialize) -> Outcome {
-    serde_json::to_value(value).map_err(|error| Refusal::Bad(error.to_string()))
-}
-
-fn removed(was_there: bool) -> Outcome {
-    if was_there { Ok(json!({})) } else { Err(Refusal::NotFound) }
-}
-
-fn done(result: AwsResult<()>) -> Outcome {
-    result.map(|()| json!({})).map_err(|error| Refusal::Bad(error.to_string()))
 }

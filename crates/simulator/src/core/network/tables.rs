@@ -109,7 +109,8 @@ impl Region {
         }
         let association = self.new_id("rtbassoc");
         self.network.main_associations.insert(vpc.clone(), association);
-        Ok(RouteTable { main: true, routes: Vec::new(), tags: Tags::new(), ..table.clone() }.alone())
+        let (associations, routes) = (Vec::new(), Vec::new());
+        Ok(RouteTable { main: true, associations, routes, tags: Tags::new(), ..table.clone() }.alone())
     }
 
     /// The VPC whose main table this association is about.
@@ -146,12 +147,6 @@ impl Region {
         if table.main || !table.associations.is_empty() {
             return Err(pins::has_dependencies("routeTable", id));
         }
-        self.forget_route_table(id);
-        Ok(Parts::default())
-    }
-
-    /// A table goes, whatever has it.
-    pub(super) fn forget_route_table(&mut self, id: &RouteTableId) {
         let with = |endpoint: &&Endpoint| match &endpoint.kind {
             EndpointKind::Gateway { tables } => tables.contains(id),
             EndpointKind::Interface { .. } | EndpointKind::Other(_) => false,
@@ -166,5 +161,6 @@ impl Region {
             }
         }
         self.network.remove::<RouteTable>(id);
+        Ok(Parts::default())
     }
 }
