@@ -104,6 +104,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DeleteNetworkInterface
         | Operation::DescribeLoadBalancers
         | Operation::DescribeTargetGroups
+        | Operation::DescribeTags
         | Operation::DeleteLoadBalancer
         | Operation::DeleteTargetGroup
         | Operation::GetServiceQuota => Guard::NotCalled,
