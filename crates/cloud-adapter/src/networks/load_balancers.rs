@@ -3,7 +3,7 @@
 //! Neither API can be asked for those of one VPC: all of the region are read and sifted (400 per page). Tags are asked for
 //! separately, twenty at a time, of those in the VPC only.
 
-use super::looks::readable;
+use super::looks::{Odd, readable};
 use super::questions::senseless;
 use crate::error::{self, Gap};
 use aws_sdk_elasticloadbalancing as classic;
@@ -34,7 +34,8 @@ pub(super) async fn describe_target_groups(client: &v2::Client, scope: &Scope) -
     let call = client.describe_target_groups().page_size(PAGE).into_paginator().items().send();
     let mut found = call.collect::<Result<Vec<_>, _>>().await.map_err(|it| error::of(OPERATION, &it))?;
     found.retain(|group| group.vpc_id() == Some(vpc.as_str()));
-    let mut target_groups = readable(OPERATION, &found, |it| target_group(it, vpc), |it| it.arn.clone());
+    let mut target_groups =
+        readable(OPERATION, Odd::SetAside, &found, |it| target_group(it, vpc), |it| it.arn.clone())?;
     let arns: Vec<String> = target_groups.keys().cloned().collect();
     for (arn, tags) in tags_of_others(client, &arns).await? {
         if let Some(group) = target_groups.get_mut(&arn) {
@@ -58,7 +59,8 @@ async fn describe_classic(client: &classic::Client, vpc: &VpcId) -> Result<BTree
     let call = client.describe_load_balancers().page_size(PAGE).into_paginator().items().send();
     let mut found = call.collect::<Result<Vec<_>, _>>().await.map_err(|it| error::of(OPERATION, &it))?;
     found.retain(|it| it.vpc_id() == Some(vpc.as_str()));
-    let mut balancers = readable(OPERATION, &found, |it| classic_one(it, vpc), |it| it.name.clone());
+    let mut balancers =
+        readable(OPERATION, Odd::SetAside, &found, |it| classic_one(it, vpc), |it| it.name.clone())?;
     let names: Vec<String> = balancers.keys().cloned().collect();
     for (name, tags) in tags_of_classic(client, &names).await? {
         if let Some(balancer) = balancers.get_mut(&name) {
@@ -74,7 +76,7 @@ async fn describe_others(client: &v2::Client, vpc: &VpcId) -> Result<BTreeMap<St
     let mut found = call.collect::<Result<Vec<_>, _>>().await.map_err(|it| error::of(OPERATION, &it))?;
     found.retain(|it| it.vpc_id() == Some(vpc.as_str()));
     let arn = |it: &LoadBalancer| it.arn.clone().unwrap_or_default();
-    let mut balancers = readable(OPERATION, &found, |it| other_one(it, vpc), arn);
+    let mut balancers = readable(OPERATION, Odd::SetAside, &found, |it| other_one(it, vpc), arn)?;
     let arns: Vec<String> = balancers.keys().cloned().collect();
     for (arn, tags) in tags_of_others(client, &arns).await? {
         if let Some(balancer) = balancers.get_mut(&arn) {

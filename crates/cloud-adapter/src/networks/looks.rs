@@ -32,22 +32,45 @@ fn how(kind: Kind) -> How {
     }
 }
 
-/// The parts that can be understood, by id. One that cannot is set aside: the others of the answer must not wait for it.
+/// What happens because of a part that cannot be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Odd {
+    /// It is set aside: the others of the answer must not wait for it.
+    SetAside,
+    /// The look fails: whoever asked for this very part must not believe that it is gone.
+    Fails,
+}
+
+impl From<&Scope> for Odd {
+    fn from(scope: &Scope) -> Self {
+        match scope {
+            Scope::Ids(_) => Self::Fails,
+            Scope::TagKey(_) | Scope::Tag(..) | Scope::Vpc(_) => Self::SetAside,
+        }
+    }
+}
+
+/// The parts that can be understood, by id.
 pub(super) fn readable<A, K: Ord, P>(
     operation: Operation,
+    odd: impl Into<Odd>,
     found: &[A],
     read: impl Fn(&A) -> Result<P, Gap>,
     id: impl Fn(&P) -> K,
-) -> BTreeMap<K, P> {
-    let part = |one: &A| match read(one) {
-        Ok(part) => Some((id(&part), part)),
-        Err(Gap(field)) => {
-            let operation = operation.name();
-            tracing::warn!(operation, field, "AWS returned something without a required field");
-            None
+) -> Result<BTreeMap<K, P>> {
+    let odd = odd.into();
+    let mut parts = BTreeMap::new();
+    for one in found {
+        match (read(one), odd) {
+            (Ok(part), _) => drop(parts.insert(id(&part), part)),
+            (Err(gap), Odd::Fails) => return Err(gap.during(operation)),
+            (Err(Gap(field)), Odd::SetAside) => {
+                let operation = operation.name();
+                tracing::warn!(operation, field, "AWS returned something without a required field");
+            }
         }
-    };
-    found.iter().filter_map(part).collect()
+    }
+    Ok(parts)
 }
 
 pub(super) async fn vpcs(client: &Client, scope: &Scope) -> Result<Parts> {
@@ -57,7 +80,7 @@ pub(super) async fn vpcs(client: &Client, scope: &Scope) -> Result<Parts> {
     };
     let how = how(Kind::Vpc);
     let found = all(how, scope, ask).await?;
-    let vpcs = readable(how.operation, &found, shapes::vpc, |it| it.id.clone());
+    let vpcs = readable(how.operation, scope, &found, shapes::vpc, |it| it.id.clone())?;
     Ok(Parts { vpcs, ..Parts::default() })
 }
 
@@ -104,7 +127,7 @@ pub(super) async fn subnets(client: &Client, scope: &Scope) -> Result<Parts> {
     };
     let how = how(Kind::Subnet);
     let found = all(how, scope, ask).await?;
-    let subnets = readable(how.operation, &found, shapes::subnet, |it| it.id.clone());
+    let subnets = readable(how.operation, scope, &found, shapes::subnet, |it| it.id.clone())?;
     Ok(Parts { subnets, ..Parts::default() })
 }
 
@@ -116,7 +139,8 @@ pub(super) async fn internet_gateways(client: &Client, scope: &Scope) -> Result<
     };
     let how = how(Kind::InternetGateway);
     let found = all(how, scope, ask).await?;
-    let internet_gateways = readable(how.operation, &found, shapes::internet_gateway, |it| it.id.clone());
+    let internet_gateways =
+        readable(how.operation, scope, &found, shapes::internet_gateway, |it| it.id.clone())?;
     Ok(Parts { internet_gateways, ..Parts::default() })
 }
 
@@ -130,7 +154,7 @@ pub(super) async fn egress_only_gateways(client: &Client, scope: &Scope) -> Resu
     let how = how(Kind::EgressOnlyGateway);
     let found = all(how, scope, ask).await?;
     let mut egress_only_gateways =
-        readable(how.operation, &found, shapes::egress_only_gateway, |it| it.id.clone());
+        readable(how.operation, scope, &found, shapes::egress_only_gateway, |it| it.id.clone())?;
     if let Scope::Vpc(vpc) = scope {
         egress_only_gateways.retain(|_, gateway| gateway.vpc == *vpc);
     }
@@ -144,7 +168,7 @@ pub(super) async fn addresses(client: &Client, scope: &Scope) -> Result<Parts> {
     };
     let how = how(Kind::Address);
     let found = all(how, scope, ask).await?;
-    let addresses = readable(how.operation, &found, shapes::address, |it| it.id.clone());
+    let addresses = readable(how.operation, scope, &found, shapes::address, |it| it.id.clone())?;
     Ok(Parts { addresses, ..Parts::default() })
 }
 
@@ -156,7 +180,7 @@ pub(super) async fn nat_gateways(client: &Client, scope: &Scope) -> Result<Parts
     };
     let how = how(Kind::NatGateway);
     let found = all(how, scope, ask).await?;
-    let nat_gateways = readable(how.operation, &found, shapes::nat_gateway, |it| it.id.clone());
+    let nat_gateways = readable(how.operation, scope, &found, shapes::nat_gateway, |it| it.id.clone())?;
     Ok(Parts { nat_gateways, ..Parts::default() })
 }
 
@@ -168,7 +192,7 @@ pub(super) async fn route_tables(client: &Client, scope: &Scope) -> Result<Parts
     };
     let how = how(Kind::RouteTable);
     let found = all(how, scope, ask).await?;
-    let route_tables = readable(how.operation, &found, routes::route_table, |it| it.id.clone());
+    let route_tables = readable(how.operation, scope, &found, routes::route_table, |it| it.id.clone())?;
     Ok(Parts { route_tables, ..Parts::default() })
 }
 
@@ -180,7 +204,7 @@ pub(super) async fn security_groups(client: &Client, scope: &Scope) -> Result<Pa
     };
     let how = how(Kind::SecurityGroup);
     let found = all(how, scope, ask).await?;
-    let security_groups = readable(how.operation, &found, rules::security_group, |it| it.id.clone());
+    let security_groups = readable(how.operation, scope, &found, rules::security_group, |it| it.id.clone())?;
     Ok(Parts { security_groups, ..Parts::default() })
 }
 
@@ -192,7 +216,7 @@ pub(super) async fn endpoints(client: &Client, scope: &Scope) -> Result<Parts> {
     };
     let how = how(Kind::Endpoint);
     let found = all(how, scope, ask).await?;
-    let endpoints = readable(how.operation, &found, endpoints::endpoint, |it| it.id.clone());
+    let endpoints = readable(how.operation, scope, &found, endpoints::endpoint, |it| it.id.clone())?;
     Ok(Parts { endpoints, ..Parts::default() })
 }
 
@@ -204,7 +228,7 @@ pub(super) async fn interfaces(client: &Client, scope: &Scope) -> Result<Parts> 
     };
     let how = how(Kind::Interface);
     let found = all(how, scope, ask).await?;
-    let interfaces = readable(how.operation, &found, shapes::interface, |it| it.id.clone());
+    let interfaces = readable(how.operation, scope, &found, shapes::interface, |it| it.id.clone())?;
     Ok(Parts { interfaces, ..Parts::default() })
 }
 
@@ -212,6 +236,7 @@ pub(super) async fn zones(client: &Client) -> Result<Parts> {
     const OPERATION: Operation = Operation::DescribeAvailabilityZones;
     let answer = client.describe_availability_zones().send().await;
     let answer = answer.map_err(|failed| error::of(OPERATION, &failed))?;
-    let zones = readable(OPERATION, answer.availability_zones(), shapes::zone, |it| it.name.clone());
+    let zones =
+        readable(OPERATION, Odd::SetAside, answer.availability_zones(), shapes::zone, |it| it.name.clone())?;
     Ok(Parts { zones, ..Parts::default() })
 }
