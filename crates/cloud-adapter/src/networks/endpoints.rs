@@ -47,7 +47,7 @@ fn state(state: Option<&aws::State>) -> EndpointState {
 
 fn failure(endpoint: &aws::VpcEndpoint) -> Option<String> {
     let last = endpoint.last_error().and_then(aws::LastError::message);
-    last.or(endpoint.failure_reason()).filter(|text| !text.is_empty()).map(str::to_owned)
+    last.or_else(|| endpoint.failure_reason()).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]

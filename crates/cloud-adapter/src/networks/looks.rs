@@ -8,28 +8,15 @@ use aws_sdk_ec2::types as aws;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::{Operation, Result};
 use foo_model::VpcId;
-use foo_model::network::{Kind, Parts, Scope};
+use foo_model::network::{Parts, Scope};
 use std::collections::BTreeMap;
 
-/// How the parts of a kind are asked for. Pages as large as EC2 allows.
-fn how(kind: Kind) -> How {
-    let how = |vpc_filter, page| How { operation: kind.into(), vpc_filter, page };
-    match kind {
-        Kind::InternetGateway => how(Some("attachment.vpc-id"), Some(1000)),
-        // EC2 filters them by tags only.
-        Kind::EgressOnlyGateway => how(None, Some(255)),
-        Kind::Address => how(None, None),
-        Kind::RouteTable => how(Some("vpc-id"), Some(100)),
-        Kind::Vpc
-        | Kind::VpcAttributes
-        | Kind::Subnet
-        | Kind::NatGateway
-        | Kind::SecurityGroup
-        | Kind::Endpoint
-        | Kind::Interface => how(Some("vpc-id"), Some(1000)),
-        // Asked for whole, or from another service.
-        Kind::LoadBalancer | Kind::TargetGroup | Kind::Zone => how(None, None),
-    }
+/// Parts per page, as many as EC2 allows of most kinds.
+const PAGE: i32 = 1000;
+
+/// How parts are asked for that EC2 can filter by VPC.
+fn of_vpc(operation: Operation, vpc_filter: &'static str, page: i32) -> How {
+    How { operation, vpc_filter: Some(vpc_filter), page: Some(page) }
 }
 
 /// What happens because of a part that cannot be understood.
@@ -78,7 +65,7 @@ pub(super) async fn vpcs(client: &Client, scope: &Scope) -> Result<Parts> {
         let call = client.describe_vpcs().set_vpc_ids(q.ids).set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::Vpc);
+    let how = of_vpc(Operation::DescribeVpcs, "vpc-id", PAGE);
     let found = all(how, scope, ask).await?;
     let vpcs = readable(how.operation, scope, &found, shapes::vpc, |it| it.id.clone())?;
     Ok(Parts { vpcs, ..Parts::default() })
@@ -125,7 +112,7 @@ pub(super) async fn subnets(client: &Client, scope: &Scope) -> Result<Parts> {
             client.describe_subnets().set_subnet_ids(q.ids).set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::Subnet);
+    let how = of_vpc(Operation::DescribeSubnets, "vpc-id", PAGE);
     let found = all(how, scope, ask).await?;
     let subnets = readable(how.operation, scope, &found, shapes::subnet, |it| it.id.clone())?;
     Ok(Parts { subnets, ..Parts::default() })
@@ -137,13 +124,14 @@ pub(super) async fn internet_gateways(client: &Client, scope: &Scope) -> Result<
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::InternetGateway);
+    let how = of_vpc(Operation::DescribeInternetGateways, "attachment.vpc-id", PAGE);
     let found = all(how, scope, ask).await?;
     let internet_gateways =
         readable(how.operation, scope, &found, shapes::internet_gateway, |it| it.id.clone())?;
     Ok(Parts { internet_gateways, ..Parts::default() })
 }
 
+/// EC2 filters them by tags only: those of a VPC are sifted out here.
 pub(super) async fn egress_only_gateways(client: &Client, scope: &Scope) -> Result<Parts> {
     let ask = |q: Question| {
         let call = client.describe_egress_only_internet_gateways();
@@ -151,7 +139,8 @@ pub(super) async fn egress_only_gateways(client: &Client, scope: &Scope) -> Resu
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::EgressOnlyGateway);
+    let how =
+        How { operation: Operation::DescribeEgressOnlyInternetGateways, vpc_filter: None, page: Some(255) };
     let found = all(how, scope, ask).await?;
     let mut egress_only_gateways =
         readable(how.operation, scope, &found, shapes::egress_only_gateway, |it| it.id.clone())?;
@@ -166,7 +155,7 @@ pub(super) async fn addresses(client: &Client, scope: &Scope) -> Result<Parts> {
         let call = client.describe_addresses().set_allocation_ids(q.ids).set_filters(q.filters);
         async move { call.send().await.map(|answer| answer.addresses.unwrap_or_default()) }
     };
-    let how = how(Kind::Address);
+    let how = How { operation: Operation::DescribeAddresses, vpc_filter: None, page: None };
     let found = all(how, scope, ask).await?;
     let addresses = readable(how.operation, scope, &found, shapes::address, |it| it.id.clone())?;
     Ok(Parts { addresses, ..Parts::default() })
@@ -178,7 +167,7 @@ pub(super) async fn nat_gateways(client: &Client, scope: &Scope) -> Result<Parts
         let call = call.set_filter(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::NatGateway);
+    let how = of_vpc(Operation::DescribeNatGateways, "vpc-id", PAGE);
     let found = all(how, scope, ask).await?;
     let nat_gateways = readable(how.operation, scope, &found, shapes::nat_gateway, |it| it.id.clone())?;
     Ok(Parts { nat_gateways, ..Parts::default() })
@@ -190,7 +179,7 @@ pub(super) async fn route_tables(client: &Client, scope: &Scope) -> Result<Parts
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::RouteTable);
+    let how = of_vpc(Operation::DescribeRouteTables, "vpc-id", 100);
     let found = all(how, scope, ask).await?;
     let route_tables = readable(how.operation, scope, &found, routes::route_table, |it| it.id.clone())?;
     Ok(Parts { route_tables, ..Parts::default() })
@@ -202,7 +191,7 @@ pub(super) async fn security_groups(client: &Client, scope: &Scope) -> Result<Pa
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::SecurityGroup);
+    let how = of_vpc(Operation::DescribeSecurityGroups, "vpc-id", PAGE);
     let found = all(how, scope, ask).await?;
     let security_groups = readable(how.operation, scope, &found, rules::security_group, |it| it.id.clone())?;
     Ok(Parts { security_groups, ..Parts::default() })
@@ -214,7 +203,7 @@ pub(super) async fn endpoints(client: &Client, scope: &Scope) -> Result<Parts> {
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::Endpoint);
+    let how = of_vpc(Operation::DescribeVpcEndpoints, "vpc-id", PAGE);
     let found = all(how, scope, ask).await?;
     let endpoints = readable(how.operation, scope, &found, endpoints::endpoint, |it| it.id.clone())?;
     Ok(Parts { endpoints, ..Parts::default() })
@@ -226,7 +215,7 @@ pub(super) async fn interfaces(client: &Client, scope: &Scope) -> Result<Parts> 
         let call = call.set_filters(q.filters).set_max_results(q.page);
         call.into_paginator().items().send().collect::<Result<Vec<_>, _>>()
     };
-    let how = how(Kind::Interface);
+    let how = of_vpc(Operation::DescribeNetworkInterfaces, "vpc-id", PAGE);
     let found = all(how, scope, ask).await?;
     let interfaces = readable(how.operation, scope, &found, shapes::interface, |it| it.id.clone())?;
     Ok(Parts { interfaces, ..Parts::default() })

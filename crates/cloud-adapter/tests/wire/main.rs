@@ -4,6 +4,7 @@
 mod canned;
 mod errors;
 mod identities;
+mod networks;
 mod proxy;
 mod queue;
 mod shapes;

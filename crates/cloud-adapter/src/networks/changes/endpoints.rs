@@ -64,7 +64,7 @@ pub(super) async fn delete(client: &Client, endpoints: &BTreeSet<EndpointId>) ->
     let refusals: Vec<CloudError> = answer.unsuccessful().iter().map(refusal).collect();
     let all_are_gone = !refusals.is_empty() && refusals.len() >= endpoints.len();
     let worst = refusals.iter().find(|error| error.kind != ErrorKind::NotFound);
-    match worst.or(refusals.first().filter(|_| all_are_gone)) {
+    match worst.or_else(|| refusals.first().filter(|_| all_are_gone)) {
         Some(error) => Err(error.clone()),
         None => Ok(Parts::default()),
     }
