@@ -1,7 +1,10 @@
 //! What of AWS's behaviour can be turned: durations, sizes, and one switch for each assumption that AWS's
 //! documentation does not settle (marked **(A)**).
 
+use super::network::NetworkQuotas;
+use foo_model::network::Kind;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How the simulated region behaves. All durations are virtual time.
@@ -32,6 +35,27 @@ pub struct Settings {
     pub instances_appear_after: Duration,
     /// How long a new resource, group or launch template shows no tags.
     pub tags_appear_after: Duration,
+    /// How long EC2 does not know the id of a part of a network that was just made, by kind: neither do Describe calls show
+    /// it nor can a call name it (`InvalidVpcID.NotFound`; EC2 Developer Guide, "Eventual consistency").
+    pub parts_appear_after: BTreeMap<Kind, Duration>,
+    /// How long a new VPC or subnet is pending, and how long a range is being associated or disassociated.
+    pub networks_pending: Duration,
+    /// From the creation of a NAT gateway to `available` (EC2 documents minutes).
+    pub nat_gateway_create: Duration,
+    /// From the creation of a NAT gateway that cannot work to `failed`.
+    pub nat_gateway_failure: Duration,
+    /// From the deletion of a NAT gateway to `deleted`.
+    pub nat_gateway_delete: Duration,
+    /// How long a deleted or failed NAT gateway is shown (VPC User Guide, "Troubleshoot NAT gateways": about an hour).
+    pub nat_gateway_visible: Duration,
+    /// From the creation of an interface endpoint to `available`.
+    pub endpoint_create: Duration,
+    /// From the deletion of an interface endpoint until it is gone.
+    pub endpoint_delete: Duration,
+    /// How long the interfaces of a deleted load balancer are there.
+    pub load_balancer_delete: Duration,
+    /// What AWS allows of networks.
+    pub network_quotas: NetworkQuotas,
     /// How long neither readers nor Auto Scaling see a new version of a launch template.
     pub versions_appear_after: Duration,
     /// How long `aws:ResourceTag` conditions do not know the tags of what was just made.
@@ -286,6 +310,16 @@ impl Default for Settings {
             read_order: ReadOrder::default(),
             instances_appear_after: Duration::ZERO,
             tags_appear_after: Duration::ZERO,
+            parts_appear_after: BTreeMap::new(),
+            networks_pending: Duration::from_secs(1),
+            nat_gateway_create: Duration::from_mins(2),
+            nat_gateway_failure: Duration::from_secs(10),
+            nat_gateway_delete: Duration::from_mins(1),
+            nat_gateway_visible: Duration::from_hours(1),
+            endpoint_create: Duration::from_mins(1),
+            endpoint_delete: Duration::from_mins(1),
+            load_balancer_delete: Duration::from_secs(30),
+            network_quotas: NetworkQuotas::default(),
             versions_appear_after: Duration::ZERO,
             rights_appear_after: Duration::ZERO,
             launch_retry_first: Duration::from_secs(10),
