@@ -3,6 +3,7 @@
 mod changes;
 mod looks;
 mod services;
+mod simulator;
 
 use crate::canned::{Canned, Form, ec2_answer};
 use foo_cloud::Networks;
