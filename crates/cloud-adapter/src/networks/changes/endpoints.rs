@@ -1,6 +1,6 @@
 //! VPC endpoints.
 
-use super::{answered, done, never, part, tagged};
+use super::calls::{answered, done, never, part, tagged};
 use crate::error;
 use crate::networks::endpoints as shapes;
 use aws_sdk_ec2::Client;

@@ -1,6 +1,6 @@
 //! Internet gateways and egress-only internet gateways.
 
-use super::{answered, done, field, part, tagged};
+use super::calls::{answered, done, field, part, tagged};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;

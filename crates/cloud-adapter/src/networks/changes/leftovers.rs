@@ -1,6 +1,6 @@
 //! What others left in a VPC: interfaces, load balancers, target groups.
 
-use super::{done, never};
+use super::calls::{done, never};
 use crate::AwsCloud;
 use foo_cloud::{Operation, Result};
 use foo_model::InterfaceId;

@@ -1,6 +1,6 @@
 //! Route tables, routes, and the subnets that use a table.
 
-use super::{answered, done, field, never, part, tagged};
+use super::calls::{answered, done, field, never, part, tagged};
 use crate::networks::routes as shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;

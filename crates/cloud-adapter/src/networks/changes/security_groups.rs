@@ -1,6 +1,6 @@
 //! Security groups and their rules.
 
-use super::{answered, done, field, tagged};
+use super::calls::{answered, done, field, tagged};
 use crate::networks::rules::{Purpose, permissions};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;

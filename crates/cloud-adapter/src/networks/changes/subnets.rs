@@ -1,6 +1,6 @@
 //! Subnets.
 
-use super::{answered, done, part, tagged};
+use super::calls::{answered, done, part, tagged};
 use crate::networks::shapes;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;

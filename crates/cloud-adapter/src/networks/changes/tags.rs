@@ -1,6 +1,6 @@
 //! Tags of what is there.
 
-use super::done;
+use super::calls::done;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
 use foo_cloud::{Operation, Result};

@@ -387,6 +387,8 @@ async fn endpoints() {
     .await;
 }
 
+const GONE: &str = "InvalidVpcEndpointId.NotFound";
+
 #[tokio::test]
 async fn endpoints_that_ec2_does_not_delete_are_a_failure_of_the_change() {
     let delete = |unsuccessful: &[(&str, &str)]| {
@@ -403,7 +405,6 @@ async fn endpoints_that_ec2_does_not_delete_are_a_failure_of_the_change() {
             server.cloud().await.change_network(&both).await
         }
     };
-    const GONE: &str = "InvalidVpcEndpointId.NotFound";
     assert_eq!(delete(&[("vpce-1", GONE)]).await, Ok(Parts::default()), "the other is being deleted");
     let all_gone = delete(&[("vpce-1", GONE), ("vpce-2", GONE)]).await.unwrap_err();
     assert_eq!(all_gone.kind, ErrorKind::NotFound);

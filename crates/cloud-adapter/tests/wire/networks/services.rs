@@ -53,7 +53,7 @@ async fn load_balancers_of_a_vpc_by_both_apis_with_their_tags() {
     let found = cloud.describe_network(Kind::LoadBalancer, &scope).await.unwrap().load_balancers;
     let kinds: Vec<(&str, LoadBalancerKind)> = found.values().map(|it| (it.name.as_str(), it.kind)).collect();
     assert_eq!(kinds, [("web", LoadBalancerKind::Application), ("old", LoadBalancerKind::Classic)]);
-    assert!(found.iter().all(|(key, it)| *key == it.arn.clone().unwrap_or(it.name.clone())));
+    assert!(found.iter().all(|(key, it)| *key == it.arn.as_ref().unwrap_or(&it.name).clone()));
     assert!(found.values().all(|it| it.tags["elbv2.k8s.aws/cluster"] == "c" && it.vpc.as_str() == "vpc-1"));
     let asked: Vec<String> = server.asked().iter().map(|form| form["Action"].clone()).collect();
     assert_eq!(asked, ["DescribeLoadBalancers", "DescribeTags", "DescribeLoadBalancers", "DescribeTags"]);
