@@ -167,7 +167,7 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     assert_eq!(group.mix, Some(mix));
     assert_eq!(group.subnets, [PRIVATE_SUBNETS[0].into()].into());
     assert_eq!(group.new_instances, Protection::Unprotected);
-    assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("new", "yes")]));
+    assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("other", ""), ("new", "yes")]));
     assert_eq!(group.suspended.keys().collect::<Vec<_>>(), [&Process::AZRebalance]);
 
     let unprotected: Vec<InstanceId> = group

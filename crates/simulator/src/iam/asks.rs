@@ -6,7 +6,7 @@
 
 use super::ask::{arn, ask, knows_tags, tags_of};
 use super::networks;
-use super::policy::Ask;
+use super::policy::{Ask, VALUES_END};
 use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::service::Service;
@@ -107,8 +107,14 @@ fn of_ec2(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
             vec![of_template(region, full, params)]
         }
         "TerminateInstances" => on_each(region, &full, &params.texts("InstanceId"), &BTreeMap::new()),
-        "CreateTags" => on_each(region, &full, &params.texts("ResourceId"), &tags_of(params.list("Tag"))),
-        "DeleteTags" => on_each(region, &full, &params.texts("ResourceId"), &BTreeMap::new()),
+        "CreateTags" | "DeleteTags" => {
+            let tags = tags_of(params.list("Tag"));
+            let keys: Vec<&str> = tags.keys().map(String::as_str).collect();
+            let keys = keys.join(&VALUES_END.to_string());
+            let new = if action == "CreateTags" { tags.clone() } else { BTreeMap::new() };
+            let asks = on_each(region, &full, &params.texts("ResourceId"), &new).into_iter();
+            asks.map(|ask| if keys.is_empty() { ask } else { ask.with("aws:TagKeys", &keys) }).collect()
+        }
         _ => networks::of_ec2(region, action, params).unwrap_or_else(|| vec![ask(full, "*")]),
     }
 }
