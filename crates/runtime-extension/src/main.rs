@@ -3,7 +3,10 @@
 use anyhow::Context as _;
 use clap::Parser;
 use foo_runtime_extension::args::{Args, LogFormat};
+use foo_runtime_extension::aws::Aws;
+use foo_runtime_extension::clouds::Clouds;
 use foo_runtime_sdk::server::{Files, Options, Server};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -25,7 +28,9 @@ async fn main() -> anyhow::Result<()> {
         grace: Duration::from_secs(args.grace_seconds.into()),
     };
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let server = Server::bind(foo_runtime_extension::extension()?, options).await.context("starting")?;
+    let clouds = Clouds::new(Arc::new(Aws { endpoint_url: args.aws_endpoint_url }));
+    let server =
+        Server::bind(foo_runtime_extension::extension(clouds)?, options).await.context("starting")?;
     tracing::info!(address = %server.address()?, "ready for calls of Cluster API");
     let stop = async move {
         tokio::select! {

@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 /// The settings, as typed values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switches one hook on, and is written as true or false"
+)]
 pub struct Settings {
     /// Which FooClusterIdentities may be looked at AWS with, and how. Topologies with any other identity are not checked
     /// against AWS.

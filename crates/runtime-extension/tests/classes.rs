@@ -7,8 +7,23 @@
     reason = "helpers of tests: what is not as expected is a failure"
 )]
 
+use async_trait::async_trait;
+use foo_cloud::Cloud;
+use foo_runtime_extension::clouds::{Clouds, Connect};
+use foo_runtime_extension::settings::Access;
 use foo_runtime_sdk::testing;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Patches need no AWS.
+struct NoAws;
+
+#[async_trait]
+impl Connect for NoAws {
+    async fn connect(&self, _: &Access, region: &str) -> anyhow::Result<Arc<dyn Cloud>> {
+        anyhow::bail!("a patch asked AWS in {region}")
+    }
+}
 
 /// A ClusterClass and its templates.
 struct Class {
@@ -118,7 +133,7 @@ async fn external(class: &Class, variables: &Map<String, Value>) -> Vec<Value> {
         .collect();
     let variables: Vec<Value> =
         variables.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-    let extension = foo_runtime_extension::extension().expect("an extension");
+    let extension = foo_runtime_extension::extension(Clouds::new(Arc::new(NoAws))).expect("an extension");
     let path = foo_runtime_sdk::hooks::path("GeneratePatches", Some("patches"));
     let handler = extension.at(&path).expect("a handler");
     let answer = testing::call(handler, &json!({"variables": variables, "items": items})).await;
