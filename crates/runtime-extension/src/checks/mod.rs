@@ -57,7 +57,7 @@ impl Report {
             Ok(answer) => return Some(answer),
             Err(error) if error.kind == ErrorKind::NotFound => self.finds(format!("{what} does not exist")),
             Err(error) if error.kind == ErrorKind::Invalid => {
-                self.finds(format!("{what}: {}", error.message))
+                self.finds(format!("{what}: {}", error.message));
             }
             Err(error) => self.silent(&error),
         }
