@@ -67,6 +67,7 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	$(call timed,simulator,cargo run --release --quiet -p foo-simulator --example throughput -- \
 	    $(wildcard $(bin)/../tmp/python/bin/python))
 	$(call timed,runtime extension,cargo run --release --quiet -p foo-runtime-sdk --example load)
+	$(call timed,our runtime extension,cargo run --release --quiet -p foo-runtime-extension --no-default-features --example load)
 	$(call timed,heartbeats,cargo test --quiet --workspace --test suite -- --exact --nocapture \
 	    taken::heartbeats_arrive_in_a_throttling_storm)
 	@$(bin)/foo-bench $(BENCH_ARGS)

@@ -2,6 +2,7 @@
 //! Cluster API applies them, the other by this extension.
 
 #![expect(
+    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     reason = "helpers of tests: what is not as expected is a failure"

@@ -93,7 +93,8 @@ fn spec_of<K: CustomResourceExt>(kind: &'static str) -> Result<Value, SchemaErro
     crd.pointer(path).cloned().ok_or_else(|| SchemaError::NoField(kind, "spec.template.spec".to_owned()))
 }
 
-/// A schema without what Cluster API does not know.
+/// A schema without what Cluster API does not know. Limits are written without a fraction: they are whole numbers to it, and it
+/// reads no `10000.0` as one.
 fn known(schema: &Value) -> Value {
     let Some(fields) = schema.as_object() else { return schema.clone() };
     let kept = fields.iter().filter(|(key, _)| KNOWN.contains(&key.as_str())).map(|(key, value)| {
@@ -103,11 +104,19 @@ fn known(schema: &Value) -> Value {
                 Value::Object(fields.map(|(name, field)| (name.clone(), known(field))).collect())
             }
             "items" | "additionalProperties" => known(value),
+            "maximum" | "minimum" => whole(value),
             _ => value.clone(),
         };
         (key.clone(), value)
     });
     Value::Object(kept.collect())
+}
+
+fn whole(number: &Value) -> Value {
+    let text = number.to_string();
+    text.strip_suffix(".0")
+        .and_then(|whole| whole.parse::<i64>().ok())
+        .map_or_else(|| number.clone(), Value::from)
 }
 
 /// A text that may be empty, too, and is by default.
