@@ -4,7 +4,7 @@
 //! short if its pools are to grow, and what they need beyond the instances that run there is more than what is free. A pool
 //! that is not to grow is never refused: a full subnet must not stop changes of something else.
 
-use super::pools;
+use super::report::pools;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a pool needs.

@@ -1,6 +1,6 @@
 //! Images and instance types: they exist, and fit each other.
 
-use super::{Report, by_what, pools};
+use super::report::{Report, by_what, pools};
 use crate::clouds::Connected;
 use crate::topology::Topology;
 use foo_cloud::{Asking, ImageInfo, InstanceTypeInfo};

@@ -1,7 +1,7 @@
 //! Subnets: those of the cluster exist and are in one VPC, those of pools are among them.
 
 use super::addresses::Demand;
-use super::{Report, by_what, pools};
+use super::report::{Report, by_what, pools};
 use crate::clouds::Connected;
 use crate::topology::{Pool, Topology};
 use foo_api::shared::NetworkReference;

@@ -165,20 +165,6 @@ async fn other_providers_topologies_are_none_of_our_business() {
 }
 
 #[test]
-fn a_report_names_the_first_findings_and_counts_the_rest() {
-    let mut report = Report::default();
-    assert_eq!(report.refusal(), None);
-    for finding in 0..10 {
-        report.finds(format!("finding {finding}"));
-    }
-    let refusal = report.refusal().unwrap();
-    assert!(
-        refusal.starts_with("finding 0; finding 1") && refusal.ends_with("finding 7; and 2 more"),
-        "{refusal}"
-    );
-}
-
-#[test]
 fn regions_that_would_be_another_host_are_not_asked() {
     assert!(is_region("eu-central-1"));
     for bad in ["", "eu.example.com", "EU", "a/b", "a@b"] {

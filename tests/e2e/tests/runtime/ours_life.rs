@@ -109,7 +109,12 @@ fn our_extension_holds_a_cluster_and_leads_it_through_an_upgrade() {
             "metadata": {"annotations": {PAUSE: ""}},
             "spec": {"topology": {"version": "v1.36.0"}},
         });
-        stage.patch(CLUSTER, NAME, NAME, &upgrade).await?;
+        // Core's webhook asks the workload cluster, to which core connects a moment after the Cluster is there.
+        wait_until("core to accept another version", SOON, async || {
+            let refused = stage.patch(CLUSTER, NAME, NAME, &upgrade).await.err();
+            Ok(Probe::when(refused.is_none(), || format!("{refused:?}")))
+        })
+        .await?;
         let paused = format!("the annotation {PAUSE} of the Cluster holds the workers");
         topology::says(stage, NAME, NAME, &["AfterControlPlaneUpgrade", &paused]).await?;
         ensure!(control_plane_version(stage, NAME).await? == "v1.35.3", "the version that the images name");
