@@ -106,7 +106,7 @@ fn network(situation: &Situation<'_>, parts: &[Condition]) -> Condition {
     }
     let failing: Vec<&Condition> = parts.iter().filter(|it| it.status != Status::True).collect();
     // A person is needed rather than time.
-    let worst = failing.iter().find(|it| it.reason != Reason::CreatingNetwork).or(failing.first());
+    let worst = failing.iter().find(|it| it.reason != Reason::CreatingNetwork).or_else(|| failing.first());
     if let Some(worst) = worst {
         let name: &'static str = worst.kind.into();
         return condition(kind, Status::False, worst.reason, format!("{name}: {}", worst.message));

@@ -110,10 +110,10 @@ impl Memory {
         self.sent.retain(|sent| sent.action.change != action.change);
         match answer {
             Answer::Done(created) => self.done(action, created, at),
-            Answer::Refused(refusal) => match done_already(&action.change, &refusal) {
-                true => self.done(action, Parts::default(), at),
-                false => self.failed(action, refusal, false, at),
-            },
+            Answer::Refused(refusal) if done_already(&action.change, &refusal) => {
+                self.done(action, Parts::default(), at);
+            }
+            Answer::Refused(refusal) => self.failed(action, refusal, false, at),
             Answer::Lost(refusal) => self.failed(action, refusal, true, at),
         }
     }

@@ -150,7 +150,7 @@ fn hold(shown: &Shown, record: &mut Recorded, now: Timestamp) -> (BTreeMap<Role,
         let recorded = record.parts.get(&role).map(|it| it.id.clone());
         let kept = match &recorded {
             Some(id) => parts.iter().find(|it| it.id == *id),
-            None => parts.iter().find(|it| is_used(shown, &it.id)).or(parts.first()),
+            None => parts.iter().find(|it| is_used(shown, &it.id)).or_else(|| parts.first()),
         };
         if let Some(kept) = kept {
             let seen = shown.seen.contains_key(&kept.id);
@@ -267,10 +267,10 @@ fn is_deleted_nat_or_endpoint(observed: &Observed, role: &Role, id: &str) -> boo
 
 /// Whether the part is shown without our tag.
 fn is_disowned(shown: &Shown, role: &Role, id: &str) -> bool {
-    let mut found = false;
     fn find<P: Part>(parts: &Parts, kind: Kind, id: &str, found: &mut bool) {
         *found |= P::KIND == kind && P::map(parts).contains_key(&P::Id::from(id.to_owned()));
     }
+    let mut found = false;
     for_each_kind!(find(&shown.others, role.kind(), id, &mut found));
     found
 }

@@ -28,7 +28,7 @@ impl Shown {
         sort::<LoadBalancer>(network_id, observed, &mut shown);
         sort::<TargetGroup>(network_id, observed, &mut shown);
         for (id, attributes) in &observed.attributes {
-            if let Some(vpc) = shown.ours.vpcs.get_mut(id).or(shown.others.vpcs.get_mut(id)) {
+            if let Some(vpc) = shown.ours.vpcs.get_mut(id).or_else(|| shown.others.vpcs.get_mut(id)) {
                 vpc.dns_support = Some(attributes.support);
                 vpc.dns_hostnames = Some(attributes.hostnames);
             }
@@ -59,7 +59,9 @@ fn sort<P: Part>(network_id: &str, observed: &Observed, shown: &mut Shown) {
         }
     };
     if let Some(at) = observed.tagged.begun.get(&P::KIND) {
-        P::map(&observed.tagged.parts).iter().for_each(|(id, part)| see(id, *at, Some(part)));
+        for (id, part) in P::map(&observed.tagged.parts) {
+            see(id, *at, Some(part));
+        }
     }
     for (id, at) in observed.by_id.begun.get(&P::KIND).into_iter().flatten() {
         let id = P::Id::from(id.clone());
@@ -67,7 +69,9 @@ fn sort<P: Part>(network_id: &str, observed: &Observed, shown: &mut Shown) {
     }
     for look in observed.in_vpc.values() {
         let Some(at) = look.begun.get(&P::KIND) else { continue };
-        P::map(&look.parts).iter().for_each(|(id, part)| see(id, *at, Some(part)));
+        for (id, part) in P::map(&look.parts) {
+            see(id, *at, Some(part));
+        }
     }
     for (id, (at, part)) in newest {
         let Some(part) = part else { continue };

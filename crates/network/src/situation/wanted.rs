@@ -48,7 +48,7 @@ impl Wanted {
 
     /// The zone of the NAT gateway that a zone's private subnets use.
     pub(crate) fn nat_zone_for(&self, zone: &Zone) -> Option<&Zone> {
-        self.nat_zones.iter().find(|it| *it == zone).or(self.nat_zones.first())
+        self.nat_zones.iter().find(|it| *it == zone).or_else(|| self.nat_zones.first())
     }
 }
 
@@ -71,7 +71,7 @@ fn nat_zones(desired: &Desired, exists: &dyn Fn(&Role) -> bool) -> Vec<Zone> {
     }
     let one = || {
         let there = public.iter().find(|zone| exists(&Role::Nat((*zone).clone())));
-        there.or(public.first()).cloned().into_iter().collect()
+        there.or_else(|| public.first()).cloned().into_iter().collect()
     };
     match desired.nat {
         NatMode::None => Vec::new(),

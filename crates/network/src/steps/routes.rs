@@ -6,7 +6,7 @@ use crate::draft::{Draft, Weight};
 use crate::role::Role;
 use crate::situation::Situation;
 use foo_model::network::{
-    Change, Destination, Kind, NatState, RouteTable, RouteTarget, Scope, TableAssociation,
+    Change, Destination, InternetGateway, Kind, NatState, RouteTable, RouteTarget, Scope, TableAssociation,
 };
 use foo_model::{EgressOnlyGatewayId, Reason, RouteTableId, SubnetId};
 use ipnet::{Ipv4Net, Ipv6Net};
@@ -55,7 +55,14 @@ fn wanted(situation: &Situation<'_>, role: &Role) -> Vec<Wanted> {
         situation.desired.ipv6 && subnets.any(|it| it.tier == tier && it.ipv6_index.is_some())
     };
     if *role == Role::PublicRoutes {
-        let gateway = situation.attached_gateway().map(|it| RouteTarget::InternetGateway(it.id.clone()));
+        // A route that leads there already is right, even if somebody detached the gateway.
+        let leads_there = |it: &InternetGateway| {
+            let mut routes = situation.table(role).into_iter().flat_map(|it| &it.routes);
+            routes.any(|route| route.target == RouteTarget::InternetGateway(it.id.clone()))
+        };
+        let gateway = situation.attached_gateway();
+        let gateway = gateway.or_else(|| situation.internet_gateway().filter(|it| leads_there(it)));
+        let gateway = gateway.map(|it| RouteTarget::InternetGateway(it.id.clone()));
         let target = gateway.ok_or("waits for the internet gateway");
         routes.push(Wanted { destination: everywhere(), target: target.clone() });
         if with_v6(Tier::Public) {

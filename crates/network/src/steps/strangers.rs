@@ -132,11 +132,8 @@ fn load_balancer(it: &LoadBalancer) -> String {
 }
 
 fn interface(it: &Interface) -> String {
-    let mut text = it.description.clone();
-    if let Some(instance) = &it.instance {
-        text = format!("{text} of {instance}").trim_start().to_owned();
-    }
-    with_service(&text, &it.tags)
+    let instance = it.instance.as_ref().map(|id| format!(" of {id}")).unwrap_or_default();
+    with_service(format!("{}{instance}", it.description).trim_start(), &it.tags)
 }
 
 /// A description, with the Service or Ingress that the tags name.

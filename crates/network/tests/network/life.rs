@@ -1,0 +1,424 @@
+//! Edits, drift, failures and deletion with things of others.
+
+use crate::aws::Aws;
+use crate::create::assert_complete;
+use crate::faults::assert_gone;
+use crate::world::*;
+use foo_model::network::*;
+use foo_model::*;
+use foo_network::Desired;
+use foo_network::desired::*;
+use foo_network::report::{ConditionKind, Deletion, Status};
+use std::time::Duration;
+
+fn settled(desired: Desired) -> World {
+    let mut world = World::new(desired);
+    world.rest();
+    world
+}
+
+fn calls_since(world: &World, from: usize) -> Vec<&'static str> {
+    world.aws.calls[from..].iter().map(Change::operation).collect()
+}
+
+#[test]
+fn the_nat_mode_changes_in_place_and_back() {
+    let mut world = settled(desired("abc"));
+    for mode in
+        [NatMode::Single, NatMode::None, NatMode::Single, NatMode::PerZone, NatMode::None, NatMode::PerZone]
+    {
+        world.desired.nat = mode;
+        world.rest();
+        assert_complete(&world);
+    }
+}
+
+#[test]
+fn a_zone_is_added_and_moves_nothing() {
+    let mut world = settled(desired("ab"));
+    let before = world.aws.parts.clone();
+    world.desired = desired("abc");
+    world.rest();
+    assert_complete(&world);
+    assert!(before.subnets.iter().all(|(id, it)| world.aws.parts.subnets.get(id) == Some(it)));
+    assert!(before.nat_gateways.keys().all(|id| world.aws.parts.nat_gateways.contains_key(id)));
+}
+
+#[test]
+fn ipv6_is_switched_on_with_one_range() {
+    let mut world = settled(desired("ab"));
+    world.desired.ipv6 = true;
+    world.rest();
+    assert_complete(&world);
+    assert_eq!(world.aws.parts.vpcs.values().next().unwrap().ipv6.len(), 1);
+    assert!(world.aws.parts.subnets.values().all(|it| it.ipv6.len() == 1));
+}
+
+#[test]
+fn endpoints_and_groups_come_and_go() {
+    let mut world = settled(desired("a"));
+    world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
+    let mut extra = world.desired.security_groups[0].clone();
+    extra.name = "extra".to_owned();
+    extra.is_for_nodes = false;
+    world.desired.security_groups.push(extra);
+    world.rest();
+    assert_eq!(world.aws.parts.endpoints.len(), 1);
+    world.desired.endpoints.clear();
+    world.desired.security_groups.pop();
+    world.rest();
+    assert_eq!(world.aws.parts.endpoints.len(), 0);
+    assert_complete(&world);
+}
+
+#[test]
+fn tags_of_the_user_come_and_go_and_those_of_others_stay() {
+    let mut world = settled(desired("a"));
+    world.aws.by_hand(|parts| {
+        parts.vpcs.values_mut().for_each(|it| drop(it.tags.insert("theirs".into(), "1".into())));
+    });
+    world.desired.tags = Tags::from([("cost".to_owned(), "blue".to_owned())]);
+    let from = world.aws.calls.len();
+    world.rest();
+    let tags = &world.aws.parts.vpcs.values().next().unwrap().tags;
+    assert_eq!((tags.get("team"), tags["cost"].as_str(), tags["theirs"].as_str()), (None, "blue", "1"));
+    assert_eq!(calls_since(&world, from), ["DeleteTags", "CreateTags"], "for all parts at once");
+}
+
+/// Something that a person changes by hand.
+fn meddle(world: &mut World, what: &str) {
+    world.aws.by_hand(|parts| match what {
+        "route" => parts.route_tables.values_mut().filter(|it| !it.main).for_each(|it| it.routes.truncate(1)),
+        "rule" => {
+            let groups = parts.security_groups.values_mut().filter(|it| it.name.ends_with("controlPlane"));
+            groups.for_each(|it| {
+                it.ingress.pop_first();
+                let peer = Peer::V4("0.0.0.0/0".parse().unwrap());
+                it.ingress.insert(Rule {
+                    protocol: Protocol::Tcp(22, 22),
+                    peer,
+                    description: "by hand".into(),
+                });
+            });
+        }
+        "tag" => parts.subnets.values_mut().for_each(|it| drop(it.tags.remove("kubernetes.io/role/elb"))),
+        "association" => parts.route_tables.values_mut().for_each(|it| it.associations.clear()),
+        "attribute" => parts.subnets.values_mut().for_each(|it| it.public_ip_on_launch ^= true),
+        "attachment" => parts.internet_gateways.values_mut().for_each(|it| it.vpc = None),
+        other => panic!("{other}"),
+    });
+}
+
+const MEDDLING: [&str; 6] = ["route", "rule", "tag", "association", "attribute", "attachment"];
+
+#[test]
+fn what_is_changed_by_hand_is_changed_back() {
+    for what in MEDDLING {
+        let mut world = settled(desired("ab"));
+        let before = world.aws.parts.clone();
+        meddle(&mut world, what);
+        assert_ne!(before, world.aws.parts, "{what}");
+        world.rest();
+        assert_complete(&world);
+        assert_eq!(before.security_groups, world.aws.parts.security_groups, "{what}");
+        assert_eq!(before.subnets, world.aws.parts.subnets, "{what}");
+    }
+}
+
+#[test]
+fn what_is_changed_by_hand_is_only_told_under_warn() {
+    for what in MEDDLING {
+        let mut world = settled(Desired { drift: DriftPolicy::Warn, ..desired("ab") });
+        meddle(&mut world, what);
+        let (meddled, sent) = (world.aws.parts.clone(), world.sent);
+        world.rest();
+        assert_eq!(world.aws.parts, meddled, "{what}\n{}", world.story());
+        assert_eq!(world.sent, sent);
+        let ready = world.condition(ConditionKind::NetworkReady);
+        assert_eq!((ready.status, ready.reason), (Status::True, Reason::NetworkDrifted), "{what}");
+        assert!(!ready.message.is_empty());
+        // An edit is still made.
+        world.desired.nat = NatMode::Single;
+        world.run_until("one NAT gateway", |it| {
+            it.aws.parts.nat_gateways.values().filter(|it| it.state != NatState::Deleted).count() == 1
+        });
+    }
+}
+
+#[test]
+fn what_is_deleted_by_hand_is_created_again() {
+    let mut world = settled(desired("ab"));
+    for _ in 0..2 {
+        let ids: Vec<_> = world.aws.parts.nat_gateways.keys().cloned().collect();
+        world.aws.by_hand(|parts| {
+            ids.iter().for_each(|id| parts.nat_gateways.get_mut(id).unwrap().state = NatState::Deleted);
+        });
+        ids.iter().for_each(|id| world.aws.free_nat(id));
+        world.aws.by_hand(|parts| {
+            parts.route_tables.retain(|_, it| it.main);
+            parts.security_groups.retain(|_, it| it.name == "default");
+        });
+        world.rest();
+        world.rest();
+        assert_complete(&world);
+    }
+}
+
+#[test]
+fn a_part_that_lost_our_tag_is_neither_touched_nor_created_twice() {
+    let mut world = settled(desired("a"));
+    world.aws.by_hand(|parts| parts.subnets.values_mut().for_each(|it| it.tags.clear()));
+    let before = world.aws.parts.subnets.clone();
+    world.aws.advance(world.aws.now.plus(Duration::from_mins(5)));
+    world.sweep();
+    world.run_until("said", |it| {
+        it.condition(ConditionKind::SubnetsReady).reason == Reason::NetworkTagRemoved
+    });
+    assert_eq!(world.aws.parts.subnets, before);
+}
+
+#[test]
+fn nat_gateways_that_fail_are_replaced_less_and_less_often() {
+    let mut world = World::new(desired("a"));
+    world.aws.nats_that_fail = 3;
+    world.run_until("failed", |it| it.condition(ConditionKind::NatReady).reason == Reason::NatGatewayFailed);
+    assert!(world.condition(ConditionKind::NatReady).message.contains("InternalError"));
+    world.rest();
+    assert_complete(&world);
+    assert_eq!(world.aws.parts.nat_gateways.len(), 4);
+    world.delete();
+    assert_gone(&world);
+}
+
+#[test]
+fn a_quota_stops_a_network_before_it_is_begun() {
+    let mut world = World::new(desired("abc"));
+    world.observed.quotas = Some(Quotas { addresses: Some((5, 3)), ..Quotas::default() });
+    world.pass();
+    world.wait();
+    world.pass();
+    let nat = world.condition(ConditionKind::NatReady);
+    assert_eq!((nat.reason, world.sent), (Reason::LimitExceeded, 0));
+    assert!(
+        nat.message.contains("3 more Elastic IP addresses are needed; there are 3 and the quota is 5"),
+        "{nat:?}"
+    );
+    world.observed.quotas = Some(Quotas { addresses: Some((6, 3)), ..Quotas::default() });
+    world.settle();
+}
+
+#[test]
+fn a_quota_that_only_aws_knows_stops_nothing_else() {
+    let mut world = World::new(desired("abc"));
+    world.aws.address_quota = 2;
+    world.run_until("two gateways", |it| {
+        it.aws.parts.nat_gateways.values().filter(|it| it.state == NatState::Available).count() == 2
+    });
+    let calls = world.sent;
+    let until = world.aws.now.plus(Duration::from_mins(20));
+    world.run_until("later", |it| it.aws.now > until);
+    assert!(world.sent - calls <= 8, "{}", world.story());
+    assert_eq!(world.condition(ConditionKind::NatReady).reason, Reason::LimitExceeded);
+    world.aws.address_quota = 3;
+    world.rest();
+    assert_complete(&world);
+}
+
+#[test]
+fn zones_that_do_not_exist_are_named_before_anything_is_made() {
+    let mut world = World::new(desired("az"));
+    world.pass();
+    world.wait();
+    world.pass();
+    assert_eq!(world.condition(ConditionKind::SubnetsReady).reason, Reason::ZoneNotFound);
+    assert_eq!(world.sent, 0);
+}
+
+#[test]
+fn a_vpc_of_another_installation_is_left_alone_until_it_is_given_up() {
+    let mut world = settled(desired("a"));
+    world.desired.installation = "there".to_owned();
+    world.restart();
+    let sent = world.sent;
+    world.run_until("said", |it| {
+        let vpc = it.condition(ConditionKind::VpcReady);
+        vpc.reason == Reason::NetworkOfAnotherInstallation
+    });
+    world.desired.nat = NatMode::None;
+    world.pass();
+    assert_eq!(world.sent, sent);
+    world.desired.adopt_from = Some("here".to_owned());
+    world.rest();
+    assert_complete(&world);
+}
+
+#[test]
+fn nothing_is_done_while_paused_and_nothing_deleted_when_retained() {
+    let mut world = World::new(Desired { paused: true, ..desired("a") });
+    world.pass();
+    assert_eq!(world.sent, 0);
+    let mut world = settled(Desired { deletion: DeletionPolicy::Retain, ..desired("a") });
+    let (before, sent) = (world.aws.parts.clone(), world.sent);
+    world.delete();
+    assert_eq!((world.aws.parts == before, world.sent), (true, sent));
+}
+
+/// A network load balancer of a Service, with its interface, group and targets.
+fn service(aws: &mut Aws, tagged: &str) {
+    let subnet = aws.parts.subnets.keys().next().unwrap().clone();
+    let vpc = aws.parts.subnets[&subnet].vpc.clone();
+    let tags = Tags::from([
+        (tagged.to_owned(), "prod".to_owned()),
+        ("service.k8s.aws/stack".to_owned(), "default/web".to_owned()),
+    ]);
+    let group = SecurityGroupId::new(aws.id("sg"));
+    let interface = aws.interface(&subnet, "ELB net/web/123");
+    let it = aws.parts.interfaces.get_mut(&interface).unwrap();
+    it.groups = [group.clone()].into();
+    it.requester_managed = true;
+    let everybody = SecurityGroup {
+        id: group.clone(),
+        vpc: vpc.clone(),
+        name: "k8s-default-web".into(),
+        description: String::new(),
+        ingress: Default::default(),
+        egress: Default::default(),
+        tags: tags.clone(),
+    };
+    aws.parts.security_groups.insert(group.clone(), everybody);
+    // Its controller lets the load balancer reach the nodes.
+    let node = aws.parts.security_groups.values_mut().find(|it| it.name.ends_with("node")).unwrap();
+    let description = "elbv2.k8s.aws/targetGroupBinding=shared".to_owned();
+    node.ingress.insert(Rule {
+        protocol: Protocol::Tcp(80, 80),
+        peer: Peer::Group(group.clone()),
+        description,
+    });
+    let arn = "arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer/net/web/123".to_owned();
+    let balancer = LoadBalancer {
+        name: "web".into(),
+        arn: Some(arn.clone()),
+        kind: LoadBalancerKind::Network,
+        vpc: vpc.clone(),
+        groups: [group].into(),
+        tags: tags.clone(),
+    };
+    aws.parts.load_balancers.insert(arn, balancer);
+    let targets = TargetGroup { arn: "arn:targets".into(), name: "web".into(), vpc, tags };
+    aws.parts.target_groups.insert("arn:targets".into(), targets);
+}
+
+#[test]
+fn leftovers_are_named_and_waited_for_quietly() {
+    let mut world = settled(desired("a"));
+    service(&mut world.aws, "elbv2.k8s.aws/cluster");
+    world.rest();
+    let node = world.aws.parts.security_groups.values().find(|it| it.name.ends_with("node")).unwrap();
+    assert_eq!(node.ingress.len(), 3, "the rule of the controller stays");
+    world.desired.being_deleted = true;
+    world.run_until("waiting", |it| {
+        let nothing_else = it.aws.parts.nat_gateways.values().all(|it| it.state == NatState::Deleted);
+        nothing_else && it.condition(ConditionKind::Deleting).reason == Reason::ForeignResourcesInVpc
+    });
+    let message = world.condition(ConditionKind::Deleting).message;
+    assert!(
+        message.contains("load balancer web (network load balancer of Service default/web)"),
+        "{message}"
+    );
+    let settle = world.aws.now.plus(Duration::from_mins(3));
+    world.run_until("quiet", |it| it.aws.now > settle);
+    let (calls, start) = (world.aws.reads as usize + world.sent, world.aws.now);
+    world.run_until("an hour", |it| it.aws.now > start.plus(Duration::from_hours(1)));
+    let calls = world.aws.reads as usize + world.sent - calls;
+    assert!(calls <= 120, "{calls} calls in an hour\n{}", world.story());
+    assert_eq!(world.aws.parts.load_balancers.len(), 1);
+    assert_eq!(world.report.as_ref().unwrap().deletion, Deletion::Pending);
+    world.aws.by_hand(|parts| {
+        parts.load_balancers.clear();
+        parts.interfaces.clear();
+        parts.security_groups.retain(|_, it| !it.name.starts_with("k8s"));
+        parts.security_groups.values_mut().for_each(|it| it.ingress.clear());
+    });
+    world.delete();
+    world.aws.parts.target_groups.clear();
+    assert_gone(&world);
+}
+
+#[test]
+fn leftovers_are_deleted_if_that_is_requested() {
+    let mut world = settled(Desired { leftovers: Leftovers::Delete, ..desired("a") });
+    service(&mut world.aws, "elbv2.k8s.aws/cluster");
+    world.delete();
+    assert_gone(&world);
+    assert!(world.aws.parts.load_balancers.is_empty() && world.aws.parts.target_groups.is_empty());
+}
+
+#[test]
+fn what_is_not_the_clusters_is_never_touched() {
+    let mut world = settled(Desired { leftovers: Leftovers::Delete, ..desired("a") });
+    let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
+    let interface = world.aws.interface(&subnet, "database of somebody");
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("blocked", |it| it.aws.now > later);
+    assert!(world.aws.parts.interfaces.contains_key(&interface));
+    let report = world.report.clone().unwrap();
+    assert_eq!(report.strangers.len(), 1);
+    let deleting = world.condition(ConditionKind::Deleting);
+    assert!(deleting.message.contains("(database of somebody)"), "{deleting:?}");
+    world.aws.by_hand(|parts| drop(parts.interfaces.remove(&interface)));
+    world.delete();
+    assert_gone(&world);
+}
+
+/// A VPC of the user, with an internet gateway.
+fn users_vpc() -> World {
+    let mut world = World::new(desired("ab"));
+    let answer = world.aws.call(&Change::CreateVpc {
+        cidr: "10.0.0.0/16".parse().unwrap(),
+        ipv6: false,
+        tags: Tags::new(),
+    });
+    let vpc = answer.unwrap().vpcs.into_keys().next().unwrap();
+    let answer = world.aws.call(&Change::CreateInternetGateway { tags: Tags::new() });
+    let gateway = answer.unwrap().internet_gateways.into_keys().next().unwrap();
+    world.aws.call(&Change::AttachInternetGateway { gateway, vpc: vpc.clone() }).unwrap();
+    world.desired.vpc = DesiredVpc::Existing(vpc);
+    world
+}
+
+#[test]
+fn in_the_users_vpc_only_our_parts_come_and_go() {
+    let mut world = users_vpc();
+    let (vpcs, gateways) = (world.aws.parts.vpcs.clone(), world.aws.parts.internet_gateways.clone());
+    world.run_until("complete", |it| it.condition(ConditionKind::RoutesReady).status == Status::True);
+    let vpc = world.condition(ConditionKind::VpcReady);
+    assert_eq!(vpc.reason, Reason::VpcDnsDisabled, "{vpc:?}");
+    world.aws.by_hand(|parts| parts.vpcs.values_mut().for_each(|it| it.dns_hostnames = Some(true)));
+    let later = world.aws.now.plus(Duration::from_mins(31));
+    world.run_until("ready", |it| it.aws.now > later && it.report.as_ref().is_some_and(|it| it.settled));
+    assert_eq!(world.aws.parts.subnets.len(), 4);
+    assert_eq!(world.aws.parts.internet_gateways, gateways);
+    world.delete();
+    assert_eq!(world.aws.parts.vpcs.len(), vpcs.len());
+    assert_eq!(world.aws.parts.internet_gateways, gateways);
+    let parts = &world.aws.parts;
+    assert_eq!((parts.subnets.len(), parts.route_tables.len(), parts.security_groups.len()), (0, 1, 1));
+}
+
+#[test]
+fn a_network_that_was_never_begun_is_deleted_without_a_call() {
+    let mut world = World::new(desired("a"));
+    world.delete();
+    assert_eq!(world.sent, 0);
+}
+
+#[test]
+fn a_deletion_in_the_middle_of_a_creation_leaves_nothing() {
+    for at in 0..19 {
+        let mut world = World::new(desired("a"));
+        world.run_until("so far", |it| it.sent >= at);
+        world.delete();
+        assert_gone(&world);
+    }
+}

@@ -1,0 +1,17 @@
+//! The planner against a small AWS.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "a test may panic"
+)]
+#![allow(unreachable_pub, missing_docs, reason = "a test is not a library")]
+
+mod aws;
+mod create;
+mod faults;
+mod life;
+mod properties;
+mod world;
