@@ -22,6 +22,8 @@ pub enum Severity {
 pub enum EventObject {
     /// FooMachinePools.
     FooMachinePool,
+    /// FooClusters.
+    FooCluster,
     /// Objects of any kind that users write.
     AnyKind,
 }
@@ -142,7 +144,16 @@ event_reasons! {
     MachineRemediated Warning FooMachinePool
     "an unhealthy Machine is replaced, and what is wrong with it"
 
-    ActionFailed Warning FooMachinePool
+    NetworkResourcesCreated Normal FooCluster
+    "parts of a managed network are created; the message has their ids"
+
+    NetworkResourcesDeleted Normal FooCluster
+    "parts of a managed network are deleted, and why"
+
+    NetworkChanged Normal FooCluster
+    "parts of a managed network that is in use are changed, and why"
+
+    ActionFailed Warning AnyKind
     "an action failed; once per text of the failure"
 
     UnreadableObject Warning AnyKind
