@@ -43,10 +43,10 @@
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
 
 mod networks;
+mod outcome;
 
 use crate::clock::Pace;
 use crate::core::catalogue::{Boot, TypeInfo};
-use crate::core::error::AwsResult;
 use crate::core::group::model::RootVolume;
 use crate::core::mishaps::{QuotaClass, ZoneState};
 use crate::faults::FaultRule;
@@ -57,8 +57,8 @@ use crate::throttle::Throttling;
 use crate::wire;
 use foo_model::InstanceId;
 use http::{Method, StatusCode};
+use outcome::{Outcome, Refusal, done, parse, removed, value_of};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -71,14 +71,6 @@ pub(crate) struct ControlAnswer {
     pub(crate) status: StatusCode,
     pub(crate) body: String,
 }
-
-/// Why a request cannot be answered.
-enum Refusal {
-    NotFound,
-    Bad(String),
-}
-
-type Outcome = Result<Value, Refusal>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -396,20 +388,4 @@ fn calls(simulator: &Simulator) -> Value {
         "callers": callers,
         "recent": simulator.recent_calls(),
     })
-}
-
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body).map_err(|error| Refusal::Bad(error.to_string()))
-}
-
-fn value_of(value: impl serde::Serialize) -> Outcome {
-    serde_json::to_value(value).map_err(|error| Refusal::Bad(error.to_string()))
-}
-
-fn removed(was_there: bool) -> Outcome {
-    if was_there { Ok(json!({})) } else { Err(Refusal::NotFound) }
-}
-
-fn done(result: AwsResult<()>) -> Outcome {
-    result.map(|()| json!({})).map_err(|error| Refusal::Bad(error.to_string()))
 }

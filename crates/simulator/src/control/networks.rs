@@ -1,6 +1,6 @@
 //! The part of the control API that is about networks.
 
-use super::{Outcome, Refusal, done, parse, value_of};
+use super::outcome::{Outcome, Refusal, done, parse, value_of};
 use crate::core::error::AwsResult;
 use crate::simulator::RegionHandle;
 use http::Method;

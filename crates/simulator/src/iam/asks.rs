@@ -4,13 +4,14 @@
 //! What a group launches is asked for when the group refers to a template, in [`super::launches`]. Not asked for: the
 //! service-linked roles.
 
+use super::ask::{arn, ask, knows_tags, tags_of};
 use super::networks;
 use super::policy::{Ask, VALUES_END};
 use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::service::Service;
 use crate::wire::params::Params;
-use foo_model::{GroupName, ImageId, InstanceId, LaunchTemplateId, Timestamp};
+use foo_model::{GroupName, ImageId, InstanceId, LaunchTemplateId};
 use std::collections::BTreeMap;
 
 /// Everything that must be allowed before the call is carried out.
@@ -24,35 +25,6 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
         // STS API Reference, GetCallerIdentity: no permissions are required. What speaks JSON is asked there.
         Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
         Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas => Vec::new(),
-    }
-}
-
-pub(super) fn ask(action: String, resource: impl Into<String>) -> Ask {
-    Ask { action, resource: resource.into(), context: BTreeMap::new() }
-}
-
-impl Ask {
-    pub(super) fn with(mut self, key: &str, value: impl Into<String>) -> Self {
-        self.context.insert(key.to_owned(), value.into());
-        self
-    }
-
-    pub(super) fn with_tags<'a>(
-        mut self,
-        prefix: &str,
-        tags: impl IntoIterator<Item = (&'a String, &'a String)>,
-    ) -> Self {
-        self.context.extend(tags.into_iter().map(|(key, value)| (format!("{prefix}/{key}"), value.clone())));
-        self
-    }
-
-    pub(super) fn on_resource<'a>(
-        self,
-        service: Service,
-        tags: impl IntoIterator<Item = (&'a String, &'a String)> + Clone,
-    ) -> Self {
-        self.with_tags("aws:ResourceTag", tags.clone())
-            .with_tags(&format!("{}:ResourceTag", service.name()), tags)
     }
 }
 
@@ -164,11 +136,6 @@ pub(super) fn on_template(region: &Region, action: String, template: &Template) 
     if knows_tags(region, template.created) { asked.on_resource(Service::Ec2, &template.tags) } else { asked }
 }
 
-/// Whether conditions know the tags of what was made then: authorization reads them eventually, too.
-pub(crate) fn knows_tags(region: &Region, made: Timestamp) -> bool {
-    !region.is_younger(made, region.settings.rights_appear_after)
-}
-
 fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String, String>) -> Vec<Ask> {
     ids.iter()
         .map(|id| {
@@ -197,20 +164,4 @@ fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTree
         "ami" => ("image", region.images.get(&ImageId::new(id)).map(|it| &it.tags)),
         _ => ("*", None),
     }
-}
-
-/// Images belong to no account in ARNs.
-pub(crate) fn arn(region: &Region, kind: &str, id: &str) -> String {
-    let account = if kind == "image" { "" } else { &region.account };
-    format!("arn:aws:ec2:{}:{account}:{kind}/{id}", region.name)
-}
-
-pub(super) fn tags_of(items: Vec<&Params>) -> BTreeMap<String, String> {
-    items
-        .into_iter()
-        .filter_map(|tag| {
-            let value = tag.text("Value").unwrap_or_default();
-            tag.text("Key").map(|key| (key.to_owned(), value.to_owned()))
-        })
-        .collect()
 }

@@ -3,7 +3,7 @@
 //!
 //! Not asked for: rules of security groups, which are resources only when they get tags of their own.
 
-use super::asks::{arn, ask, knows_tags, tags_of};
+use super::ask::{arn, ask, knows_tags, tags_of};
 use super::policy::Ask;
 use crate::core::Region;
 use crate::core::network::part::Part;

@@ -10,6 +10,9 @@ pub(super) fn as_adapter(operation: Operation, error: &AwsError) -> CloudError {
 
 /// By code alone, as the adapter does it: Auto Scaling's `ValidationError` is `Invalid`, whatever its text says.
 fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
+    if let Some(kind) = kind_during(operation, &error.code) {
+        return kind;
+    }
     match error.code.as_str() {
         "Throttling" | "ThrottlingException" | "RequestLimitExceeded" | "RequestThrottled" => {
             ErrorKind::Throttled
@@ -24,22 +27,39 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         | "RequestExpired"
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
-        "ResourceInUse" | "ScalingActivityInProgress" | "ResourceContention" | "DependencyViolation" => {
-            ErrorKind::InUse
-        }
+        "ResourceInUse"
+        | "ScalingActivityInProgress"
+        | "ResourceContention"
+        | "DependencyViolation"
+        | "Gateway.NotAttached"
+        | "IncorrectState" => ErrorKind::InUse,
+        "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
         // "unexpectedError" is the one code of a version that stays, because it is the default version.
         "InternalFailure" | "InternalError" | "ServiceUnavailable" | "Unavailable" | "unexpectedError" => {
             ErrorKind::Internal
         }
-        "InvalidInstanceType" if operation == Operation::DescribeInstanceTypes => ErrorKind::NotFound,
         code if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
             ErrorKind::AlreadyExists
         }
         "QueueDoesNotExist" => ErrorKind::NotFound,
         code if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
+        code if code.ends_with(".Duplicate") => ErrorKind::AlreadyExists,
+        code if code.ends_with(".InUse") => ErrorKind::InUse,
         code if code.ends_with("LimitExceeded") => ErrorKind::LimitExceeded,
         _ if error.status >= 500 => ErrorKind::Internal,
         _ => ErrorKind::Invalid,
+    }
+}
+
+/// Codes that mean something else in one operation than in all others.
+fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
+    match (operation, code) {
+        (Operation::DescribeInstanceTypes, "InvalidInstanceType")
+        | (Operation::DetachInternetGateway, "Gateway.NotAttached") => Some(ErrorKind::NotFound),
+        (Operation::ReleaseAddress, "AuthFailure")
+        // An interface that is in use; nothing else about one id can be wrong.
+        | (Operation::DeleteNetworkInterface, "InvalidParameterValue") => Some(ErrorKind::InUse),
+        _ => None,
     }
 }
 
@@ -65,5 +85,16 @@ mod tests {
         check("ValidationError", &AwsError::no_member("i-1").message, ErrorKind::Invalid);
         check("InternalFailure", "", ErrorKind::Internal);
         check("VersionLimitExceeded", "", ErrorKind::LimitExceeded);
+        check("InvalidGroup.Duplicate", "", ErrorKind::AlreadyExists);
+        check("InvalidIPAddress.InUse", "", ErrorKind::InUse);
+        check("AuthFailure", "", ErrorKind::Credentials);
+    }
+
+    #[test]
+    fn some_codes_mean_something_else_in_one_operation() {
+        let kind = |operation, code: &str| super::kind(operation, &AwsError::new(code, ""));
+        assert_eq!(kind(Operation::ReleaseAddress, "AuthFailure"), ErrorKind::InUse);
+        assert_eq!(kind(Operation::DetachInternetGateway, "Gateway.NotAttached"), ErrorKind::NotFound);
+        assert_eq!(kind(Operation::CreateNatGateway, "Gateway.NotAttached"), ErrorKind::InUse);
     }
 }

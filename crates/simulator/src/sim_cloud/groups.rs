@@ -8,7 +8,7 @@ use crate::core::group::activity::ActivityLog;
 use crate::core::group::hooks::{ActionKey, ActionResult};
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
-use crate::iam::{asks, launches};
+use crate::iam::{ask, launches};
 use async_trait::async_trait;
 use foo_cloud::{Ended, Groups, Looked, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig};
@@ -161,7 +161,7 @@ impl Groups for SimCloud {
         let (operation, caller) = (Operation::TerminateInstanceInAutoScalingGroup, self.arn());
         self.call(operation, format!("{id} {decrement:?}"), |region| {
             let group = region.group_of(id).and_then(|name| region.group(&name));
-            if let Some(group) = group.filter(|it| !asks::knows_tags(region, it.created)) {
+            if let Some(group) = group.filter(|it| !ask::knows_tags(region, it.created)) {
                 return Err(not_allowed(operation, &group.arn, &caller));
             }
             region.terminate_member(id, decrement).map(drop)

@@ -2,7 +2,7 @@
 
 use super::SimCloud;
 use async_trait::async_trait;
-use foo_cloud::{Networks, Operation, Result};
+use foo_cloud::{CloudError, ErrorKind, Networks, Operation, Result};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use std::collections::BTreeSet;
 
@@ -18,6 +18,7 @@ impl Networks for SimCloud {
             return Ok(Parts::default());
         }
         let operation = Operation::from(kind);
+        check_scope(kind, scope)?;
         let mut looked = 0;
         loop {
             let answer = self
@@ -35,18 +36,63 @@ impl Networks for SimCloud {
     }
 
     async fn quotas(&self) -> Result<Quotas> {
-        let mut quotas = Quotas::default();
-        for _ in 0..4 {
-            quotas = self
-                .call(Operation::GetServiceQuota, String::new(), |region| Ok(region.network_quotas()))
-                .await?;
-        }
-        let counted = [Kind::Vpc, Kind::Address, Kind::NatGateway, Kind::InternetGateway];
-        for kind in counted {
-            self.call(kind.into(), "all".to_owned(), |_| Ok(())).await?;
-        }
-        Ok(quotas)
+        let known = Quotas {
+            vpcs: self.quota("L-F678F1CE", Kind::Vpc, |it| it.vpcs).await?,
+            addresses: self.quota("L-0263D0A3", Kind::Address, |it| it.addresses).await?,
+            nat_gateways: self.quota("L-FE5A380F", Kind::NatGateway, |it| it.nat_gateways).await?,
+            internet_gateways: self
+                .quota("L-A4707A72", Kind::InternetGateway, |it| it.internet_gateways)
+                .await?,
+        };
+        Ok(known)
     }
+}
+
+impl SimCloud {
+    /// One quota and how much of it is used; `None` if AWS does not tell it to this caller.
+    async fn quota<T: Send>(
+        &self,
+        code: &str,
+        counted: Kind,
+        of: fn(Quotas) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let asked = self.call(Operation::GetServiceQuota, code.to_owned(), |_| Ok(())).await;
+        match asked {
+            Ok(()) => {
+                self.call(counted.into(), "all".to_owned(), |region| Ok(of(region.network_quotas()))).await
+            }
+            Err(error)
+                if matches!(error.kind, ErrorKind::Denied | ErrorKind::NotFound | ErrorKind::Invalid) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Elastic Load Balancing is asked about a VPC, attributes about ids: all else is a mistake of the caller.
+fn check_scope(kind: Kind, scope: &Scope) -> Result<()> {
+    let sensible = match kind {
+        Kind::LoadBalancer | Kind::TargetGroup => matches!(scope, Scope::Vpc(_)),
+        Kind::VpcAttributes => matches!(scope, Scope::Ids(_)),
+        Kind::Vpc
+        | Kind::Subnet
+        | Kind::InternetGateway
+        | Kind::EgressOnlyGateway
+        | Kind::Address
+        | Kind::NatGateway
+        | Kind::RouteTable
+        | Kind::SecurityGroup
+        | Kind::Endpoint
+        | Kind::Interface
+        | Kind::Zone => true,
+    };
+    if sensible {
+        return Ok(());
+    }
+    let message = format!("{} cannot be asked for by {scope:?}", <&str>::from(kind));
+    Err(CloudError::new(kind.into(), ErrorKind::Invalid, None, &message))
 }
 
 /// How many calls an answer takes.

@@ -17,6 +17,7 @@ mod launches;
 mod membership;
 mod mishaps;
 mod mixed;
+mod network;
 mod networking;
 mod properties;
 mod refreshes;

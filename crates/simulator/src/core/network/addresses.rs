@@ -59,6 +59,16 @@ impl Network {
         }
     }
 
+    /// Takes an address from the interface that has it.
+    pub(super) fn take_address_off(&mut self, id: &AllocationId) {
+        let Some(interface) = self.addresses.get_mut(id).and_then(|address| address.interface.take()) else {
+            return;
+        };
+        if let Some(interface) = self.interfaces.get_mut(&interface) {
+            interface.public_ip = None;
+        }
+    }
+
     /// Takes all addresses from an interface.
     pub(super) fn disassociate_addresses(&mut self, interface: &InterfaceId) {
         let on = |address: &&Address| address.interface.as_ref() == Some(interface);

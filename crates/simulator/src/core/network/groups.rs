@@ -3,6 +3,7 @@
 use super::given::everything_out;
 use super::part::Part;
 use super::pins;
+use super::state::Network;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::network::{Parts, Peer, Protocol, Rule, SecurityGroup, Tags, Vpc};
@@ -219,6 +220,20 @@ impl Region {
         }
         self.network.remove::<SecurityGroup>(id);
         Ok(Parts::default())
+    }
+}
+
+impl Network {
+    /// Takes all rules away that name a group.
+    pub(super) fn forget_rules_of(&mut self, id: &SecurityGroupId) {
+        let names = |rule: &Rule| rule.peer == Peer::Group(id.clone());
+        let with = |it: &&SecurityGroup| it.ingress.iter().chain(&it.egress).any(names);
+        let groups: Vec<SecurityGroup> = self.all::<SecurityGroup>().filter(with).cloned().collect();
+        for mut group in groups {
+            group.ingress.retain(|rule| !names(rule));
+            group.egress.retain(|rule| !names(rule));
+            self.put(group);
+        }
     }
 }
 

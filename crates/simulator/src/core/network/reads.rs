@@ -38,6 +38,31 @@ impl Region {
         }
     }
 
+    /// Everything in all networks of the region, as it is now: what no call sees at once.
+    pub fn network_now(&self) -> Parts {
+        let mut all = Parts::default();
+        self.add_now::<Vpc>(&mut all);
+        self.add_now::<Subnet>(&mut all);
+        self.add_now::<InternetGateway>(&mut all);
+        self.add_now::<EgressOnlyGateway>(&mut all);
+        self.add_now::<Address>(&mut all);
+        self.add_now::<NatGateway>(&mut all);
+        self.add_now::<RouteTable>(&mut all);
+        self.add_now::<SecurityGroup>(&mut all);
+        self.add_now::<Endpoint>(&mut all);
+        self.add_now::<Interface>(&mut all);
+        self.add_now::<LoadBalancer>(&mut all);
+        self.add_now::<TargetGroup>(&mut all);
+        all.zones = self.zone_infos().map(|zone| (zone.name.clone(), zone)).collect();
+        all
+    }
+
+    fn add_now<T: Part>(&self, all: &mut Parts) {
+        for part in self.network.all::<T>() {
+            part.clone().add_to(all);
+        }
+    }
+
     fn described<T: Part>(&self, scope: &Scope, strip: impl Fn(&mut T)) -> Parts {
         let mut answer = Parts::default();
         let fits = |part: &Cow<'_, T>| match scope {

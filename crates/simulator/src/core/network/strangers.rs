@@ -8,14 +8,15 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, LoadBalancer, LoadBalancerKind,
-    NatGateway, RouteTable, SecurityGroup, Subnet, Tags, TargetGroup,
+    NatGateway, RouteTable, SecurityGroup, Subnet, Tags, TargetGroup, Vpc,
 };
-use foo_model::{
-    AllocationId, EgressOnlyGatewayId, EndpointId, InterfaceId, InternetGatewayId, NatGatewayId,
-    RouteTableId, SecurityGroupId, SubnetId,
-};
+use foo_model::{InterfaceId, SecurityGroupId, SubnetId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+/// Where the public addresses of load balancers begin: they are Amazon's own.
+const BALANCERS: Ipv4Addr = Ipv4Addr::new(18, 184, 0, 0);
 
 /// An interface that somebody made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,64 +172,71 @@ impl Region {
             requester_managed: true,
         };
         self.network.add_interface(id.clone(), new).ok_or_else(full)?;
-        // The addresses of load balancers are Amazon's own; only that there is one matters here.
+        let n = u32::try_from(self.network.interfaces.len()).unwrap_or(0);
         if let Some(interface) = self.network.interfaces.get_mut(&id).filter(|_| internet_facing) {
-            interface.public_ip = Some(interface.private_ip.replacen("10.", "18.", 1));
+            interface.public_ip = Some(Ipv4Addr::from(u32::from(BALANCERS).wrapping_add(n)).to_string());
         }
         Ok(())
     }
 
-    /// Somebody deletes a part by hand, whatever is in it or uses it; calls that ask for it find nothing, at once.
+    /// Somebody deletes a part by hand, and first takes away what AWS wants taken away: attachments, associations, rules that
+    /// name it. A NAT gateway or an endpoint is gone at once.
     ///
     /// # Errors
-    /// There is no part of this id.
+    /// There is no part of this id, or something is in it: AWS's refusal.
     pub fn delete_behind_back(&mut self, id: &str) -> AwsResult<()> {
         match id.split('-').next().unwrap_or_default() {
-            "subnet" => {
-                let subnet = gone::<Subnet>(self, id)?;
-                self.forget_subnet(&subnet);
-            }
+            "vpc" => self.delete_vpc(&present::<Vpc>(self, id)?).map(drop),
+            "subnet" => self.delete_subnet(&present::<Subnet>(self, id)?).map(drop),
             "igw" => {
-                let gateway: InternetGatewayId = gone::<InternetGateway>(self, id)?;
+                let gateway = present::<InternetGateway>(self, id)?;
                 self.take_internet_gateway_off(&gateway);
-                self.network.remove::<InternetGateway>(&gateway);
+                self.delete_internet_gateway(&gateway).map(drop)
             }
-            "eigw" => {
-                let gateway: EgressOnlyGatewayId = gone::<EgressOnlyGateway>(self, id)?;
-                self.delete_egress_only_gateway(&gateway)?;
-            }
+            "eigw" => self.delete_egress_only_gateway(&present::<EgressOnlyGateway>(self, id)?).map(drop),
             "eipalloc" => {
-                let address: AllocationId = gone::<Address>(self, id)?;
-                self.network.remove::<Address>(&address);
+                let address = present::<Address>(self, id)?;
+                self.network.take_address_off(&address);
+                self.release_address(&address).map(drop)
             }
             "nat" => {
-                let gateway: NatGatewayId = gone::<NatGateway>(self, id)?;
+                let gateway = present::<NatGateway>(self, id)?;
                 self.nat_gateway_deleted(&gateway);
+                Ok(())
             }
             "rtb" => {
-                let table: RouteTableId = gone::<RouteTable>(self, id)?;
-                self.forget_route_table(&table);
+                let table = present::<RouteTable>(self, id)?;
+                if let Some(table) = self.network.route_tables.get_mut(&table).filter(|table| !table.main) {
+                    table.associations.clear();
+                }
+                self.delete_route_table(&table).map(drop)
             }
             "sg" => {
-                let group: SecurityGroupId = gone::<SecurityGroup>(self, id)?;
-                self.network.remove::<SecurityGroup>(&group);
+                let group = present::<SecurityGroup>(self, id)?;
+                self.network.forget_rules_of(&group);
+                self.delete_security_group(&group).map(drop)
             }
             "vpce" => {
-                let endpoint: EndpointId = gone::<Endpoint>(self, id)?;
+                let endpoint = present::<Endpoint>(self, id)?;
                 self.endpoint_deleted(&endpoint);
+                Ok(())
             }
             "eni" => {
-                let interface: InterfaceId = gone::<Interface>(self, id)?;
-                self.network.remove_interface(&interface);
+                let interface = present::<Interface>(self, id)?;
+                if let Some(interface) =
+                    self.network.interfaces.get_mut(&interface).filter(|it| it.instance.is_none())
+                {
+                    interface.in_use = false;
+                }
+                self.delete_network_interface(&interface).map(drop)
             }
-            _ => return Err(AwsError::invalid_value(format!("No part of a network has the id {id}."))),
+            _ => Err(AwsError::invalid_value(format!("No part of a network has the id {id}."))),
         }
-        Ok(())
     }
 }
 
 /// The id of a part that is there.
-fn gone<T: Part>(region: &Region, id: &str) -> AwsResult<T::Id> {
+fn present<T: Part>(region: &Region, id: &str) -> AwsResult<T::Id> {
     let id = T::Id::from(id.to_owned());
     region.network.get::<T>(&id).map(Part::id).ok_or_else(|| T::WORDS.not_found(&id))
 }

@@ -175,12 +175,6 @@ impl Region {
         if pins::subnet_in_use(&self.network, id) {
             return Err(pins::has_dependencies("subnet", id));
         }
-        self.forget_subnet(id);
-        Ok(Parts::default())
-    }
-
-    /// A subnet goes, whatever is in it.
-    pub(super) fn forget_subnet(&mut self, id: &SubnetId) {
         let with: Vec<RouteTableId> = self
             .network
             .all::<RouteTable>()
@@ -194,5 +188,6 @@ impl Region {
         }
         self.network.pools.remove(id);
         self.network.remove::<Subnet>(id);
+        Ok(Parts::default())
     }
 }

@@ -147,12 +147,6 @@ impl Region {
         if table.main || !table.associations.is_empty() {
             return Err(pins::has_dependencies("routeTable", id));
         }
-        self.forget_route_table(id);
-        Ok(Parts::default())
-    }
-
-    /// A table goes, whatever has it.
-    pub(super) fn forget_route_table(&mut self, id: &RouteTableId) {
         let with = |endpoint: &&Endpoint| match &endpoint.kind {
             EndpointKind::Gateway { tables } => tables.contains(id),
             EndpointKind::Interface { .. } | EndpointKind::Other(_) => false,
@@ -167,5 +161,6 @@ impl Region {
             }
         }
         self.network.remove::<RouteTable>(id);
+        Ok(Parts::default())
     }
 }

@@ -1,6 +1,6 @@
 //! Classic load balancers, which have names (Elastic Load Balancing API Reference, version 2012-06-01).
 
-use super::{of_api, page, tagged, write_tags};
+use super::fields::{of_api, page, tagged, write_tags};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::wire::operation::Caller;

@@ -1,7 +1,7 @@
 //! Application, network and gateway load balancers and their target groups, which have ARNs (Elastic Load Balancing API
 //! Reference, version 2015-12-01).
 
-use super::{of_api, page, tagged, write_tags};
+use super::fields::{of_api, page, tagged, write_tags};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::wire::operation::Caller;
