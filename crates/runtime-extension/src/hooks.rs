@@ -102,9 +102,11 @@ pub(crate) async fn before_cluster_delete(
         return Ok(Decision::Proceed);
     }
     // Whether there is an image for the version is all the same now.
-    let found = match Topology::of_cluster(&without_pools(&request.cluster), "")? {
-        Some(topology) => leftovers::look(clouds, &settings, &topology, request.cluster.name()).await,
-        None => return Ok(Decision::Proceed),
+    let found = match Topology::of_cluster(&without_pools(&request.cluster), "") {
+        Ok(Some(topology)) => leftovers::look(clouds, &settings, &topology, request.cluster.name()).await,
+        Ok(None) => return Ok(Decision::Proceed),
+        // A Cluster can always be deleted.
+        Err(unreadable) => Err(unreadable.message().to_owned()),
     };
     let cluster = request.cluster.name();
     let waits = request.cluster.annotation(WAIT_FOR_LEFTOVERS_ANNOTATION).is_some();

@@ -45,7 +45,7 @@ pub(crate) fn topology_request(change: impl FnOnce(&mut Value)) -> Value {
             "metadata": {"name": "pool", "namespace": "n"}, "spec": {"template": {"spec": spec}},
         })
     };
-    let network = json!({"region": DEFAULT_REGION, "network": {"subnets": subnets}});
+    let network = json!({"region": DEFAULT_REGION, "network": {"existing": {"subnets": subnets}}});
     let pool = json!({"instanceType": "m7i.large", "ami": {"id": IMAGE_X86_64}});
     let builtin = json!({"machinePool": {"topologyName": "workers", "replicas": 3, "version": "v1.36.3"}});
     let mut request = json!({

@@ -59,6 +59,8 @@ impl Topology {
         let items: Vec<_> = request.items.iter().flatten().collect();
         let Some(cluster) = items.iter().find(|item| CLUSTERS.matches(&item.object)) else { return Ok(None) };
         let spec = cluster.object.decode::<FooClusterTemplate>()?.spec.template.spec;
+        // The subnets of a managed network do not exist yet.
+        let network = spec.network.existing.unwrap_or_default();
         let builtin = |name: &str| {
             Variables::new(&[], &request.variables).find::<String>(&format!("builtin.cluster.{name}"))
         };
@@ -77,8 +79,8 @@ impl Topology {
             ),
             region: spec.region,
             identity: spec.identity_ref.map_or_else(|| DEFAULT_IDENTITY.to_owned(), |identity| identity.name),
-            vpc: spec.network.vpc_id,
-            subnets: spec.network.subnets,
+            vpc: network.vpc_id,
+            subnets: network.subnets,
             pools,
         }))
     }
@@ -92,7 +94,11 @@ impl Topology {
     pub(crate) fn of_cluster(cluster: &Object, version: &str) -> Result<Option<Self>, Failure> {
         let of_cluster: Vec<Variable> = listed(cluster, "/spec/topology/variables")?;
         let variables = Variables::new(&[], &of_cluster);
-        let (Some(region), Some(subnets)) = (variables.find("region")?, variables.find("subnets")?) else {
+        // Hooks are called for every Cluster: those whose variables only have the names of ours are not ours.
+        let needed = |name: &str| variables.find::<String>(name).ok().flatten();
+        let (Some(region), Some(_secret), Ok(Some(subnets))) =
+            (needed("region"), needed("kubeconfigSecret"), variables.find("subnets"))
+        else {
             return Ok(None);
         };
         let text = |name: &str| -> Result<Option<String>, Failure> {
@@ -209,8 +215,17 @@ mod tests {
 
     #[test]
     fn a_cluster_without_our_variables_is_not_ours() {
-        let other = Object(json!({"spec": {"topology": {"variables": [{"name": "zone", "value": 1}]}}}));
-        assert_eq!(Topology::of_cluster(&other, "v1.36.3"), Ok(None));
+        for variables in [
+            json!([{"name": "zone", "value": 1}]),
+            json!([
+                {"name": "region", "value": {"name": "a"}}, {"name": "subnets", "value": ["subnet-1"]},
+                {"name": "kubeconfigSecret", "value": "s"},
+            ]),
+            json!([{"name": "region", "value": "a"}, {"name": "subnets", "value": [{"id": "subnet-1"}]}]),
+        ] {
+            let other = Object(json!({"spec": {"topology": {"variables": variables}}}));
+            assert_eq!(Topology::of_cluster(&other, "v1.36.3"), Ok(None));
+        }
     }
 
     #[test]
@@ -221,6 +236,7 @@ mod tests {
                 "variables": [
                     {"name": "region", "value": "eu-central-1"}, {"name": "subnets", "value": [{"id": "subnet-1"}]},
                     {"name": "images", "value": [{"version": "v1.36.3", "id": "ami-1"}]},
+                    {"name": "kubeconfigSecret", "value": "external"},
                 ],
                 "workers": {"machinePools": [
                     {"class": "on-demand", "name": "a", "replicas": 2},

@@ -55,7 +55,7 @@ pub(crate) async fn look(aws: &Connected, topology: &Topology, report: &mut Repo
         join_all(own.keys().map(async |query| aws.lookups.subnets(query, Asking::Anew).await)),
     );
     let mut found: BTreeMap<String, SubnetInfo> = BTreeMap::new();
-    let mut network = Network { complete: true, ..Network::default() };
+    let mut network = Network { complete: !of_cluster.is_empty(), ..Network::default() };
     for (query, answer) in of_cluster.iter().zip(cluster_answers) {
         let subnets = some(report, &described(query, &topology.region), answer);
         network.complete &= subnets.is_some();

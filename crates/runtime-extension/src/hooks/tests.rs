@@ -20,7 +20,7 @@ fn request<T: serde::de::DeserializeOwned>(setting: &str, change: impl FnOnce(&m
                 "version": "v1.36.3",
                 "variables": [
                     {"name": "region", "value": DEFAULT_REGION}, {"name": "subnets", "value": subnets},
-                    {"name": "images", "value": images},
+                    {"name": "images", "value": images}, {"name": "kubeconfigSecret", "value": "external"},
                 ],
                 "workers": {"machinePools": [{"class": "on-demand", "name": "workers", "replicas": 3}]},
             }},

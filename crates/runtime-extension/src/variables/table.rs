@@ -60,9 +60,9 @@ use Presence::{Default, EmptyMeansNone, Optional, Required};
 pub(crate) const TABLE: &[Variable] = &[
     variable("region", Cluster, &["region"], Required),
     variable("identity", Cluster, &["identityRef", "name"], EmptyMeansNone),
-    variable("vpcID", Cluster, &["network", "vpcID"], EmptyMeansNone),
-    variable("subnets", Cluster, &["network", "subnets"], Required),
-    variable("securityGroups", Cluster, &["network", "securityGroups"], Default("[]")),
+    variable("vpcID", Cluster, &["network", "existing", "vpcID"], EmptyMeansNone),
+    variable("subnets", Cluster, &["network", "existing", "subnets"], Required),
+    variable("securityGroups", Cluster, &["network", "existing", "securityGroups"], Default("[]")),
     variable("kubeconfigSecret", ControlPlane, &["external", "kubeconfigSecretRef", "name"], Required),
     variable(AMI_ID, Pool, &["ami", "id"], EmptyMeansNone),
     variable("instanceProfile", Pool, &["iamInstanceProfile"], Required),

@@ -54,6 +54,7 @@ fn events() -> impl Iterator<Item = (EventReason, foo_model::event::Entry)> {
 fn event_rows(object: EventObject) -> String {
     let mut on = match object {
         EventObject::FooMachinePool => "FooMachinePool ",
+        EventObject::FooCluster => "FooCluster ",
         EventObject::AnyKind => "any kind that users write ",
     };
     let mut rows = String::new();

@@ -6,6 +6,7 @@ use crate::cluster::Clusters;
 use crate::metrics::ActionOutcome;
 use foo_api::FooCluster;
 use foo_cloud::CloudError;
+use foo_model::EventReason;
 use foo_model::network::{Change, Parts};
 use foo_network::{Action, Answer, Refusal, Role};
 use foo_planner::report::some_names;
