@@ -1,6 +1,7 @@
 //! Elastic IP addresses (EC2 User Guide, "Elastic IP addresses").
 
 use super::part::Part;
+use super::quotas::is_reached;
 use super::state::Network;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
@@ -14,7 +15,7 @@ const FIRST: Ipv4Addr = Ipv4Addr::new(52, 28, 0, 1);
 impl Region {
     /// AllocateAddress.
     pub(super) fn allocate_address(&mut self, tags: &Tags) -> AwsResult<Parts> {
-        if self.network.addresses.len() >= self.settings.network_quotas.addresses as usize {
+        if is_reached(self.network.addresses.len(), self.settings.network_quotas.addresses) {
             return Err(AwsError::new(
                 "AddressLimitExceeded",
                 "The maximum number of addresses has been reached.",

@@ -24,7 +24,6 @@ impl Region {
         Ok(created)
     }
 
-    #[expect(clippy::too_many_lines, reason = "one line per operation")]
     fn carry_out(&mut self, change: &Change) -> AwsResult<Parts> {
         match change {
             Change::CreateVpc { cidr, ipv6, tags } => self.create_vpc(*cidr, *ipv6, tags),
@@ -89,7 +88,7 @@ impl Region {
             Change::ModifyVpcEndpoint { endpoint, change } => self.modify_endpoint(endpoint, change),
             Change::DeleteVpcEndpoints { endpoints } => {
                 let refused = self.delete_endpoints(endpoints).into_iter().next();
-                refused.map_or(Ok(Parts::default()), |(_, error)| Err(error))
+                refused.map_or_else(|| Ok(Parts::default()), |(_, error)| Err(error))
             }
             Change::CreateTags { ids, tags } => {
                 let ids: Vec<String> = ids.iter().cloned().collect();

@@ -3,6 +3,7 @@
 
 use super::interfaces::NewInterfaceOf;
 use super::part::Part;
+use super::quotas::is_reached;
 use super::services::EndpointService;
 use super::step::Step;
 use crate::core::error::{AwsError, AwsResult};
@@ -38,7 +39,7 @@ impl Region {
         })?;
         let alive = |it: &&Endpoint| it.state != EndpointState::Deleting;
         let quota = self.settings.network_quotas.endpoints;
-        if self.network.of_vpc::<Endpoint>(vpc).filter(alive).count() >= quota as usize {
+        if is_reached(self.network.of_vpc::<Endpoint>(vpc).filter(alive).count(), quota) {
             return Err(AwsError::new(
                 "VpcEndpointLimitExceeded",
                 "The maximum number of VPC endpoints has been reached.",
@@ -288,7 +289,8 @@ impl Region {
         if parts_of_interfaces > 0 || change.private_dns.is_some() {
             return Err(wrong("A gateway endpoint has neither subnets nor security groups nor private DNS."));
         }
-        let added: BTreeSet<RouteTableId> = change.add_tables.difference(tables).cloned().collect();
+        let mut added = &change.add_tables - tables;
+        added.retain(|id| !change.remove_tables.contains(id));
         self.check_tables(&endpoint.vpc, service, &added)?;
         self.remove_endpoint_routes(&endpoint.id, &change.remove_tables);
         self.add_endpoint_routes(endpoint, &added);
@@ -307,7 +309,8 @@ impl Region {
             return Err(wrong("An interface endpoint has no route tables."));
         }
         let stay: BTreeSet<SubnetId> = subnets.difference(&change.remove_subnets).cloned().collect();
-        let added: BTreeSet<SubnetId> = change.add_subnets.difference(subnets).cloned().collect();
+        let mut added = &change.add_subnets - subnets;
+        added.retain(|id| !change.remove_subnets.contains(id));
         self.check_subnets(&endpoint.vpc, &stay, &added)?;
         self.check_groups(&endpoint.vpc, &change.add_groups)?;
         let private_dns = change.private_dns.unwrap_or(private_dns);
@@ -329,7 +332,7 @@ impl Region {
             if change.remove_subnets.contains(&subnet) {
                 self.network.remove_interface(&interface);
             } else if let Some(interface) = self.network.interfaces.get_mut(&interface) {
-                interface.groups = groups.clone();
+                interface.groups.clone_from(&groups);
             }
         }
         self.add_endpoint_interfaces(&Endpoint { kind: kind.clone(), ..endpoint.clone() }, &added);

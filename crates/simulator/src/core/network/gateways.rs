@@ -2,6 +2,7 @@
 
 use super::part::Part;
 use super::pins;
+use super::quotas::is_reached;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::network::{EgressOnlyGateway, InternetGateway, Parts, RouteTarget, Tags, Vpc};
@@ -11,7 +12,7 @@ impl Region {
     /// CreateInternetGateway.
     pub(super) fn create_internet_gateway(&mut self, tags: &Tags) -> AwsResult<Parts> {
         let quota = self.settings.network_quotas.internet_gateways;
-        if self.network.internet_gateways.len() >= quota as usize {
+        if is_reached(self.network.internet_gateways.len(), quota) {
             return Err(AwsError::new(
                 "InternetGatewayLimitExceeded",
                 "The maximum number of internet gateways has been reached.",

@@ -3,6 +3,7 @@
 use super::given::everything_out;
 use super::part::Part;
 use super::pins;
+use super::quotas::{is_exceeded, is_reached};
 use super::state::Network;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
@@ -99,7 +100,7 @@ impl Region {
                 format!("The security group '{name}' already exists for VPC '{vpc}'"),
             ));
         }
-        if self.network.security_groups.len() >= self.settings.network_quotas.security_groups as usize {
+        if is_reached(self.network.security_groups.len(), self.settings.network_quotas.security_groups) {
             return Err(AwsError::new(
                 "SecurityGroupLimitExceeded",
                 "The maximum number of security groups has been reached.",
@@ -142,7 +143,7 @@ impl Region {
             present.insert(rule);
         }
         let (v4, v6) = counted(direction.rules(&mut group));
-        if v4.max(v6) > self.settings.network_quotas.rules as usize {
+        if is_exceeded(v4.max(v6), self.settings.network_quotas.rules) {
             return Err(AwsError::new(
                 "RulesPerSecurityGroupLimitExceeded",
                 "The maximum number of rules per security group has been reached.",

@@ -67,15 +67,12 @@ impl Region {
         let failure = self.nat_problem(&subnet, allocation).or_else(|| self.nat_mishap(&subnet.zone));
         let id = gateway.id.clone();
         self.network.put_new(gateway.clone(), self.now);
-        match failure {
-            Some((code, message)) => {
-                let step = Step::NatGatewayFailed(id, code, message);
-                self.later(self.settings.nat_gateway_failure, step);
-            }
-            None => {
-                self.give_nat_interface(&gateway, allocation);
-                self.later(self.settings.nat_gateway_create, Step::NatGatewayAvailable(id));
-            }
+        if let Some((code, message)) = failure {
+            let step = Step::NatGatewayFailed(id, code, message);
+            self.later(self.settings.nat_gateway_failure, step);
+        } else {
+            self.give_nat_interface(&gateway, allocation);
+            self.later(self.settings.nat_gateway_create, Step::NatGatewayAvailable(id));
         }
         Ok(gateway.alone())
     }

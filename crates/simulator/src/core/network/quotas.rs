@@ -50,6 +50,16 @@ impl Default for NetworkQuotas {
     }
 }
 
+/// Whether there are as many as allowed.
+pub(super) fn is_reached(count: usize, quota: u32) -> bool {
+    u32::try_from(count).unwrap_or(u32::MAX) >= quota
+}
+
+/// Whether there are more than allowed.
+pub(super) fn is_exceeded(count: usize, quota: u32) -> bool {
+    u32::try_from(count).unwrap_or(u32::MAX) > quota
+}
+
 fn number<T>(parts: impl Iterator<Item = T>) -> u32 {
     u32::try_from(parts.count()).unwrap_or(u32::MAX)
 }

@@ -2,6 +2,7 @@
 
 use super::given::local_routes;
 use super::part::Part;
+use super::quotas::is_reached;
 use super::state::Network;
 use super::step::Step;
 use crate::core::error::{AwsError, AwsResult};
@@ -12,8 +13,8 @@ use ipnet::{Ipv4Net, Ipv6Net};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Whether two ranges have an address in common.
-pub(super) fn overlap(one: &Ipv4Net, other: &Ipv4Net) -> bool {
-    one.contains(other) || other.contains(one)
+pub(super) fn overlap(one: Ipv4Net, other: Ipv4Net) -> bool {
+    one.contains(&other) || other.contains(&one)
 }
 
 const fn net(a: u8, b: u8, prefix: u8) -> Ipv4Net {
@@ -33,25 +34,25 @@ const BENCHMARK: Ipv4Net = net(198, 19, 16);
 
 /// A VPC's range has a prefix of 16–28 and is none of those that EC2 keeps for itself.
 pub(super) fn check_vpc_range(cidr: Ipv4Net) -> AwsResult<()> {
-    if (16..=28).contains(&cidr.prefix_len()) && !UNUSABLE.iter().any(|range| overlap(range, &cidr)) {
+    if (16..=28).contains(&cidr.prefix_len()) && !UNUSABLE.iter().any(|range| overlap(*range, cidr)) {
         return Ok(());
     }
     Err(AwsError::new("InvalidVpc.Range", format!("The CIDR '{cidr}' is invalid.")))
 }
 
 /// Whether a range may stand beside a VPC's first one (VPC User Guide, "IPv4 CIDR block association restrictions").
-fn may_join(first: &Ipv4Net, all: &[Ipv4Net], cidr: &Ipv4Net) -> bool {
+fn may_join(first: Ipv4Net, all: &[Ipv4Net], cidr: Ipv4Net) -> bool {
     let private = [TEN, SEVENTEEN_TWO, ONE_NINE_TWO];
-    let home = private.iter().find(|range| range.contains(first));
+    let home = private.iter().find(|range| range.contains(&first));
     let of_another_kind = match home {
         Some(home) => {
-            private.iter().any(|range| range != home && overlap(range, cidr)) || overlap(&BENCHMARK, cidr)
+            private.iter().any(|range| range != home && overlap(*range, cidr)) || overlap(BENCHMARK, cidr)
         }
-        None if BENCHMARK.contains(first) => private.iter().any(|range| overlap(range, cidr)),
-        None => private.iter().any(|range| overlap(range, cidr)) || overlap(&BENCHMARK, cidr),
+        None if BENCHMARK.contains(&first) => private.iter().any(|range| overlap(*range, cidr)),
+        None => private.iter().any(|range| overlap(*range, cidr)) || overlap(BENCHMARK, cidr),
     };
-    let in_ten = all.iter().any(|range| TEN_FIRST_HALF.contains(range)) && overlap(&TEN_ZERO, cidr);
-    let in_172 = home == Some(&SEVENTEEN_TWO) && overlap(&LAST_OF_172, cidr);
+    let in_ten = all.iter().any(|range| TEN_FIRST_HALF.contains(range)) && overlap(TEN_ZERO, cidr);
+    let in_172 = home == Some(&SEVENTEEN_TWO) && overlap(LAST_OF_172, cidr);
     !of_another_kind && !in_ten && !in_172
 }
 
@@ -62,17 +63,17 @@ impl Region {
         let vpc = self.part::<Vpc>(id)?;
         check_vpc_range(cidr)?;
         let quota = self.settings.network_quotas.ranges;
-        if vpc.cidrs.len() >= quota as usize {
+        if is_reached(vpc.cidrs.len(), quota) {
             return Err(AwsError::new(
                 "CidrLimitExceeded",
                 format!("This network '{id}' has met its maximum number of allowed CIDRs: {quota}"),
             ));
         }
         let all: Vec<Ipv4Net> = vpc.cidrs.iter().map(|it| it.range).collect();
-        if all.iter().any(|range| overlap(range, &cidr)) {
+        if all.iter().any(|range| overlap(*range, cidr)) {
             return Err(AwsError::new("InvalidVpc.Range", format!("The CIDR '{cidr}' is invalid.")));
         }
-        if !may_join(&vpc.cidr, &all, &cidr) {
+        if !may_join(vpc.cidr, &all, cidr) {
             return Err(AwsError::new(
                 "InvalidVpc.Range",
                 format!(

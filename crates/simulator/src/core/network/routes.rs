@@ -198,8 +198,9 @@ impl Region {
             return Err(different_networks(&table.id, "NAT gateway", id));
         }
         match gateway.state {
-            NatState::Pending | NatState::Available | NatState::Deleting => Ok(false),
-            NatState::Failed => Ok(true),
+            NatState::Pending | NatState::Available | NatState::Deleting | NatState::Failed => {
+                Ok(gateway.failure.is_some())
+            }
             NatState::Deleted => Err(NAT_GATEWAY.not_found(id)),
         }
     }

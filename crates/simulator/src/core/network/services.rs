@@ -58,7 +58,7 @@ impl EndpointService {
         let short = name.strip_prefix("com.amazonaws.")?.strip_prefix(region)?.strip_prefix('.')?;
         let gateway = GATEWAY.iter().find(|(service, _)| *service == short);
         let interface = INTERFACE.iter().find(|service| **service == short);
-        let short = gateway.map(|(service, _)| *service).or(interface.copied())?;
+        let short = gateway.map(|(service, _)| *service).or_else(|| interface.copied())?;
         Some(Self { short, prefixes: gateway.map(|(_, list)| *list), has_interfaces: interface.is_some() })
     }
 

@@ -3,6 +3,7 @@
 use super::part::Part;
 use super::pins;
 use super::pool::AddressPool;
+use super::quotas::is_reached;
 use super::ranges::overlap;
 use super::step::Step;
 use crate::core::error::{AwsError, AwsResult};
@@ -36,7 +37,7 @@ impl Region {
         if let Some(ipv6) = ipv6 {
             self.check_ipv6(vpc, ipv6)?;
         }
-        if self.network.of_vpc::<Subnet>(vpc).count() >= self.settings.network_quotas.subnets as usize {
+        if is_reached(self.network.of_vpc::<Subnet>(vpc).count(), self.settings.network_quotas.subnets) {
             return Err(AwsError::new(
                 "SubnetLimitExceeded",
                 "The maximum number of subnets has been reached.",
@@ -85,7 +86,7 @@ impl Region {
         if !(16..=28).contains(&cidr.prefix_len()) || !inside {
             return Err(out_of_range(cidr));
         }
-        if self.network.of_vpc::<Subnet>(vpc).any(|other| overlap(&other.cidr, &cidr)) {
+        if self.network.of_vpc::<Subnet>(vpc).any(|other| overlap(other.cidr, cidr)) {
             return Err(conflict(cidr));
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::given::local_routes;
 use super::part::Part;
 use super::pins;
+use super::quotas::is_reached;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::network::{Endpoint, EndpointKind, Parts, RouteTable, Subnet, TableAssociation, Tags, Vpc};
@@ -23,7 +24,7 @@ impl Region {
     pub(super) fn create_route_table(&mut self, vpc: &VpcId, tags: &Tags) -> AwsResult<Parts> {
         let routes = local_routes(self.part::<Vpc>(vpc)?);
         let quota = self.settings.network_quotas.route_tables;
-        if self.network.of_vpc::<RouteTable>(vpc).count() >= quota as usize {
+        if is_reached(self.network.of_vpc::<RouteTable>(vpc).count(), quota) {
             return Err(AwsError::new(
                 "RouteTableLimitExceeded",
                 "The maximum number of route tables has been reached.",

@@ -3,6 +3,7 @@
 use super::given::{default_group, local_routes};
 use super::part::Part;
 use super::pins;
+use super::quotas::is_reached;
 use super::ranges;
 use super::step::Step;
 use crate::core::due::Event;
@@ -29,7 +30,7 @@ impl Region {
     pub(super) fn create_vpc(&mut self, cidr: Ipv4Net, ipv6: bool, tags: &Tags) -> AwsResult<Parts> {
         let cidr = cidr.trunc();
         ranges::check_vpc_range(cidr)?;
-        if self.network.vpcs.len() >= self.settings.network_quotas.vpcs as usize {
+        if is_reached(self.network.vpcs.len(), self.settings.network_quotas.vpcs) {
             return Err(AwsError::new("VpcLimitExceeded", "The maximum number of VPCs has been reached."));
         }
         let first: AssociationId = self.new_id("vpc-cidr-assoc");

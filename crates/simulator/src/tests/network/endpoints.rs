@@ -1,6 +1,6 @@
 //! VPC endpoints (AWS PrivateLink Guide).
 
-use super::scene::{Net, delete_subnet, delete_vpc, net, net_with, only};
+use super::scene::{Net, delete_subnet, delete_vpc, dns, net, net_with, only};
 use foo_model::network::{
     Change, Destination, DnsAttribute, EndpointChange, EndpointKind, EndpointState, RouteTarget, Tags,
 };
@@ -141,7 +141,7 @@ fn private_dns_needs_a_vpc_that_resolves_and_leads_to_one_endpoint() {
     assert!(
         message.starts_with("Enabling private DNS requires both enableDnsSupport and enableDnsHostnames")
     );
-    net.done(&net.dns(&vpc, DnsAttribute::Hostnames, true));
+    net.done(&dns(&vpc, DnsAttribute::Hostnames, true));
     let first = endpoint(&net, &create(&vpc, "ecr.api", interface(&[&a], true), ""));
     let (_, message) = net.refused(&create(&vpc, "ecr.api", interface(&[&a], true), ""));
     let text = format!(

@@ -84,10 +84,6 @@ impl Net {
         self.now().vpcs[&id].clone()
     }
 
-    pub(super) fn dns(&self, vpc: &VpcId, attribute: DnsAttribute, enabled: bool) -> Change {
-        Change::ModifyVpcAttribute { vpc: vpc.clone(), attribute, enabled }
-    }
-
     pub(super) fn subnet(&self, vpc: &VpcId, zone: usize, cidr: &str) -> SubnetId {
         let id = only(&self.done(&new_subnet(vpc, zone, cidr)).subnets);
         self.wait(1);
@@ -132,6 +128,10 @@ impl Net {
     pub(super) fn group(&self, vpc: &VpcId, name: &str) -> SecurityGroupId {
         only(&self.done(&new_group(vpc, name)).security_groups)
     }
+}
+
+pub(super) fn dns(vpc: &VpcId, attribute: DnsAttribute, enabled: bool) -> Change {
+    Change::ModifyVpcAttribute { vpc: vpc.clone(), attribute, enabled }
 }
 
 pub(super) fn new_subnet(vpc: &VpcId, zone: usize, cidr: &str) -> Change {

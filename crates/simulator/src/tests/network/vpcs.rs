@@ -1,6 +1,6 @@
 //! VPCs and their ranges (VPC User Guide, "VPC basics", "VPC CIDR blocks").
 
-use super::scene::{delete_vpc, net, net_with, new_group, only, tags};
+use super::scene::{delete_vpc, dns, net, net_with, new_group, only, tags};
 use foo_model::VpcId;
 use foo_model::network::{
     Change, CidrState, Destination, DnsAttribute, Kind, Peer, Protocol, RouteTarget, Scope, Tags,
@@ -81,10 +81,10 @@ fn hostnames_need_dns_support_and_attributes_are_told_apart() {
         (vpcs[&vpc].dns_support, vpcs[&vpc].dns_hostnames)
     };
     assert_eq!(attributes(&net), (Some(true), Some(false)));
-    net.done(&net.dns(&vpc, DnsAttribute::Support, false));
-    assert_eq!(net.code(&net.dns(&vpc, DnsAttribute::Hostnames, true)), "InvalidParameterCombination");
-    net.done(&net.dns(&vpc, DnsAttribute::Support, true));
-    net.done(&net.dns(&vpc, DnsAttribute::Hostnames, true));
+    net.done(&dns(&vpc, DnsAttribute::Support, false));
+    assert_eq!(net.code(&dns(&vpc, DnsAttribute::Hostnames, true)), "InvalidParameterCombination");
+    net.done(&dns(&vpc, DnsAttribute::Support, true));
+    net.done(&dns(&vpc, DnsAttribute::Hostnames, true));
     assert_eq!(attributes(&net), (Some(true), Some(true)));
     let plain = net.seen(Kind::Vpc, &Scope::Ids([vpc.to_string()].into())).vpcs;
     assert_eq!((plain[&vpc].dns_support, plain[&vpc].dns_hostnames), (None, None));
