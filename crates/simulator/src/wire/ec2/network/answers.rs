@@ -104,7 +104,7 @@ fn answer(region: &Region, change: &Change, done: &Parts, xml: &mut Xml) {
         }
         Change::AssociateRouteTable { .. } => write_association(xml, "associationId", done, region),
         Change::ReplaceRouteTableAssociation { .. } => {
-            write_association(xml, "newAssociationId", done, region)
+            write_association(xml, "newAssociationId", done, region);
         }
         Change::DeleteNatGateway { gateway } => xml.text("natGatewayId", gateway.as_str()),
         Change::DeleteEgressOnlyInternetGateway { .. } => xml.text("returnCode", "true"),

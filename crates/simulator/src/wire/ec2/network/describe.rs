@@ -66,6 +66,7 @@ pub(super) fn describe<T: Shown>(
 }
 
 /// Values of a filter with one value.
+#[expect(clippy::needless_pass_by_value, reason = "values and references to them are given")]
 pub(super) fn one(value: impl ToString) -> Vec<String> {
     vec![value.to_string()]
 }

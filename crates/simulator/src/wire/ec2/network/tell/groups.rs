@@ -82,9 +82,13 @@ fn write_protocol(xml: &mut Xml, protocol: Protocol, without: Option<i32>) {
         Protocol::Udp(from, to) => ("udp".to_owned(), Some((from.into(), to.into()))),
         Protocol::Icmp => ("icmp".to_owned(), Some((-1, -1))),
         Protocol::Icmpv6 => ("icmpv6".to_owned(), Some((-1, -1))),
-        Protocol::Other(1, ports) => ("icmp".to_owned(), ports.or(without.map(|port| (port, port)))),
-        Protocol::Other(58, ports) => ("icmpv6".to_owned(), ports.or(without.map(|port| (port, port)))),
-        Protocol::Other(number, ports) => (number.to_string(), ports.or(without.map(|port| (port, port)))),
+        Protocol::Other(1, ports) => ("icmp".to_owned(), ports.or_else(|| without.map(|port| (port, port)))),
+        Protocol::Other(58, ports) => {
+            ("icmpv6".to_owned(), ports.or_else(|| without.map(|port| (port, port))))
+        }
+        Protocol::Other(number, ports) => {
+            (number.to_string(), ports.or_else(|| without.map(|port| (port, port))))
+        }
     };
     xml.text("ipProtocol", name);
     xml.optional("fromPort", ports.map(|(from, _)| from));
