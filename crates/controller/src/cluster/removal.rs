@@ -80,7 +80,8 @@ impl Clusters {
     ) -> Result<Option<Ended>, apply::Error> {
         let managed = cluster.spec.network.managed.as_ref();
         let managed = managed.filter(|managed| managed.deletion_policy == DeletionPolicy::Delete);
-        match managed.filter(|_| self.may_have_network(cluster)) {
+        // A copy with the annotations of another FooCluster has no network of its own.
+        match managed.filter(|_| self.may_have_network(cluster) && self.is_alone(cluster).is_ok()) {
             Some(managed) => self.network_pass(api, cluster, managed, Goal::Delete).await.map(Some),
             None => Ok(None),
         }

@@ -152,7 +152,6 @@ pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCon
     let of_error = |error: &CloudError| ("False", Reason::from(error.kind), error.to_string());
     let said = match (found, refusal) {
         (Found::Network(_), Some(error)) => of_error(error),
-        (Found::Network(_), None) => accepted(),
         (Found::Managed(shown), _) => {
             denied(shown).or_else(|| refusal.map(of_error)).unwrap_or_else(|| match &shown.trouble {
                 Some(error) if Reason::from(error.kind).is_transient() => {
@@ -167,7 +166,7 @@ pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCon
         (Found::Blocked(blocked), _) if blocked.reason.is_transient() => {
             ("Unknown", blocked.reason, blocked.message.clone())
         }
-        (Found::Blocked(_), _) => accepted(),
+        (Found::Network(_), None) | (Found::Blocked(_), _) => accepted(),
     };
     let (status, reason, message) = said;
     wanted(CREDENTIALS_READY, (status, reason.as_str(), message))

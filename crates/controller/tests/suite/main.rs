@@ -29,6 +29,7 @@ mod installations;
 mod life;
 mod machines;
 mod moves;
+mod networks;
 mod odd_objects;
 mod order;
 mod pause;

@@ -12,6 +12,8 @@ use foo_network::{Action, Answer, Refusal, Role};
 use foo_planner::report::some_names;
 use futures::{StreamExt, stream};
 use kube::Resource;
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -177,19 +179,20 @@ fn deed_of(change: &Change) -> Deed {
 }
 
 /// The id of what was created for a role.
-fn id_of<'a>(role: &Role, created: &'a Parts) -> Option<&'a str> {
+fn id_of(role: &Role, created: &Parts) -> Option<String> {
+    fn first<K: Display, V>(parts: &BTreeMap<K, V>) -> Option<String> {
+        parts.keys().next().map(K::to_string)
+    }
     match role {
-        Role::Vpc => created.vpcs.keys().next().map(|id| id.as_str()),
+        Role::Vpc => first(&created.vpcs),
         Role::VpcIpv6 => None,
-        Role::Subnet(_) => created.subnets.keys().next().map(|id| id.as_str()),
-        Role::InternetGateway => created.internet_gateways.keys().next().map(|id| id.as_str()),
-        Role::EgressOnlyGateway => created.egress_only_gateways.keys().next().map(|id| id.as_str()),
-        Role::Address(_) => created.addresses.keys().next().map(|id| id.as_str()),
-        Role::Nat(_) => created.nat_gateways.keys().next().map(|id| id.as_str()),
-        Role::PublicRoutes | Role::PrivateRoutes(_) => {
-            created.route_tables.keys().next().map(|id| id.as_str())
-        }
-        Role::SecurityGroup(_) => created.security_groups.keys().next().map(|id| id.as_str()),
-        Role::Endpoint(_) => created.endpoints.keys().next().map(|id| id.as_str()),
+        Role::Subnet(_) => first(&created.subnets),
+        Role::InternetGateway => first(&created.internet_gateways),
+        Role::EgressOnlyGateway => first(&created.egress_only_gateways),
+        Role::Address(_) => first(&created.addresses),
+        Role::Nat(_) => first(&created.nat_gateways),
+        Role::PublicRoutes | Role::PrivateRoutes(_) => first(&created.route_tables),
+        Role::SecurityGroup(_) => first(&created.security_groups),
+        Role::Endpoint(_) => first(&created.endpoints),
     }
 }

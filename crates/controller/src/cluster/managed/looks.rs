@@ -5,10 +5,9 @@
 use super::state::NetworkState;
 use foo_cloud::CloudError;
 use foo_cloud::networks::{Freshness, Known, NetworkLooks};
-use foo_model::Timestamp;
 use foo_model::names::TAG_NETWORK;
 use foo_model::network::{Kind, Parts, Quotas, Scope, Tags, Vpc, ZoneInfo};
-use foo_model::{VpcId, Zone};
+use foo_model::{Reason, Timestamp, VpcId, Zone};
 use foo_network::observed::{ById, DnsAttributes, Look};
 use foo_network::report::LookRequest;
 use foo_network::{Observed, Report};
@@ -19,13 +18,17 @@ use std::time::Duration;
 
 /// Zones hardly ever change.
 const ZONES: Freshness = Freshness::Within(Duration::from_hours(12));
-/// While a network is created, quotas are as old as this at most.
-const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(10));
+/// While a network waits to be begun, quotas are as old as this at most: a little newer than its tries are apart.
+const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(4));
+/// Whatever happens in AWS is seen after this long at the latest.
+const AT_REST: Duration = Duration::from_mins(5);
+/// Looks that are so much nearer to their end are renewed with the others: one pass instead of several.
+const TOGETHER: Duration = Duration::from_secs(30);
 /// What nobody asked for in this time is not looked at any more: longer than any plan waits for its next look.
 const IN_VIEW: Duration = Duration::from_hours(3);
 
 /// One question to AWS.
-pub(super) type Question = (Kind, Scope);
+type Question = (Kind, Scope);
 
 /// What was asked for, and when last.
 #[derive(Debug, Default)]
@@ -40,11 +43,16 @@ impl InView {
         self.0.retain(|_, asked| asked.until(now) < IN_VIEW);
     }
 
+    /// The shared looks at these kinds stay in view.
+    pub(super) fn keep(&mut self, kinds: &BTreeSet<Kind>, now: Timestamp) {
+        self.0.extend(kinds.iter().map(|kind| ((*kind, shared()), now)));
+    }
+
     /// What the newest looks at all of it show, of this network only. Asks nobody.
     pub(super) fn observed(&self, looks: &NetworkLooks, network: &str, now: Timestamp) -> Observed {
         let mut observed = Observed { now, ..Observed::default() };
-        for (question @ (kind, scope), _) in &self.0 {
-            let Some(look) = looks.last(question.0, scope) else { continue };
+        for (kind, scope) in self.0.keys() {
+            let Some(look) = looks.last(*kind, scope) else { continue };
             match scope {
                 Scope::TagKey(_) | Scope::Tag(..) => {
                     let parts = of_network(&look.shows, network);
@@ -63,6 +71,25 @@ impl InView {
         }
         observed
     }
+}
+
+/// Renews the shared looks at these kinds, those that are old. Says what kept AWS from answering, if anything did.
+pub(super) async fn renew(kinds: &BTreeSet<Kind>, looks: &NetworkLooks) -> Option<CloudError> {
+    let freshness = Freshness::Within(AT_REST.saturating_sub(TOGETHER));
+    let renewed = kinds.iter().map(async |kind| looks.parts(*kind, &shared(), freshness).await.trouble);
+    worst(join_all(renewed).await)
+}
+
+/// How soon the first of the shared looks at these kinds is to be renewed. Clusters that saw the same looks renew them at the
+/// same moment, and share the calls.
+pub(super) fn renewal(kinds: &BTreeSet<Kind>, looks: &NetworkLooks, now: Timestamp) -> Option<Duration> {
+    let began = kinds.iter().filter_map(|kind| looks.last(*kind, &shared())).map(|look| look.began);
+    began.min().map(|began| now.until(began.plus(AT_REST)))
+}
+
+/// What all clusters of a region look at together.
+fn shared() -> Scope {
+    Scope::TagKey(TAG_NETWORK.to_owned())
 }
 
 /// The requests whose time has come and that no look answers yet.
@@ -85,9 +112,12 @@ pub(super) async fn take(requests: &[LookRequest], looks: &NetworkLooks) -> Opti
     let taken = requests.iter().map(async |request| {
         looks.parts(request.kind, &request.scope, Freshness::Since(request.from)).await.trouble
     });
-    let troubles: Vec<CloudError> = join_all(taken).await.into_iter().flatten().collect();
-    // Of several the one that a person can do something about.
-    troubles.into_iter().min_by_key(|error| foo_model::Reason::from(error.kind).is_transient())
+    worst(join_all(taken).await)
+}
+
+/// Of several failures one that a person can do something about.
+fn worst(troubles: Vec<Option<CloudError>>) -> Option<CloudError> {
+    troubles.into_iter().flatten().min_by_key(|error| Reason::from(error.kind).is_transient())
 }
 
 /// The region's zones.
@@ -95,7 +125,7 @@ pub(super) async fn take(requests: &[LookRequest], looks: &NetworkLooks) -> Opti
 /// # Errors
 /// What kept AWS from telling, if it never told.
 pub(super) async fn zones(looks: &NetworkLooks) -> Result<BTreeMap<Zone, ZoneInfo>, CloudError> {
-    let known = looks.parts(Kind::Zone, &Scope::TagKey(TAG_NETWORK.to_owned()), ZONES).await;
+    let known = looks.parts(Kind::Zone, &shared(), ZONES).await;
     match known {
         Known { look: Some(look), .. } => Ok(look.shows.zones.clone()),
         Known { look: None, trouble } => trouble.map_or_else(|| Ok(BTreeMap::new()), Err),
@@ -139,17 +169,38 @@ fn add_ids(to: &mut ById, kind: Kind, ids: &BTreeSet<String>, began: Timestamp, 
     for id in &newer {
         begun.insert((*id).clone(), began);
     }
-    retain(&mut to.parts, |id, _| !newer.iter().any(|newer| newer.as_str() == id));
+    retain(&mut to.parts, |id| !newer.iter().any(|newer| newer.as_str() == id));
     let mut parts = Parts::clone(shown);
-    retain(&mut parts, |id, _| newer.iter().any(|newer| newer.as_str() == id));
+    retain(&mut parts, |id| newer.iter().any(|newer| newer.as_str() == id));
     merge(&mut to.parts, parts);
 }
 
-/// The parts that carry the tag of this network.
+/// The parts that carry the tag of this network: few of those that all clusters of the region have.
 fn of_network(parts: &Parts, network: &str) -> Parts {
-    let mut parts = parts.clone();
-    retain(&mut parts, |_, tags| tags.get(TAG_NETWORK).is_some_and(|tag| tag == network));
-    parts
+    fn some<K: Clone + Ord, V: Clone>(
+        all: &BTreeMap<K, V>,
+        network: &str,
+        tags: impl Fn(&V) -> &Tags,
+    ) -> BTreeMap<K, V> {
+        let ours = |part: &V| tags(part).get(TAG_NETWORK).is_some_and(|tag| tag == network);
+        all.iter().filter(|(_, part)| ours(part)).map(|(id, part)| (id.clone(), part.clone())).collect()
+    }
+    Parts {
+        vpcs: some(&parts.vpcs, network, |it| &it.tags),
+        subnets: some(&parts.subnets, network, |it| &it.tags),
+        internet_gateways: some(&parts.internet_gateways, network, |it| &it.tags),
+        egress_only_gateways: some(&parts.egress_only_gateways, network, |it| &it.tags),
+        addresses: some(&parts.addresses, network, |it| &it.tags),
+        nat_gateways: some(&parts.nat_gateways, network, |it| &it.tags),
+        route_tables: some(&parts.route_tables, network, |it| &it.tags),
+        security_groups: some(&parts.security_groups, network, |it| &it.tags),
+        endpoints: some(&parts.endpoints, network, |it| &it.tags),
+        // Only asked for by VPC.
+        interfaces: BTreeMap::new(),
+        load_balancers: BTreeMap::new(),
+        target_groups: BTreeMap::new(),
+        zones: BTreeMap::new(),
+    }
 }
 
 fn merge(to: &mut Parts, from: Parts) {
@@ -168,18 +219,18 @@ fn merge(to: &mut Parts, from: Parts) {
     to.zones.extend(from.zones);
 }
 
-/// Keeps those parts for whose id and tags this holds. Zones have neither and stay.
-fn retain(parts: &mut Parts, keeps: impl Fn(&str, &Tags) -> bool) {
-    parts.vpcs.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.subnets.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.internet_gateways.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.egress_only_gateways.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.addresses.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.nat_gateways.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.route_tables.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.security_groups.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.endpoints.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.interfaces.retain(|id, it| keeps(id.as_str(), &it.tags));
-    parts.load_balancers.retain(|id, it| keeps(id, &it.tags));
-    parts.target_groups.retain(|id, it| keeps(id, &it.tags));
+/// Keeps those parts for whose id this holds. Zones have none and stay.
+fn retain(parts: &mut Parts, keeps: impl Fn(&str) -> bool) {
+    parts.vpcs.retain(|id, _| keeps(id.as_str()));
+    parts.subnets.retain(|id, _| keeps(id.as_str()));
+    parts.internet_gateways.retain(|id, _| keeps(id.as_str()));
+    parts.egress_only_gateways.retain(|id, _| keeps(id.as_str()));
+    parts.addresses.retain(|id, _| keeps(id.as_str()));
+    parts.nat_gateways.retain(|id, _| keeps(id.as_str()));
+    parts.route_tables.retain(|id, _| keeps(id.as_str()));
+    parts.security_groups.retain(|id, _| keeps(id.as_str()));
+    parts.endpoints.retain(|id, _| keeps(id.as_str()));
+    parts.interfaces.retain(|id, _| keeps(id.as_str()));
+    parts.load_balancers.retain(|id, _| keeps(id));
+    parts.target_groups.retain(|id, _| keeps(id));
 }

@@ -92,6 +92,8 @@ struct Pass<'a> {
     until: Instant,
     /// Looks that were taken; none is taken twice.
     taken: BTreeSet<LookRequest>,
+    /// Whether quotas were asked for.
+    knows_quotas: bool,
     /// Why AWS could not be looked at, if it could not.
     trouble: Option<CloudError>,
     worked: bool,
@@ -120,14 +122,23 @@ impl Clusters {
         if !state.is_of(cluster) {
             *state = NetworkState::first(cluster);
         }
-        let region = match self.usable_region(cluster, goal, &state).await {
+        let region = match self.usable_region(cluster, goal).await {
             Ok(region) => region,
             Err(blocked) => return self.is_blocked(api, cluster, goal, blocked).await,
         };
-        let until = Instant::now() + self.context.settings.pass_deadline;
-        let (account, taken, trouble) = (None, BTreeSet::new(), None);
-        let pass =
-            Pass { api, cluster, managed, goal, region, account, until, taken, trouble, worked: false };
+        let pass = Pass {
+            api,
+            cluster,
+            managed,
+            goal,
+            region,
+            account: None,
+            until: Instant::now() + self.context.settings.pass_deadline,
+            taken: BTreeSet::new(),
+            knows_quotas: false,
+            trouble: None,
+            worked: false,
+        };
         self.keep_id(&pass, &mut state).await?;
         match looks::zones(&pass.region.networks).await {
             Ok(zones) => state.zones = zones,
@@ -141,15 +152,10 @@ impl Clusters {
     }
 
     /// Where AWS is called for a network, if its identity allows that.
-    async fn usable_region(
-        &self,
-        cluster: &FooCluster,
-        goal: Goal,
-        state: &NetworkState,
-    ) -> Result<Arc<CloudRegion>, Blocked> {
+    async fn usable_region(&self, cluster: &FooCluster, goal: Goal) -> Result<Arc<CloudRegion>, Blocked> {
         let region = self.region(cluster).await?;
         if goal == Goal::Keep {
-            self.is_alone(cluster, &state.id)?;
+            self.is_alone(cluster)?;
             let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
             let limits = self.context.identities.limits(name);
             let network = self.networks.network(cluster).unwrap_or_default();
@@ -160,10 +166,10 @@ impl Clusters {
     }
 
     /// A copy of a FooCluster that was made with its annotations names the network of the other one.
-    fn is_alone(&self, cluster: &FooCluster, id: &str) -> Result<(), Blocked> {
-        if cluster.uid().as_deref() == Some(id) {
+    pub(super) fn is_alone(&self, cluster: &FooCluster) -> Result<(), Blocked> {
+        let Some(id) = cluster.annotations().get(NETWORK_ID_ANNOTATION).map(String::as_str) else {
             return Ok(());
-        }
+        };
         let rank = |it: &FooCluster| {
             (it.uid().as_deref() != Some(id), it.creation_timestamp(), it.namespace(), it.name_any())
         };
@@ -214,6 +220,7 @@ impl Clusters {
         state: &mut NetworkState,
     ) -> Result<Ended, apply::Error> {
         pass.account = pass.region.account().await.ok().map(str::to_owned);
+        pass.trouble = looks::renew(&state.kinds, &pass.region.networks).await;
         let mut done = Vec::new();
         for turn in 0..PLANS {
             let now = self.context.clock.now();
@@ -226,7 +233,7 @@ impl Clusters {
             };
             let plan = foo_network::plan(&desired, &observed, &state.record, &state.memory);
             let plan = self.checked(plan, &desired, &observed, state);
-            state.in_view.add(&plan.report.looks, now);
+            state.sees(&plan, now);
             let last = turn + 1 == PLANS || self.gives_way(&pass, turn);
             if plan.actions.is_empty() && !last && self.looks(&mut pass, &plan, state, now).await {
                 continue;
@@ -241,7 +248,7 @@ impl Clusters {
                 self.tell(pass.cluster, &done, state).await;
                 self.tell_what_is_wrong(&pass, &plan, state).await;
                 self.forget_adoption(&pass, &observed).await?;
-                return Ok(self.ended(&pass, &plan, now));
+                return Ok(self.ended(&pass, &plan, state, now));
             }
             pass.worked = true;
             done.append(&mut self.act(&plan.actions, &pass.region, state).await);
@@ -328,8 +335,9 @@ impl Clusters {
         now: Timestamp,
     ) -> bool {
         let networks = &pass.region.networks;
-        let wants_quotas = plan.report.wants_quotas && state.quotas.is_none();
+        let wants_quotas = plan.report.wants_quotas && !pass.knows_quotas;
         if wants_quotas {
+            pass.knows_quotas = true;
             state.quotas = Some(looks::quotas(networks).await);
         }
         let mut due = looks::due(&plan.report, networks, now);
@@ -337,7 +345,7 @@ impl Clusters {
         if due.is_empty() {
             return wants_quotas;
         }
-        pass.trouble = looks::take(&due, networks).await;
+        pass.trouble = looks::take(&due, networks).await.or_else(|| pass.trouble.take());
         true
     }
 
@@ -406,12 +414,17 @@ impl Clusters {
         pass.api.patch_metadata(&pass.cluster.name_any(), &params, &patch).await.map(drop)
     }
 
-    fn ended(&self, pass: &Pass<'_>, plan: &Plan, now: Timestamp) -> Ended {
+    fn ended(&self, pass: &Pass<'_>, plan: &Plan, state: &NetworkState, now: Timestamp) -> Ended {
         let gone = pass.goal == Goal::Delete && plan.report.deletion == Deletion::Done;
         let unseen = pass.trouble.as_ref().map(|_| LOOK_AGAIN);
         let rest = (!plan.actions.is_empty()).then_some(GO_ON);
-        let timers =
-            [plan.report.again_at.map(|at| now.until(at)), looks::next(&plan.report, now), unseen, rest];
+        let timers = [
+            plan.report.again_at.map(|at| now.until(at)),
+            looks::next(&plan.report, now),
+            looks::renewal(&state.kinds, &pass.region.networks, now),
+            unseen,
+            rest,
+        ];
         let after = timers.into_iter().flatten().fold(self.context.settings.sync_period, Ord::min);
         Ended { worked: pass.worked, after: after.max(SHORTEST), gone }
     }

@@ -5,12 +5,13 @@ use super::record;
 use foo_api::FooCluster;
 use foo_api::cluster::NetworkStatus;
 use foo_model::names::NETWORK_ID_ANNOTATION;
-use foo_model::network::{Quotas, ZoneInfo};
+use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{Timestamp, Zone};
-use foo_network::{Memory, Recorded};
+use foo_network::report::Owner;
+use foo_network::{Memory, Plan, Recorded};
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Of one network.
@@ -28,6 +29,8 @@ pub(super) struct NetworkState {
     pub(super) record: Recorded,
     pub(super) memory: Memory,
     pub(super) in_view: InView,
+    /// The kinds of the parts that the network has or is to have.
+    pub(super) kinds: BTreeSet<Kind>,
     pub(super) zones: BTreeMap<Zone, ZoneInfo>,
     pub(super) quotas: Option<Quotas>,
     /// Failures that were told of in events, and since when.
@@ -47,6 +50,14 @@ impl NetworkState {
             record: status.map(record::read).unwrap_or_default(),
             ..Self::default()
         }
+    }
+
+    /// What is looked at from now on, by what a plan says.
+    pub(super) fn sees(&mut self, plan: &Plan, now: Timestamp) {
+        self.in_view.add(&plan.report.looks, now);
+        let ours = plan.report.resources.iter().filter(|it| it.owner == Owner::Network);
+        self.kinds = ours.map(|it| it.role.kind()).collect();
+        self.in_view.keep(&self.kinds, now);
     }
 
     /// Whether it is of this very object, and not of another one that had its name.

@@ -195,6 +195,15 @@ impl World {
         }
     }
 
+    /// So much time passes, in steps of seconds: for hours in which hardly anything happens.
+    pub(crate) async fn waits_long(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            sleep(Duration::from_secs(2).min(end - Instant::now())).await;
+            self.time.catch_up();
+        }
+    }
+
     /// Waits until this is so.
     pub(crate) async fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let began = Instant::now();

@@ -1,0 +1,124 @@
+//! AWS refuses, or there is too little of something: what is said, and what is not done.
+
+use super::{census, managed, small, tagged};
+use crate::support::{CLUSTER, NS, World, objects};
+use foo_api::cluster::ManagedNetwork;
+use foo_api::{FooCluster, FooClusterIdentity};
+use foo_simulator::{Fault, FaultRule};
+use kube::ResourceExt;
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test(start_paused = true)]
+async fn too_small_a_quota_is_said_in_numbers_and_nothing_is_made_until_it_is_raised() {
+    let world = World::empty();
+    world.region.change_settings(|settings| settings.network_quotas.addresses = 2).unwrap();
+    world.begins_network(ManagedNetwork::default());
+    world.waits(Duration::from_mins(5)).await;
+    let (said, message) = world.network_says("NetworkReady");
+    assert_eq!(said, "False LimitExceeded", "{message}");
+    assert!(message.contains('3') && message.contains('2') && message.contains("Elastic IP"), "{message}");
+    assert_eq!(world.aws_writes(), 0);
+    world.region.change_settings(|settings| settings.network_quotas.addresses = 5).unwrap();
+    world.network_gets_ready().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_right_that_is_missing_is_named_and_used_once_it_is_there() {
+    for action in ["CreateVpc", "CreateNatGateway", "DescribeRouteTables"] {
+        let world = World::empty();
+        let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
+        world.begins_network(small());
+        world.waits(Duration::from_mins(3)).await;
+        let (said, message) = world.network_says("NetworkReady");
+        assert_eq!(said, "False AccessDenied", "{action}: {message}");
+        assert!(message.contains(&format!("ec2:{action}")), "{message}");
+        assert!(!world.events_on(CLUSTER).is_empty());
+        world.aws.remove_fault(rule);
+        world.network_gets_ready().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_refusal_does_not_stop_the_others() {
+    let world = World::empty();
+    world.aws.add_fault(FaultRule::on(
+        "AllocateAddress",
+        Fault::Error {
+            code: "AddressLimitExceeded".to_owned(),
+            status: 0,
+            message: "The maximum number of addresses has been reached.".to_owned(),
+        },
+    ));
+    world.begins_network(small());
+    world.waits(Duration::from_mins(3)).await;
+    let said = world.network_says("NATReady");
+    assert_eq!(said.0, "False LimitExceeded", "{said:?}");
+    assert!(world.network_says("SubnetsReady").0.starts_with("True"));
+    assert!(world.network_says("SecurityGroupsReady").0.starts_with("True"));
+    world.forgets();
+    world.waits(Duration::from_mins(20)).await;
+    let tries = world.aws.calls("AllocateAddress");
+    assert!((1..=5).contains(&tries), "{tries} tries in twenty minutes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_aws_cannot_be_reached_a_network_at_rest_stays_ready() {
+    let world = World::of_network(small()).await;
+    world.rests().await;
+    let rule = world.aws.add_fault(FaultRule::on_everything(Fault::Unreachable));
+    world.waits(Duration::from_mins(30)).await;
+    assert!(world.network_says("NetworkReady").0.starts_with("True"));
+    world.aws.remove_fault(rule);
+    world.rests().await;
+    assert!(world.network_says("Ready").0.starts_with("True"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_region_that_lacks_the_zones_is_said_before_anything_is_made() {
+    let world = World::empty();
+    let network = serde_json::from_value(json!({ "zones": { "names": ["eu-central-1x"] } })).unwrap();
+    world.begins_network(network);
+    world.waits(Duration::from_mins(1)).await;
+    let (said, message) = world.network_says("NetworkReady");
+    assert_eq!(said, "False ZoneNotFound", "{message}");
+    assert!(message.contains("eu-central-1x"), "{message}");
+    assert_eq!(world.aws_writes(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_a_cluster_with_its_annotations_does_not_get_hold_of_its_network() {
+    let world = World::of_network(small()).await;
+    let id = world.annotation(foo_model::names::NETWORK_ID_ANNOTATION).unwrap();
+    let (cluster, _) = objects::another_cluster("copy", None);
+    let mut copy = managed(small());
+    copy.metadata.name = Some("copy".to_owned());
+    copy.annotations_mut().insert(foo_model::names::NETWORK_ID_ANNOTATION.to_owned(), id);
+    world.has(&cluster);
+    world.has(&copy);
+    world.forgets();
+    world.rests().await;
+    let status = world.server.get::<FooCluster>(NS, "copy").unwrap().status.unwrap();
+    let ready = status.conditions.iter().find(|it| it.type_ == "NetworkReady").unwrap();
+    assert_eq!(ready.reason, "NetworkOfAnotherCluster");
+    assert!(ready.message.contains(&format!("{NS}/{CLUSTER}")), "{}", ready.message);
+    world.server.delete::<FooCluster>(NS, "copy").unwrap();
+    world.rests().await;
+    assert_eq!(world.aws_writes(), 0);
+    assert!(world.network_says("NetworkReady").0.starts_with("True"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_identity_that_allows_certain_subnets_only_allows_no_new_ones() {
+    let world = World::empty();
+    let spec = json!({ "allowedNamespaces": {}, "controller": {}, "allowedSubnets": ["subnet-1"] });
+    world.has::<FooClusterIdentity>(&objects::identity("team", spec));
+    let mut cluster = managed(small());
+    cluster.spec.identity_ref = Some(objects::identity_reference("team"));
+    world.has(&objects::cluster());
+    world.has(&cluster);
+    world.waits(Duration::from_mins(1)).await;
+    let (said, message) = world.network_says("NetworkReady");
+    assert_eq!(said, "False SubnetNotAllowed", "{message}");
+    assert!(census(&tagged(&world.region)).is_empty());
+}

@@ -1,0 +1,161 @@
+//! The manager dies around every single call of a network's life, and every answer is lost once: nothing is made twice, and
+//! nothing is left.
+
+use super::{Census, census, small, tagged};
+use crate::support::World;
+use foo_simulator::{Fault, FaultRule};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The calls that change something, and how many of each there are, in a life without accidents.
+fn changes(world: &World) -> BTreeMap<String, u32> {
+    let reads = |action: &str| ["Describe", "Get"].iter().any(|read| action.starts_with(read));
+    let calls = world.ec2_calls().into_iter().filter(|(action, _)| !reads(action));
+    calls.map(|(action, count)| (action, u32::try_from(count).unwrap())).collect()
+}
+
+/// What a network consists of, and the calls of its creation and of its deletion.
+async fn without_accidents() -> (Census, BTreeMap<String, u32>, BTreeMap<String, u32>) {
+    let world = World::hasty();
+    world.forgets();
+    world.begins_network(small());
+    world.network_gets_ready().await;
+    let whole = census(&tagged(&world.region));
+    let creation = changes(&world);
+    world.forgets();
+    world.deletes_network();
+    world.network_goes().await;
+    (whole, creation, changes(&world))
+}
+
+/// Each call of these once.
+fn each(calls: &BTreeMap<String, u32>) -> impl Iterator<Item = (&str, u32)> {
+    calls.iter().flat_map(|(action, count)| (0..*count).map(move |nth| (action.as_str(), nth)))
+}
+
+impl World {
+    /// A region in which nothing takes minutes: what is waited for is not what these tests are about.
+    fn hasty() -> Self {
+        let world = Self::empty();
+        let shorten = |settings: &mut foo_simulator::core::Settings| {
+            settings.nat_gateway_create = Duration::from_secs(10);
+            settings.nat_gateway_delete = Duration::from_secs(10);
+        };
+        world.region.change_settings(shorten).unwrap();
+        world
+    }
+
+    /// A network in it that is ready.
+    async fn hasty_network() -> Self {
+        let world = Self::hasty();
+        world.begins_network(small());
+        world.network_gets_ready().await;
+        world
+    }
+
+    /// This happens to the nth call of an action.
+    fn strikes(&self, action: &str, nth: u32, fault: Fault) {
+        self.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
+    }
+
+    async fn has_been_struck(&self, what: &str) {
+        self.until(what, || self.aws.faults().is_empty()).await;
+    }
+
+    fn is_whole(&self, whole: &Census, what: &str) {
+        assert_eq!(&census(&tagged(&self.region)), whole, "{what}\n{:#?}", self.network_status());
+    }
+
+    /// Everything that is left of a network when it is gone, whoever made it.
+    fn is_clean(&self, what: &str) {
+        let left = census(&tagged(&self.region));
+        assert!(left.is_empty(), "{what}: {left:?} is left");
+    }
+}
+
+/// The manager dies as it waits for the answer to this call, which was carried out or not.
+async fn dies_while_creating(whole: &Census, action: &str, nth: u32, fault: &Fault) {
+    let what = format!("{action} {nth} {fault:?}");
+    let mut world = World::hasty();
+    world.strikes(action, nth, fault.clone());
+    world.begins_network(small());
+    world.has_been_struck(&what).await;
+    world.kills_the_manager();
+    world.waits(Duration::from_secs(20)).await;
+    world.starts_the_manager();
+    world.network_gets_ready().await;
+    world.is_whole(whole, &what);
+}
+
+async fn dies_while_deleting(action: &str, nth: u32, fault: &Fault) {
+    let what = format!("{action} {nth} {fault:?}");
+    let mut world = World::hasty_network().await;
+    world.strikes(action, nth, fault.clone());
+    world.deletes_network();
+    world.has_been_struck(&what).await;
+    world.kills_the_manager();
+    world.waits(Duration::from_secs(20)).await;
+    world.starts_the_manager();
+    world.network_goes().await;
+    world.is_clean(&what);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_after_any_call_of_its_creation_makes_nothing_twice() {
+    let (whole, creation, _) = without_accidents().await;
+    assert!(creation.values().sum::<u32>() > 25, "{creation:?}");
+    for (action, nth) in each(&creation) {
+        dies_while_creating(&whole, action, nth, &Fault::HangAfter).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_before_any_call_of_its_creation_is_made_good() {
+    let (whole, creation, _) = without_accidents().await;
+    for (action, nth) in each(&creation) {
+        dies_while_creating(&whole, action, nth, &Fault::Hang).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_around_any_call_of_its_deletion_leaves_nothing() {
+    let (_, _, deletion) = without_accidents().await;
+    assert!(deletion.values().sum::<u32>() > 10, "{deletion:?}");
+    for (action, nth) in each(&deletion) {
+        for fault in [Fault::Hang, Fault::HangAfter] {
+            dies_while_deleting(action, nth, &fault).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
+    let (whole, creation, _) = without_accidents().await;
+    for (action, nth) in each(&creation) {
+        for fault in [Fault::DroppedAfter, Fault::DroppedBefore] {
+            let what = format!("{action} {nth} {fault:?}");
+            let world = World::hasty();
+            world.strikes(action, nth, fault);
+            world.begins_network(small());
+            world.network_gets_ready().await;
+            assert!(world.aws.faults().is_empty(), "{what} was never sent");
+            world.is_whole(&whole, &what);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
+    let (_, _, deletion) = without_accidents().await;
+    for (action, nth) in each(&deletion) {
+        for fault in [Fault::DroppedAfter, Fault::DroppedBefore] {
+            let what = format!("{action} {nth} {fault:?}");
+            let world = World::hasty_network().await;
+            world.strikes(action, nth, fault);
+            world.deletes_network();
+            world.network_goes().await;
+            assert!(world.aws.faults().is_empty(), "{what} was never sent");
+            world.is_clean(&what);
+        }
+    }
+}

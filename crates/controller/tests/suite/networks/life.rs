@@ -1,0 +1,147 @@
+//! A network from an empty region to subnets that pools use, and back to nothing.
+
+use super::{census, tagged};
+use crate::support::{INSTALLATION, NS, World};
+use foo_api::cluster::{DeletionPolicy, ManagedNetwork};
+use foo_model::names::{NETWORK_ID_ANNOTATION, TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK};
+use foo_model::{SecurityGroupId, SubnetId};
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What we may take beyond the slowest resource, which is a NAT gateway.
+const OWN_TIME: Duration = Duration::from_secs(15);
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_region_becomes_a_network_in_three_zones_in_little_more_time_than_a_nat_gateway_takes() {
+    let world = World::empty();
+    let began = Instant::now();
+    world.begins_network(ManagedNetwork::default());
+    world.network_gets_ready().await;
+    let own = began.elapsed().saturating_sub(world.region.settings().nat_gateway_create);
+    assert!(own < OWN_TIME, "{own:?} beyond the NAT gateways");
+    let expected = [
+        ("NAT gateways", 3),
+        ("addresses", 3),
+        ("internet gateways", 1),
+        ("route tables", 4),
+        ("security groups", 2),
+        ("subnets", 6),
+        ("vpcs", 1),
+    ];
+    assert_eq!(census(&tagged(&world.region)), expected.into());
+    for kind in [
+        "VPCReady",
+        "SubnetsReady",
+        "RoutesReady",
+        "NATReady",
+        "SecurityGroupsReady",
+        "EndpointsReady",
+        "Ready",
+    ] {
+        assert!(world.network_says(kind).0.starts_with("True"), "{kind}: {:?}", world.network_says(kind));
+    }
+    let reasons: BTreeSet<String> = world.events_on("c").into_iter().collect();
+    assert!(reasons.contains("NetworkResourcesCreated"), "{reasons:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_says_what_pools_and_cluster_api_need() {
+    let world = World::of_network(ManagedNetwork::default()).await;
+    let cluster = world.network_cluster();
+    let status = cluster.status.clone().unwrap();
+    assert_eq!(status.initialization.unwrap().provisioned, Some(true));
+    let network = world.network_status();
+    assert_eq!(network.subnets.iter().filter(|subnet| subnet.public).count(), 3);
+    assert_eq!(network.subnets.iter().filter(|subnet| !subnet.public).count(), 3);
+    assert_eq!(network.security_groups.len(), 1, "that of nodes");
+    assert!(network.intents.is_empty() && network.vpc_id.starts_with("vpc-"));
+    assert!(
+        network.resources.iter().all(|it| it.id.is_some() && it.state == "Ready"),
+        "{:#?}",
+        network.resources
+    );
+    assert_eq!(status.failure_domains.len(), 3);
+    for domain in &status.failure_domains {
+        let attributes = domain.attributes.as_ref().unwrap();
+        assert!(domain.control_plane && attributes["privateSubnets"].starts_with("subnet-"), "{domain:?}");
+        assert!(attributes.contains_key("zoneID") && attributes.contains_key("publicSubnets"));
+    }
+    let id = cluster.uid().unwrap();
+    assert_eq!(cluster.annotations()[NETWORK_ID_ANNOTATION], id);
+    let vpc = tagged(&world.region).vpcs.into_values().next().unwrap();
+    assert_eq!(vpc.tags[TAG_NETWORK], id);
+    assert_eq!(vpc.tags[TAG_CLUSTER], format!("{NS}/c"));
+    assert_eq!(vpc.tags[TAG_INSTALLATION], INSTALLATION);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pools_launch_into_its_private_subnets_once_it_is_ready_and_not_before() {
+    let world = World::empty();
+    world.begins_network(ManagedNetwork::default());
+    let pool = world.pool("p").begins_with(3);
+    world.until("subnets are shown", || !world.network_status().resources.is_empty()).await;
+    world.waits(Duration::from_secs(30)).await;
+    assert!(pool.group().is_none(), "{:?}", world.network_says("NetworkReady"));
+    world.network_gets_ready().await;
+    world.settles().await;
+    pool.is_of(3);
+    let network = world.network_status();
+    let private: BTreeSet<SubnetId> =
+        network.subnets.iter().filter(|it| !it.public).map(|it| SubnetId::new(it.id.as_str())).collect();
+    assert_eq!(pool.group().unwrap().subnets.into_iter().collect::<BTreeSet<_>>(), private);
+    let zones: BTreeSet<_> =
+        pool.group().unwrap().members.values().map(|member| member.zone.clone()).collect();
+    assert_eq!(zones.len(), 3);
+    let nodes = SecurityGroupId::new(network.security_groups[0].as_str());
+    assert!(tagged(&world.region).security_groups.contains_key(&nodes));
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_goes_after_its_pools_and_nothing_of_it_is_left() {
+    let world = World::of_network(ManagedNetwork::default()).await;
+    let pool = world.pool("p").of(2).await;
+    world.deletes_network();
+    world.waits(Duration::from_mins(3)).await;
+    assert_eq!(world.network_says("Deleting").0, "True WaitingForPools");
+    assert_eq!(census(&tagged(&world.region))["subnets"], 6);
+    pool.is_deleted();
+    world.network_goes().await;
+    assert!(census(&tagged(&world.region)).is_empty(), "{:?}", census(&tagged(&world.region)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_to_be_retained_stays_when_its_object_goes() {
+    let network = ManagedNetwork { deletion_policy: DeletionPolicy::Retain, ..super::small() };
+    let world = World::of_network(network).await;
+    let before = tagged(&world.region);
+    world.forgets();
+    world.deletes_network();
+    world.network_goes().await;
+    assert_eq!(tagged(&world.region), before);
+    assert_eq!(world.aws_writes(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_was_never_begun_goes_without_a_call() {
+    let world = World::empty();
+    world.has(&super::managed(ManagedNetwork::default()));
+    world.waits(Duration::from_mins(1)).await;
+    world.deletes_network();
+    world.network_goes().await;
+    assert_eq!(world.aws.total_calls(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_that_starts_again_changes_nothing_in_a_network_at_rest() {
+    let mut world = World::of_network(ManagedNetwork::default()).await;
+    world.rests().await;
+    world.forgets();
+    let version = world.server.resource_version();
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.rests().await;
+    assert_eq!(world.aws_writes(), 0);
+    assert_eq!(world.server.resource_version(), version, "nothing is written");
+}

@@ -1,0 +1,90 @@
+//! Many networks in one region, and what they cost at rest.
+
+use super::{managed, small, tagged};
+use crate::support::{CLUSTER, NS, World, objects};
+use foo_api::FooCluster;
+use foo_api::capi::Cluster;
+use foo_simulator::core::Region;
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// So many clusters with a network each, in one region.
+async fn of_clusters(count: usize) -> World {
+    let world = World::empty();
+    world.region.with(Region::empty_network).unwrap();
+    let quotas = |settings: &mut foo_simulator::core::Settings| {
+        let quotas = &mut settings.network_quotas;
+        (quotas.vpcs, quotas.addresses, quotas.nat_gateways, quotas.internet_gateways) = (200, 200, 200, 200);
+    };
+    world.region.change_settings(quotas).unwrap();
+    for number in 0..count {
+        let name = format!("c{number}");
+        let (cluster, _) = objects::another_cluster(&name, None);
+        let mut infrastructure = managed(small());
+        infrastructure.metadata.name = Some(name);
+        world.has(&cluster);
+        world.has(&infrastructure);
+    }
+    let is_ready = |cluster: &FooCluster| {
+        let conditions = cluster.status.iter().flat_map(|status| &status.conditions);
+        conditions.into_iter().any(|it| it.type_ == "NetworkReady" && it.status == "True")
+    };
+    for _ in 0..60 {
+        world.waits_long(Duration::from_secs(20)).await;
+        if world.server.objects::<FooCluster>().iter().all(is_ready) {
+            return world;
+        }
+    }
+    panic!("{:#?}", world.server.objects::<FooCluster>().iter().find(|it| !is_ready(it)))
+}
+
+/// Calls of an hour in which nothing happens.
+async fn calls_at_rest(count: usize) -> u64 {
+    let world = of_clusters(count).await;
+    world.waits_long(Duration::from_mins(15)).await;
+    world.forgets();
+    let version = world.server.resource_version();
+    world.waits_long(Duration::from_hours(1)).await;
+    assert_eq!(world.aws_writes(), 0);
+    assert_eq!(world.server.resource_version(), version, "nothing is written");
+    world.aws.total_calls()
+}
+
+#[tokio::test(start_paused = true)]
+async fn networks_at_rest_share_their_looks() {
+    let one = calls_at_rest(1).await;
+    let hundred = calls_at_rest(100).await;
+    // Attributes of a VPC are asked for by VPC: two calls every half an hour.
+    let of_each = 4;
+    assert!(hundred <= one + 100 * of_each, "{one} calls for one, {hundred} for a hundred");
+    assert!(one <= 12 * 10 + of_each, "{one} calls in an hour: more than one per kind in five minutes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn clusters_of_the_same_name_in_two_namespaces_and_regions_have_nothing_in_common() {
+    let world = World::empty();
+    world.begins_network(small());
+    let (mut cluster, mut infrastructure) = (objects::cluster(), managed(small()));
+    cluster.metadata.namespace = Some("other".to_owned());
+    infrastructure.metadata.namespace = Some("other".to_owned());
+    infrastructure.spec.region = "us-east-2".to_owned();
+    world.server.create::<Cluster>(&cluster).unwrap();
+    world.server.create::<FooCluster>(&infrastructure).unwrap();
+    let elsewhere = world.aws.region("us-east-2");
+    world.network_gets_ready().await;
+    let other = || world.server.get::<FooCluster>("other", CLUSTER);
+    let is_ready = || other().unwrap().status.unwrap_or_default().ready == Some(true);
+    world.until("the other one is ready", is_ready).await;
+    let names = |parts: &foo_model::network::Parts| -> BTreeSet<String> {
+        parts.vpcs.values().map(|vpc| vpc.tags["infrastructure.foo.com/cluster"].clone()).collect()
+    };
+    assert_eq!(names(&tagged(&world.region)), [format!("{NS}/{CLUSTER}")].into());
+    assert_eq!(names(&tagged(&elsewhere)), [format!("other/{CLUSTER}")].into());
+    let before = tagged(&elsewhere);
+    world.deletes_network();
+    world.network_goes().await;
+    assert_eq!(tagged(&elsewhere), before);
+    assert!(tagged(&world.region).vpcs.is_empty());
+    assert!(other().unwrap().finalizers().len() == 1);
+}
