@@ -145,16 +145,16 @@ event_reasons! {
     "an unhealthy Machine is replaced, and what is wrong with it"
 
     NetworkResourcesCreated Normal FooCluster
-    "parts of a managed network are created; the message has their ids"
+    "parts of its managed network are created: what they are for, and their ids"
 
     NetworkResourcesDeleted Normal FooCluster
-    "parts of a managed network are deleted, and why"
+    "parts of its managed network are deleted: what they are for, and their ids"
 
     NetworkChanged Normal FooCluster
-    "parts of a managed network that is in use are changed, and why"
+    "parts of its managed network that was ready before are changed, and why each"
 
     ActionFailed Warning AnyKind
-    "an action failed; once per text of the failure"
+    "an action failed, or AWS rejected a change; once per text of the failure, for a managed network again after an hour"
 
     UnreadableObject Warning AnyKind
     "the object cannot be read and is ignored; others are not affected"
