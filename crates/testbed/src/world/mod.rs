@@ -26,6 +26,7 @@ mod management;
 mod manager;
 pub mod manifests;
 mod pool;
+pub mod network;
 mod view;
 
 pub use audit::Request;
