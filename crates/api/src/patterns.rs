@@ -7,6 +7,8 @@
 pub const OBJECT_NAME: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 /// An AWS region: it becomes part of the names of AWS's hosts.
 pub const REGION: &str = r"^[a-z]{2,}(-[a-z]+)+-[0-9]+$";
+/// An Availability Zone: the region's name and a letter.
+pub const AVAILABILITY_ZONE: &str = r"^[a-z]{2,}(-[a-z]+)+-[0-9]+[a-z]$";
 /// Id of anything in EC2 (`ami-…`, `subnet-…`, `sg-…`, `vpc-…`).
 pub const RESOURCE_ID: &str = r"^[a-z]+-[0-9a-f]+$";
 /// Id of an instance.

@@ -55,7 +55,7 @@ mod tests {
         let mut cluster = Cluster::new("c", ClusterSpec::default());
         cluster.metadata.namespace = Some("ns".to_owned());
         cluster.metadata.uid = Some("7".to_owned());
-        let spec = serde_json::json!({"region": "eu-central-1", "network": {"subnets": []}});
+        let spec = serde_json::json!({"region": "eu-central-1", "network": {"existing": {"subnets": []}}});
         let mut owned = FooCluster::new("f", serde_json::from_value(spec).unwrap());
         owned.metadata.namespace = Some(namespace.to_owned());
         let owner = OwnerReference {

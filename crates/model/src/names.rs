@@ -21,6 +21,14 @@ pub const TAG_POOL: &str = "infrastructure.foo.com/pool";
 /// Tag on the group alone: id of the management cluster that manages it. Not on templates, whose tags stay as they were
 /// made, nor on instances: a move would have to change theirs, and a template version for the next ones.
 pub const TAG_INSTALLATION: &str = "infrastructure.foo.com/installation";
+/// Tag on every part of a network that we create: the network's id. A part without it is not ours.
+pub const TAG_NETWORK: &str = "infrastructure.foo.com/network";
+/// Tag on every part of a network that we create: what it is for (`subnet/private/eu-central-1a`).
+pub const TAG_ROLE: &str = "infrastructure.foo.com/role";
+
+/// Annotation on the FooCluster: the id of its network, which is the uid that the FooCluster had when the network was begun.
+/// Written by the provider before the first call; it goes along when the object is moved, and the uid does not.
+pub const NETWORK_ID_ANNOTATION: &str = "infrastructure.foo.com/network-id";
 
 /// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
 const MAX_NAME: usize = 63;

@@ -355,7 +355,11 @@ async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
         status.conditions.iter().find(|condition| condition.type_ == "NetworkReady")?.observed_generation
     });
     let asking = if observed == cluster.metadata.generation { Asking::Again } else { Asking::Anew };
-    match network::find(&cluster.spec.network, &region.lookups, asking).await {
+    let Some(existing) = &cluster.spec.network.existing else {
+        let message = "spec.network names no existing network";
+        return Found::Blocked(Blocked::new(Reason::SubnetNotFound, message));
+    };
+    match network::find(existing, &region.lookups, asking).await {
         Ok(network) => Found::Network(network),
         Err(blocked) => Found::Blocked(blocked),
     }

@@ -1,7 +1,7 @@
 //! From the references in a FooCluster's spec to the network they name.
 
 use crate::lookup::{describe, failed, query};
-use foo_api::cluster::{Network, NetworkStatus, SubnetStatus};
+use foo_api::cluster::{ExistingNetwork, NetworkStatus, SubnetStatus};
 use foo_cloud::SubnetInfo;
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_model::Reason;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The network, or what about it is not as it must be.
 pub(super) async fn find(
-    network: &Network,
+    network: &ExistingNetwork,
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<NetworkStatus, Blocked> {
@@ -41,13 +41,17 @@ pub(super) async fn find(
             id: subnet.id.as_str().to_owned(),
             zone: subnet.zone.as_str().to_owned(),
             public: subnet.public,
+            name: None,
+            cidr: None,
+            ipv6_cidr: None,
         })
         .collect();
-    Ok(NetworkStatus { vpc_id, subnets, security_groups: groups.into_iter().collect() })
+    let security_groups = groups.into_iter().collect();
+    Ok(NetworkStatus { vpc_id, subnets, security_groups, ..NetworkStatus::default() })
 }
 
 async fn subnets(
-    network: &Network,
+    network: &ExistingNetwork,
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<BTreeMap<String, SubnetInfo>, Blocked> {
@@ -66,7 +70,10 @@ async fn subnets(
     Ok(all)
 }
 
-fn one_vpc<'a>(network: &Network, subnets: impl Iterator<Item = &'a SubnetInfo>) -> Result<String, Blocked> {
+fn one_vpc<'a>(
+    network: &ExistingNetwork,
+    subnets: impl Iterator<Item = &'a SubnetInfo>,
+) -> Result<String, Blocked> {
     let mut vpc = network.vpc_id.clone();
     for subnet in subnets {
         match &vpc {

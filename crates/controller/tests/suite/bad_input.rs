@@ -3,7 +3,7 @@
 use crate::support::{NS, World, objects};
 use foo_api::shared::NetworkReference;
 use foo_model::SecurityGroupId;
-use foo_simulator::core::network::{PUBLIC_SUBNETS, SECURITY_GROUP, SecurityGroup, Vpc};
+use foo_simulator::core::network::{PUBLIC_SUBNETS, SECURITY_GROUP, SecurityGroupSpec, VpcSpec};
 use k8s_openapi::api::core::v1::Secret;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -87,10 +87,14 @@ async fn tags_that_no_security_group_has_are_named() {
 #[tokio::test(start_paused = true)]
 async fn a_security_group_of_another_vpc_is_named() {
     let world = World::new().await;
-    let vpc =
-        Vpc { id: "vpc-x".into(), cidr: "10.9.0.0/16".into(), is_default: false, tags: BTreeMap::new() };
+    let vpc = VpcSpec {
+        id: "vpc-x".into(),
+        cidr: "10.9.0.0/16".parse().unwrap(),
+        is_default: false,
+        tags: BTreeMap::new(),
+    };
     world.region.put_vpc(vpc).unwrap();
-    let group = SecurityGroup {
+    let group = SecurityGroupSpec {
         id: SecurityGroupId::new("sg-x"),
         name: "x".into(),
         description: String::new(),
@@ -214,7 +218,9 @@ async fn a_pool_repeats_what_its_foo_cluster_waits_for() {
     let world = World::empty();
     world.has(&objects::cluster());
     let mut infrastructure = objects::foo_cluster();
-    infrastructure.spec.network.subnets = vec![objects::by_id("subnet-nowhere")];
+    if let Some(existing) = &mut infrastructure.spec.network.existing {
+        existing.subnets = vec![objects::by_id("subnet-nowhere")];
+    }
     world.has(&infrastructure);
     world.settles().await;
     let pool = world.pool("p").of(1).await;

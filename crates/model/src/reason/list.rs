@@ -280,7 +280,7 @@ reasons! {
 
     SecurityGroupNotFound NeedsUser [LaunchTemplateReady False, NetworkReady False]
     "no security group has this id or these tags"
-    "`spec.securityGroups` of the pool, `spec.network.securityGroups` of the FooCluster"
+    "`spec.securityGroups` of the pool, `spec.network.existing.securityGroups` of the FooCluster"
 
     SecurityGroupOutsideCluster NeedsUser [LaunchTemplateReady False]
     "the security group is in another VPC than the FooCluster"
@@ -345,7 +345,7 @@ reasons! {
 
     SubnetNotFound NeedsUser [AutoScalingGroupReady False, NetworkReady False]
     "no subnet has this id or these tags, or none is configured"
-    "`spec.subnets` of the pool, `spec.network.subnets` of the FooCluster"
+    "`spec.subnets` of the pool, `spec.network.existing.subnets` of the FooCluster"
 
     SubnetOutsideCluster NeedsUser [AutoScalingGroupReady False]
     "the subnet is not one of the FooCluster's"
@@ -536,12 +536,12 @@ reasons! {
     ""
 
     SubnetsInMultipleVpcs NeedsUser [NetworkReady False]
-    "the subnets are in different VPCs, or in another than `spec.network.vpcID`"
-    "`spec.network`"
+    "the subnets are in different VPCs, or in another than `spec.network.existing.vpcID`"
+    "`spec.network.existing`"
 
     SecurityGroupOutsideVpc NeedsUser [NetworkReady False]
     "the security group is in another VPC than the subnets"
-    "`spec.network.securityGroups`"
+    "`spec.network.existing.securityGroups`"
 
     WaitingForPools Waiting [ClusterDeleting True]
     "FooMachinePools of the Cluster still exist; the message names them"

@@ -4,9 +4,8 @@
 use super::catalogue::{Image, TypeInfo};
 use super::ec2::instances::Ec2Instance;
 use super::error::{AwsError, AwsResult};
-use super::network::{SecurityGroup, Subnet, Vpc};
 use super::region::Region;
-use foo_model::{ImageId, InstanceId, InstanceType, SecurityGroupId, SubnetId};
+use foo_model::{ImageId, InstanceId, InstanceType};
 use std::borrow::Cow;
 
 /// Whether a call sees the region as it is, or as reads see it.
@@ -16,47 +15,6 @@ pub(crate) enum View {
     Present,
     /// As it was a read lag ago: Describe calls.
     Lagging,
-}
-
-/// Codes and words for one kind of id.
-struct Kind {
-    prefix: &'static str,
-    malformed: &'static str,
-    unknown: &'static str,
-    what: &'static str,
-}
-
-const SUBNET: Kind = Kind {
-    prefix: "subnet-",
-    malformed: "InvalidSubnetID.Malformed",
-    unknown: "InvalidSubnetID.NotFound",
-    what: "subnet ID",
-};
-const SECURITY_GROUP: Kind = Kind {
-    prefix: "sg-",
-    malformed: "InvalidGroupId.Malformed",
-    unknown: "InvalidGroup.NotFound",
-    what: "security group",
-};
-const VPC: Kind = Kind {
-    prefix: "vpc-",
-    malformed: "InvalidVpcID.Malformed",
-    unknown: "InvalidVpcID.NotFound",
-    what: "vpc ID",
-};
-
-impl Kind {
-    fn find<'a, T>(&self, ids: &[String], get: impl Fn(&str) -> Option<&'a T>) -> AwsResult<Vec<&'a T>> {
-        ids.iter()
-            .map(|id| match get(id) {
-                Some(found) => Ok(found),
-                None if !id.starts_with(self.prefix) => {
-                    Err(AwsError::new(self.malformed, format!("Invalid id: \"{id}\"")))
-                }
-                None => Err(AwsError::new(self.unknown, format!("The {} '{id}' does not exist", self.what))),
-            })
-            .collect()
-    }
 }
 
 /// The message of EC2's refusal of instances that do not exist.
@@ -123,20 +81,5 @@ impl Region {
                 )),
             })
             .collect()
-    }
-
-    /// Subnets; all of them must exist.
-    pub(crate) fn subnets_by_id(&self, ids: &[String]) -> AwsResult<Vec<&Subnet>> {
-        SUBNET.find(ids, |id| self.network.subnets.get(&SubnetId::from(id)))
-    }
-
-    /// Security groups; all of them must exist.
-    pub(crate) fn security_groups_by_id(&self, ids: &[String]) -> AwsResult<Vec<&SecurityGroup>> {
-        SECURITY_GROUP.find(ids, |id| self.network.security_groups.get(&SecurityGroupId::from(id)))
-    }
-
-    /// VPCs; all of them must exist.
-    pub(crate) fn vpcs_by_id(&self, ids: &[String]) -> AwsResult<Vec<&Vpc>> {
-        VPC.find(ids, |id| self.network.vpcs.get(id))
     }
 }

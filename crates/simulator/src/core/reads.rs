@@ -24,6 +24,7 @@ impl Region {
         self.groups.read_at_age(groups);
         self.instances.read_at_age(ec2);
         self.templates.by_id.read_at_age(ec2);
+        self.network.read_at_age(ec2);
     }
 
     /// Remembers as much of the past as the settings ask for.
@@ -32,6 +33,7 @@ impl Region {
         self.groups.set_lag(lag);
         self.instances.set_lag(lag);
         self.templates.by_id.set_lag(lag);
+        self.network.set_lag(lag);
     }
 
     /// Groups by name, behind a name.

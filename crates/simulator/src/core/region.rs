@@ -69,7 +69,7 @@ impl Region {
         Self {
             name: name.to_owned(),
             account: account.to_owned(),
-            network: Network::default_of(name),
+            network: Network::default_of(name, account, lag),
             images: catalogue::default_images(account),
             types: catalogue::default_types(),
             templates: Templates::new(lag),
@@ -122,6 +122,7 @@ impl Region {
         self.instances.advance(now);
         self.groups.advance(now);
         self.templates.by_id.advance(now);
+        self.network.advance(now);
     }
 
     fn happen(&mut self, event: Event) {
@@ -253,8 +254,8 @@ impl Region {
         if let Some(alive) = self.alive.get_mut(&place) {
             *alive = alive.saturating_sub(1);
         }
-        if let (Some(addresses), Some(subnet)) = (addresses, self.network.subnets.get_mut(&subnet)) {
-            subnet.return_address(addresses.private);
+        if let Some(addresses) = addresses {
+            self.network.return_address(&subnet, addresses.private);
         }
         self.tell_state(id, InstanceState::Terminated);
         self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));

@@ -1,7 +1,10 @@
 //! What of AWS's behaviour can be turned: durations, sizes, and one switch for each assumption that AWS's
 //! documentation does not settle (marked **(A)**).
 
+use super::network::NetworkQuotas;
+use foo_model::network::Kind;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How the simulated region behaves. All durations are virtual time.
@@ -32,6 +35,11 @@ pub struct Settings {
     pub instances_appear_after: Duration,
     /// How long a new resource, group or launch template shows no tags.
     pub tags_appear_after: Duration,
+    /// How long EC2 does not know the id of a part of a network that was just made, by kind: neither do Describe calls show
+    /// it nor can a call name it (`InvalidVpcID.NotFound`; EC2 Developer Guide, "Eventual consistency").
+    pub parts_appear_after: BTreeMap<Kind, Duration>,
+    /// What AWS allows of networks.
+    pub network_quotas: NetworkQuotas,
     /// How long neither readers nor Auto Scaling see a new version of a launch template.
     pub versions_appear_after: Duration,
     /// How long `aws:ResourceTag` conditions do not know the tags of what was just made.
@@ -286,6 +294,8 @@ impl Default for Settings {
             read_order: ReadOrder::default(),
             instances_appear_after: Duration::ZERO,
             tags_appear_after: Duration::ZERO,
+            parts_appear_after: BTreeMap::new(),
+            network_quotas: NetworkQuotas::default(),
             versions_appear_after: Duration::ZERO,
             rights_appear_after: Duration::ZERO,
             launch_retry_first: Duration::from_secs(10),

@@ -4,6 +4,7 @@
 //! until it is older than the lag.
 
 use foo_model::Timestamp;
+use serde::{Serialize, Serializer};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
@@ -127,6 +128,13 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
         if values.back().is_none_or(|(until, _)| *until < now) {
             values.push_back((now, former));
         }
+    }
+}
+
+/// What is there now, without the past.
+impl<K: Ord + Serialize, V: Serialize> Serialize for Versioned<K, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.current.iter().map(|(key, value)| (key, value.as_ref())))
     }
 }
 

@@ -9,7 +9,9 @@ use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::service::Service;
 use crate::wire::params::Params;
-use foo_model::{GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, Timestamp};
+use foo_model::{
+    GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, Timestamp, VpcId,
+};
 use std::collections::BTreeMap;
 
 /// Everything that must be allowed before the call is carried out.
@@ -188,7 +190,7 @@ fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTree
             "security-group",
             region.network.security_groups.get(&SecurityGroupId::new(id)).map(|it| &it.tags),
         ),
-        "vpc" => ("vpc", region.network.vpcs.get(id).map(|it| &it.tags)),
+        "vpc" => ("vpc", region.network.vpcs.get(&VpcId::new(id)).map(|it| &it.tags)),
         "ami" => ("image", region.images.get(&ImageId::new(id)).map(|it| &it.tags)),
         _ => ("*", None),
     }

@@ -8,13 +8,13 @@ use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey};
 use crate::core::error::AwsError;
 use crate::core::lookup::View;
-use crate::core::network::{SecurityGroup, Subnet};
 use async_trait::async_trait;
 use foo_cloud::error::stable_text;
 use foo_cloud::{
     CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Operation,
     Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
 };
+use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
@@ -278,14 +278,14 @@ impl Compute for SimCloud {
             return Ok(Vec::new());
         }
         self.call(Operation::DescribeSubnets, format!("{query:?}"), |region| match query {
-            NetworkQuery::Ids(ids) => Ok(region.subnets_by_id(ids)?.into_iter().map(subnet_info).collect()),
+            NetworkQuery::Ids(ids) => {
+                Ok(region.parts_by_id::<Subnet>(ids)?.iter().map(|it| subnet_info(it)).collect())
+            }
             NetworkQuery::Tags { vpc, tags } => Ok(region
-                .network
-                .subnets
-                .values()
-                .filter(|subnet| vpc.as_ref().is_none_or(|vpc| vpc == &subnet.vpc))
+                .parts_seen::<Subnet>()
+                .filter(|subnet| vpc.as_ref().is_none_or(|vpc| vpc == subnet.vpc.as_str()))
                 .filter(|subnet| has_tags(&subnet.tags, tags))
-                .map(subnet_info)
+                .map(|it| subnet_info(&it))
                 .collect()),
         })
         .await
@@ -297,15 +297,14 @@ impl Compute for SimCloud {
         }
         self.call(Operation::DescribeSecurityGroups, format!("{query:?}"), |region| match query {
             NetworkQuery::Ids(ids) => {
-                Ok(region.security_groups_by_id(ids)?.into_iter().map(security_group_info).collect())
+                let groups = region.parts_by_id::<SecurityGroup>(ids)?;
+                Ok(groups.iter().map(|it| security_group_info(it)).collect())
             }
             NetworkQuery::Tags { vpc, tags } => Ok(region
-                .network
-                .security_groups
-                .values()
-                .filter(|group| vpc.as_ref().is_none_or(|vpc| vpc == &group.vpc))
+                .parts_seen::<SecurityGroup>()
+                .filter(|group| vpc.as_ref().is_none_or(|vpc| vpc == group.vpc.as_str()))
                 .filter(|group| has_tags(&group.tags, tags))
-                .map(security_group_info)
+                .map(|it| security_group_info(&it))
                 .collect()),
         })
         .await
@@ -337,12 +336,12 @@ fn subnet_info(subnet: &Subnet) -> SubnetInfo {
     SubnetInfo {
         id: subnet.id.clone(),
         zone: subnet.zone.clone(),
-        vpc: subnet.vpc.clone(),
-        public: subnet.public,
-        free_addresses: subnet.free(),
+        vpc: subnet.vpc.to_string(),
+        public: subnet.public_ip_on_launch,
+        free_addresses: subnet.free_addresses,
     }
 }
 
 fn security_group_info(group: &SecurityGroup) -> SecurityGroupInfo {
-    SecurityGroupInfo { id: group.id.clone(), vpc: group.vpc.clone() }
+    SecurityGroupInfo { id: group.id.clone(), vpc: group.vpc.to_string() }
 }

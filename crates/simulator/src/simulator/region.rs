@@ -10,7 +10,7 @@ use crate::core::group::activity::{Activity, ActivityLog};
 use crate::core::group::members::GracePeriod;
 use crate::core::group::model::{Group, RootVolume};
 use crate::core::mishaps::{LaunchMishap, QuotaClass, ZoneState};
-use crate::core::network::{SecurityGroup, Subnet, Vpc};
+use crate::core::network::{SecurityGroupSpec, SubnetSpec, VpcSpec};
 use crate::core::settings::Settings;
 use crate::core::sqs::delivery::EventRule;
 use crate::world::World;
@@ -353,28 +353,27 @@ impl RegionHandle {
     ///
     /// # Errors
     /// The name cannot be a region's.
-    pub fn put_vpc(&self, vpc: Vpc) -> AwsResult<()> {
-        self.with(|region| region.network.put_vpc(vpc))
+    pub fn put_vpc(&self, vpc: VpcSpec) -> AwsResult<()> {
+        self.with(|region| {
+            let owner = region.account.clone();
+            region.network.put_vpc(vpc, &owner);
+        })
     }
 
     /// Adds or replaces a subnet, and its zone if that is new.
     ///
     /// # Errors
     /// The name cannot be a region's.
-    pub fn put_subnet(&self, subnet: Subnet) -> AwsResult<()> {
-        self.with(|region| {
-            let zone = subnet.zone.clone();
-            region.network.zones.entry(zone.clone()).or_insert_with(|| format!("{zone}-id"));
-            region.network.subnets.insert(subnet.id.clone(), subnet);
-        })
+    pub fn put_subnet(&self, subnet: SubnetSpec) -> AwsResult<()> {
+        self.with(|region| region.network.put_subnet(subnet))
     }
 
     /// Adds or replaces a security group.
     ///
     /// # Errors
     /// The name cannot be a region's.
-    pub fn put_security_group(&self, group: SecurityGroup) -> AwsResult<()> {
-        self.with(|region| drop(region.network.security_groups.insert(group.id.clone(), group)))
+    pub fn put_security_group(&self, group: SecurityGroupSpec) -> AwsResult<()> {
+        self.with(|region| region.network.put_security_group(group))
     }
 
     /// How the region behaves.

@@ -308,8 +308,11 @@ fn addresses_follow_the_subnet() {
 fn a_full_subnet_fails_launches() {
     let scene = scene();
     scene.with(|region| {
-        let subnet = region.network.subnets.get_mut(&SubnetId::from(PRIVATE_SUBNETS[0])).expect("it exists");
-        subnet.prefix = 29;
+        let subnet = SubnetId::from(PRIVATE_SUBNETS[0]);
+        let free = region.network.subnets.get(&subnet).expect("it exists").free_addresses;
+        for _ in 3..free {
+            region.network.take_address(&subnet).expect("free");
+        }
     });
     let mut new = scene.pool((0, 4, 9));
     new.subnets = vec![SubnetId::from(PRIVATE_SUBNETS[0])];

@@ -98,8 +98,10 @@ pub fn foo_cluster(namespace: &str, name: &str) -> Value {
         "spec": {
             "region": REGION,
             "network": {
-                "subnets": SUBNETS.map(|id| json!({"id": id})),
-                "securityGroups": [{"id": SECURITY_GROUP}],
+                "existing": {
+                    "subnets": SUBNETS.map(|id| json!({"id": id})),
+                    "securityGroups": [{"id": SECURITY_GROUP}],
+                },
             },
         },
     })

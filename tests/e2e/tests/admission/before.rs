@@ -9,7 +9,7 @@ const FROM_BEFORE: &str = "
 apiVersion: infrastructure.foo.com/v1alpha1
 kind: FooCluster
 metadata: {name: from-before, namespace: default}
-spec: {region: eu-centrall, network: {subnets: [{id: Subnet}]}}
+spec: {region: eu-centrall, network: {existing: {subnets: [{id: Subnet}]}}}
 ";
 
 #[test]

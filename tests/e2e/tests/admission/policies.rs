@@ -32,7 +32,7 @@ fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_c
             (
                 Kind::ClusterTemplate,
                 cluster(),
-                with(cluster(), json!({"network": {"subnets": [{"id": "subnet-2"}]}})),
+                with(cluster(), json!({"network": {"existing": {"subnets": [{"id": "subnet-2"}]}}})),
             ),
             // Of a FooCluster the region never changes; of its template it may be tried.
             (Kind::ClusterTemplate, cluster(), with(cluster(), json!({"region": "us-east-1"}))),

@@ -115,9 +115,11 @@ fn a_full_object_of_each_kind_is_stored_as_it_was_written() {
             "region": "eu-central-1",
             "identityRef": {"name": "prod"},
             "network": {
-                "vpcID": "vpc-1",
-                "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private"}}],
-                "securityGroups": [{"id": "sg-1"}, {"tags": {"role": "node"}}],
+                "existing": {
+                    "vpcID": "vpc-1",
+                    "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private"}}],
+                    "securityGroups": [{"id": "sg-1"}, {"tags": {"role": "node"}}],
+                },
             },
             "controlPlaneEndpoint": {"host": "api.example.com", "port": 443},
         });
@@ -259,7 +261,7 @@ fn names_of_what_is_in_aws_never_change() {
 
         let elsewhere = with(cluster(), json!({"region": "us-east-1"}));
         server.refuses_change(Kind::Cluster, cluster(), elsewhere, "region is immutable").await?;
-        let network = with(cluster(), json!({"network": {"subnets": [{"id": "subnet-2"}]}}));
+        let network = with(cluster(), json!({"network": {"existing": {"subnets": [{"id": "subnet-2"}]}}}));
         server.accepts_change(Kind::Cluster, cluster(), network).await?;
         let identity = |name: &str| with(cluster(), json!({"identityRef": {"name": name}}));
         server.accepts_change(Kind::Cluster, identity("one"), identity("two")).await?;
@@ -334,13 +336,13 @@ fn a_part_of_the_network_is_named_by_id_or_by_tags() {
             for field in ["subnets", "securityGroups"] {
                 server.refuses(Kind::MachinePool, with(pool(), json!({field: bad})), message).await?;
                 let network = with(json!({"subnets": [{"id": "subnet-1"}]}), json!({field: bad}));
-                let cluster = with(cluster(), json!({"network": network}));
+                let cluster = with(cluster(), json!({"network": {"existing": network}}));
                 let template = json!({"template": {"spec": cluster}});
                 server.refuses(Kind::Cluster, cluster, message).await?;
                 server.refuses(Kind::ClusterTemplate, template, message).await?;
             }
         }
-        let none = with(cluster(), json!({"network": {"subnets": []}}));
+        let none = with(cluster(), json!({"network": {"existing": {"subnets": []}}}));
         server.refuses(Kind::Cluster, none, "should have at least 1 items").await
     });
 }

@@ -73,7 +73,7 @@ pub(crate) fn pool() -> Value {
 
 /// The smallest cluster there is.
 pub(crate) fn cluster() -> Value {
-    json!({"region": REGION, "network": {"subnets": [{"id": "subnet-1"}]}})
+    json!({"region": REGION, "network": {"existing": {"subnets": [{"id": "subnet-1"}]}}})
 }
 
 /// The same with some of its fields replaced; `null` leaves one out.
@@ -120,7 +120,7 @@ async fn start() -> Result<Rig> {
 async fn policies_are_in_force(rig: &Rig) -> Result<()> {
     let control_plane = json!({"external": {"kubeconfigSecretRef": {"name": "one"}}});
     for (kind, spec, change) in [
-        (Kind::ClusterTemplate, cluster(), json!({"network": {"vpcID": "vpc-1"}})),
+        (Kind::ClusterTemplate, cluster(), json!({"network": {"existing": {"vpcID": "vpc-1"}}})),
         (Kind::ControlPlaneTemplate, control_plane, json!({"version": "v1.36.3"})),
     ] {
         let api: Api<DynamicObject> = Api::namespaced_with(rig.api().client(), "default", &kind.resource());

@@ -194,10 +194,16 @@ fn texts_that_are_something_else_are_refused() {
             for (kind, spec) in [
                 (Kind::Cluster, with(cluster(), json!({"region": odd}))),
                 (Kind::Cluster, with(cluster(), json!({"identityRef": {"name": odd}}))),
-                (Kind::Cluster, with(cluster(), json!({"network": {"subnets": [{"id": odd}]}}))),
                 (
                     Kind::Cluster,
-                    with(cluster(), json!({"network": {"vpcID": odd, "subnets": [{"id": "subnet-1"}]}})),
+                    with(cluster(), json!({"network": {"existing": {"subnets": [{"id": odd}]}}})),
+                ),
+                (
+                    Kind::Cluster,
+                    with(
+                        cluster(),
+                        json!({"network": {"existing": {"vpcID": odd, "subnets": [{"id": "subnet-1"}]}}}),
+                    ),
                 ),
                 (Kind::MachinePool, with(pool(), json!({"ami": {"id": odd}}))),
                 (Kind::MachinePool, with(pool(), json!({"instanceType": odd}))),
@@ -221,7 +227,7 @@ fn texts_that_are_something_else_are_refused() {
         {
             server.accepts(Kind::Cluster, &with(cluster(), json!({"region": region}))).await?;
         }
-        let everything = json!({"network": {"subnets": [{"tags": {}}]}});
+        let everything = json!({"network": {"existing": {"subnets": [{"tags": {}}]}}});
         let message = "tags must not be empty";
         server.refuses(Kind::Cluster, with(cluster(), everything), message).await
     });

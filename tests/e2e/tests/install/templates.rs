@@ -147,7 +147,10 @@ fn the_class_makes_pools_of_both_classes_from_its_variables() {
         let cluster = list(rig.api().client(), Kind::FooCluster, namespace, "").await?;
         let spec = &cluster.first().context("no FooCluster")?["spec"];
         assert_eq!(spec["region"], "eu-central-1");
-        assert_eq!(spec["network"]["subnets"], json!([{"id": "subnet-0a"}, {"tags": {"tier": "private"}}]));
+        assert_eq!(
+            spec["network"]["existing"]["subnets"],
+            json!([{"id": "subnet-0a"}, {"tags": {"tier": "private"}}])
+        );
         let control_plane = list(rig.api().client(), Kind::FooControlPlane, namespace, "").await?;
         let spec = &control_plane.first().context("no FooControlPlane")?["spec"];
         assert_eq!(

@@ -5,7 +5,7 @@ use foo_api::capi::{
     Bootstrap, Cluster, ClusterSpec, ContractReference, MachinePool, MachinePoolSpec, MachineTemplate,
     MachineTemplateSpec,
 };
-use foo_api::cluster::Network;
+use foo_api::cluster::{ExistingNetwork, Network};
 use foo_api::identity::{IdentityReference, secret_keys};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::pool::Ami;
@@ -42,11 +42,12 @@ pub(crate) fn cluster() -> Cluster {
 
 /// Its infrastructure: the private subnets and the security group every region has.
 pub(crate) fn foo_cluster() -> FooCluster {
-    let network = Network {
+    let existing = ExistingNetwork {
         subnets: PRIVATE_SUBNETS.map(by_id).into(),
         security_groups: vec![by_id(SECURITY_GROUP)],
-        ..Network::default()
+        ..ExistingNetwork::default()
     };
+    let network = Network { existing: Some(existing), ..Network::default() };
     let spec = FooClusterSpec {
         region: DEFAULT_REGION.to_owned(),
         identity_ref: None,

@@ -3,7 +3,7 @@
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::tags::is_xml_string;
 use crate::core::region::Region;
-use foo_model::{ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId};
+use foo_model::{ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, VpcId};
 use std::collections::BTreeMap;
 
 /// Tags a resource can have (EC2 User Guide, "Tag restrictions").
@@ -85,7 +85,9 @@ impl Region {
                 self.network.security_groups.get_mut(&SecurityGroupId::new(id)).map(|it| &mut it.tags),
                 "InvalidGroup.NotFound",
             ),
-            "vpc" => (self.network.vpcs.get_mut(id).map(|it| &mut it.tags), "InvalidVpcID.NotFound"),
+            "vpc" => {
+                (self.network.vpcs.get_mut(&VpcId::new(id)).map(|it| &mut it.tags), "InvalidVpcID.NotFound")
+            }
             "ami" => (self.images.get_mut(&ImageId::new(id)).map(|it| &mut it.tags), "InvalidAMIID.NotFound"),
             _ => (None, "InvalidID"),
         };

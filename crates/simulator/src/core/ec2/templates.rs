@@ -345,7 +345,7 @@ impl Region {
         if let Some(name) = data.instance_type().filter(|name| !self.types.contains_key(name)) {
             warnings.push(AwsError::invalid_value(format!("Invalid value '{name}' for InstanceType.")));
         }
-        let unknown = |id: &SecurityGroupId| !self.network.security_groups.contains_key(id);
+        let unknown = |id: &SecurityGroupId| self.network.security_groups.get(id).is_none();
         warnings.extend(data.security_groups().into_iter().filter(unknown).map(|id| {
             AwsError::new("InvalidGroup.NotFound", format!("The security group '{id}' does not exist"))
         }));

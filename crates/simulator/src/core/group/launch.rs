@@ -196,7 +196,7 @@ impl Region {
             .flat_map(|group| &group.subnets)
             .filter_map(|id| self.network.subnets.get(id))
             .filter(|subnet| only.is_none_or(|only| &subnet.id == only))
-            .filter(|subnet| &subnet.zone == zone && subnet.free() > 0)
+            .filter(|subnet| &subnet.zone == zone && subnet.free_addresses > 0)
             .map(|subnet| subnet.id.clone())
             .collect();
         self.chance.pick(&free).cloned().ok_or_else(|| {
@@ -358,13 +358,13 @@ impl Region {
         let vpc = self.network.subnets.get(&recipe.subnet)?.vpc.clone();
         let mut security_groups = data.security_groups();
         if security_groups.is_empty() {
-            security_groups.extend(self.network.default_group(&vpc));
+            security_groups.extend(self.network.default_group(vpc.as_str()));
         }
-        let subnet = self.network.subnets.get_mut(&recipe.subnet)?;
-        let private = subnet.take_address()?;
+        let maps_public = self.network.subnets.get(&recipe.subnet)?.public_ip_on_launch;
+        let private = self.network.take_address(&recipe.subnet)?;
         let public = data
             .public_address()
-            .unwrap_or(subnet.public)
+            .unwrap_or(maps_public)
             .then(|| Ipv4Addr::from(u32::from(PUBLIC_BASE).wrapping_add(public_offset)));
         let image_info = self.images.get(&image);
         let boots = if fate == Some(CallOutcome::NeverJoins) { Boot::Fails } else { Boot::Succeeds };
@@ -375,8 +375,8 @@ impl Region {
             architecture: image_info.map(|image| image.architecture.clone()).unwrap_or_default(),
             image,
             boots,
-            subnet: subnet.id.clone(),
-            vpc,
+            subnet: recipe.subnet.clone(),
+            vpc: vpc.to_string(),
             zone: recipe.zone.clone(),
             addresses: Some(Addresses::in_region(&self.name, private, public)),
             launched: self.now,

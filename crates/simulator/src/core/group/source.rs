@@ -184,7 +184,7 @@ impl Region {
             return Err(problem);
         }
         for group in data.security_groups() {
-            if !self.network.security_groups.contains_key(&group) {
+            if self.network.security_groups.get(&group).is_none() {
                 return Err(AwsError::new(
                     "InvalidGroup.NotFound",
                     format!("The security group '{group}' does not exist"),

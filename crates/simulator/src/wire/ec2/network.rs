@@ -8,6 +8,7 @@ use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
 use crate::wire::params::Params;
 use crate::wire::xml::Xml;
+use foo_model::network::{SecurityGroup, Subnet, Vpc};
 use std::collections::BTreeMap;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 1_000, min: 5, max: 1_000 };
@@ -20,30 +21,29 @@ pub(super) fn vpcs(
 ) -> AwsResult<()> {
     let page = Page::of(params, &PAGING)?;
     let ids = params.texts("VpcId");
-    region.vpcs_by_id(&ids)?;
+    region.parts_by_id::<Vpc>(&ids)?;
     let filters = Filters::ec2(params)?.only(&["vpc-id", "cidr", "state", "is-default"])?;
     let entries = region
-        .network
-        .vpcs
-        .values()
-        .filter(|vpc| ids.is_empty() || ids.contains(&vpc.id))
+        .parts_seen::<Vpc>()
+        .filter(|vpc| ids.is_empty() || ids.iter().any(|id| id == vpc.id.as_str()))
         .filter(|vpc| {
+            let cidr = vpc.cidr.to_string();
             filters.match_with(&vpc.tags, |name| {
                 vec![match name {
                     "vpc-id" => vpc.id.as_str(),
-                    "cidr" => vpc.cidr.as_str(),
-                    "state" => "available",
+                    "cidr" => cidr.as_str(),
+                    "state" => vpc_state(vpc),
                     _ => truth(vpc.is_default),
                 }]
             })
         })
-        .filter(|vpc| page.after.as_ref().is_none_or(|after| &vpc.id > after));
-    let (found, next) = page.take(entries, |vpc| vpc.id.clone());
+        .filter(|vpc| page.after.as_deref().is_none_or(|after| vpc.id.as_str() > after));
+    let (found, next) = page.take(entries, |vpc| vpc.id.to_string());
     xml.list("vpcSet", "item", found, |xml, vpc| {
-        xml.text("vpcId", &vpc.id);
+        xml.text("vpcId", vpc.id.as_str());
         xml.text("ownerId", caller.account);
-        xml.text("state", "available");
-        xml.text("cidrBlock", &vpc.cidr);
+        xml.text("state", vpc_state(&vpc));
+        xml.value("cidrBlock", vpc.cidr);
         xml.text("instanceTenancy", "default");
         xml.value("isDefault", vpc.is_default);
         tags::write(xml, &vpc.tags);
@@ -60,8 +60,7 @@ pub(super) fn subnets(
 ) -> AwsResult<()> {
     let page = Page::of(params, &PAGING)?;
     let ids = params.texts("SubnetId");
-    let all = &region.network.subnets;
-    region.subnets_by_id(&ids)?;
+    region.parts_by_id::<Subnet>(&ids)?;
     let filters = Filters::ec2(params)?.only(&[
         "availability-zone",
         "availabilityZone",
@@ -70,15 +69,15 @@ pub(super) fn subnets(
         "subnet-id",
         "vpc-id",
     ])?;
-    let entries = all
-        .values()
+    let entries = region
+        .parts_seen::<Subnet>()
         .filter(|subnet| ids.is_empty() || ids.iter().any(|id| id == subnet.id.as_str()))
         .filter(|subnet| {
             filters.match_with(&subnet.tags, |name| {
                 vec![match name {
                     "availability-zone" | "availabilityZone" => subnet.zone.as_str(),
-                    "map-public-ip-on-launch" => truth(subnet.public),
-                    "state" => "available",
+                    "map-public-ip-on-launch" => truth(subnet.public_ip_on_launch),
+                    "state" => subnet.state.as_str(),
                     "subnet-id" => subnet.id.as_str(),
                     _ => subnet.vpc.as_str(),
                 }]
@@ -92,16 +91,16 @@ pub(super) fn subnets(
             "subnetArn",
             format!("arn:aws:ec2:{}:{}:subnet/{}", region.name, caller.account, subnet.id),
         );
-        xml.text("state", "available");
+        xml.text("state", &subnet.state);
         xml.text("ownerId", caller.account);
-        xml.text("vpcId", &subnet.vpc);
-        xml.value("cidrBlock", subnet.cidr());
-        xml.value("availableIpAddressCount", subnet.free());
+        xml.text("vpcId", subnet.vpc.as_str());
+        xml.value("cidrBlock", subnet.cidr);
+        xml.value("availableIpAddressCount", subnet.free_addresses);
         xml.text("availabilityZone", subnet.zone.as_str());
         xml.optional("availabilityZoneId", region.network.zones.get(&subnet.zone));
         xml.text("defaultForAz", "false");
-        xml.value("mapPublicIpOnLaunch", subnet.public);
-        xml.text("assignIpv6AddressOnCreation", "false");
+        xml.value("mapPublicIpOnLaunch", subnet.public_ip_on_launch);
+        xml.value("assignIpv6AddressOnCreation", subnet.ipv6_on_creation);
         tags::write(xml, &subnet.tags);
     });
     xml.optional("nextToken", next);
@@ -116,11 +115,10 @@ pub(super) fn security_groups(
 ) -> AwsResult<()> {
     let page = Page::of(params, &PAGING)?;
     let (ids, names) = (params.texts("GroupId"), params.texts("GroupName"));
-    let all = &region.network.security_groups;
-    region.security_groups_by_id(&ids)?;
+    region.parts_by_id::<SecurityGroup>(&ids)?;
     let filters = Filters::ec2(params)?.only(&["group-id", "group-name", "vpc-id"])?;
-    let entries = all
-        .values()
+    let entries = region
+        .parts_seen::<SecurityGroup>()
         .filter(|group| ids.is_empty() || ids.iter().any(|id| id == group.id.as_str()))
         .filter(|group| names.is_empty() || names.contains(&group.name))
         .filter(|group| {
@@ -139,7 +137,7 @@ pub(super) fn security_groups(
         xml.text("groupId", group.id.as_str());
         xml.text("groupName", &group.name);
         xml.text("groupDescription", &group.description);
-        xml.text("vpcId", &group.vpc);
+        xml.text("vpcId", group.vpc.as_str());
         xml.texts("ipPermissions", "item", [""; 0]);
         xml.texts("ipPermissionsEgress", "item", [""; 0]);
         tags::write(xml, &group.tags);
@@ -182,6 +180,11 @@ pub(super) fn zones(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &
         xml.text("groupName", &region.name);
     });
     Ok(())
+}
+
+/// EC2's name of the state of a VPC.
+fn vpc_state(vpc: &Vpc) -> &'static str {
+    if vpc.available { "available" } else { "pending" }
 }
 
 fn truth(value: bool) -> &'static str {

@@ -1,0 +1,149 @@
+//! Security groups of a network that the provider creates.
+
+use kube::KubeSchema;
+use kube::core::Rule;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Rules of the network's security groups, in addition to those that the provider makes: nodes reach each other and the
+/// API server, and the API server reaches kubelets and webhooks. Everything may go out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = group_exists("controlPlane"), validation = group_exists("node"), validation = group_of_additional_exists())]
+pub struct SecurityGroups {
+    /// What else the group `controlPlane`, for machines and load balancers of an API server, lets in; up to 30 rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 30))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub control_plane: Vec<SecurityGroupRule>,
+    /// What else the group `node`, which every instance of the cluster has, lets in; up to 30 rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 30))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub node: Vec<SecurityGroupRule>,
+    /// Further groups, up to 8. The provider gives them to nobody: pools name them in `spec.securityGroups` by their
+    /// tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub additional: Vec<NamedGroup>,
+}
+
+/// Groups that rules name exist.
+fn group_exists(list: &str) -> Rule {
+    Rule::new(format!("!has(self.{list}) || self.{list}.all(rule, {})", known("rule"))).message(UNKNOWN_GROUP)
+}
+
+fn group_of_additional_exists() -> Rule {
+    Rule::new(format!(
+        "!has(self.additional) || self.additional.all(group, !has(group.rules) || group.rules.all(rule, {}))",
+        known("rule")
+    ))
+    .message(UNKNOWN_GROUP)
+}
+
+const UNKNOWN_GROUP: &str = "from.securityGroup must be node, controlPlane, the name of one of additional, or the id of a security group (sg-…)";
+
+fn known(rule: &str) -> String {
+    format!(
+        "!has({rule}.from.securityGroup) || {rule}.from.securityGroup in ['node', 'controlPlane'] || \
+         {rule}.from.securityGroup.matches('^sg-[0-9a-f]+$') || \
+         (has(self.additional) && self.additional.exists(other, other.name == {rule}.from.securityGroup))"
+    )
+}
+
+/// A further security group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!(self.name in ['node', 'controlPlane'])").message("node and controlPlane exist already: add rules to them"),
+    validation = Rule::new("!self.name.startsWith('sg-')").message("names must not look like the id of a security group")
+)]
+pub struct NamedGroup {
+    /// Its name, unique in the network: part of its role, and of its name in AWS.
+    #[schemars(length(min = 1, max = 40), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    pub name: String,
+    /// What it lets in, up to 30 rules. Everything may go out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 30))]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub rules: Vec<SecurityGroupRule>,
+}
+
+/// What a security group lets in from one peer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("self.protocol in ['TCP', 'UDP'] || !has(self.ports)").message("ports can be set only with protocol TCP or UDP"),
+    validation = Rule::new("!(self.protocol in ['TCP', 'UDP']) || has(self.ports)").message("with protocol TCP or UDP, set ports")
+)]
+pub struct SecurityGroupRule {
+    /// Its name, unique in its group. It is the rule's description in AWS if `description` is not set.
+    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    pub name: String,
+    /// Its description in AWS, up to 255 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 255), regex(pattern = r"^[a-zA-Z0-9. _:/()#,@\[\]+=&;{}!$*-]*$"))]
+    pub description: Option<String>,
+    /// Protocol. Default: `TCP`.
+    #[serde(default)]
+    pub protocol: RuleProtocol,
+    /// Ports. Required for TCP and UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Ports>,
+    /// Who is let in.
+    pub from: RuleSource,
+}
+
+/// Protocols of rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum RuleProtocol {
+    /// TCP.
+    #[default]
+    TCP,
+    /// UDP.
+    UDP,
+    /// ICMP for IPv4, all types.
+    ICMP,
+    /// ICMP for IPv6, all types.
+    ICMPv6,
+    /// Every protocol and every port.
+    All,
+}
+
+/// Ports from the first to the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("!has(self.last) || self.first <= self.last").message("last must not be less than first"))]
+pub struct Ports {
+    /// First port, 1 to 65535.
+    #[schemars(range(min = 1, max = 65535))]
+    pub first: i32,
+    /// Last port, 1 to 65535. Default: the same as `first`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub last: Option<i32>,
+}
+
+/// Who is let in: exactly one of `cidr` and `securityGroup`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("has(self.cidr) != has(self.securityGroup)").message("set either cidr or securityGroup")
+)]
+pub struct RuleSource {
+    /// An IPv4 or IPv6 range, for example `192.0.2.0/24` or `2001:db8::/32`. Set either this or `securityGroup`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 43),
+        regex(
+            pattern = r"^([0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])|[0-9a-fA-F:]*:[0-9a-fA-F:.]*/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))$"
+        )
+    )]
+    pub cidr: Option<String>,
+    /// Whatever has this security group: `node`, `controlPlane`, the name of one of `additional`, or the id of any
+    /// other. Set either this or `cidr`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub security_group: Option<String>,
+}

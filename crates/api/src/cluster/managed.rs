@@ -1,0 +1,297 @@
+//! A network that the provider creates.
+
+use super::endpoints::Endpoint;
+use super::groups::SecurityGroups;
+use crate::patterns;
+use kube::KubeSchema;
+use kube::core::Rule;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A network that the provider creates, keeps as described here, and deletes with the FooCluster.
+///
+/// Every field can be changed at any time unless its description says otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!has(self.vpcID) || has(self.cidr)")
+        .message("with vpcID, set cidr: the part of the VPC's range in which the provider may create subnets"),
+    validation = Rule::new("!has(self.vpcID) || !has(self.secondaryCIDRs)")
+        .message("secondaryCIDRs cannot be set with vpcID: the provider does not change a VPC that it did not create"),
+    validation = Rule::new("self.egress != 'NAT' || !has(self.nat) || self.nat != 'None'")
+        .message("egress NAT needs NAT gateways: set nat to PerZone or Single, or egress to None"),
+    validation = Rule::new("self.egress != 'None' || !has(self.nat) || self.nat == 'None'")
+        .message("with egress None there are no NAT gateways: set nat to None or leave it out"),
+    validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.types) || 'Public' in self.subnets.types")
+        .message("egress NAT needs public subnets for the NAT gateways: add Public to subnets.types, or set egress to None"),
+    validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.list) || self.subnets.list.exists(s, s.type == 'Public')")
+        .message("egress NAT needs a public subnet for the NAT gateways: add one to subnets.list, or set egress to None"),
+    validation = Rule::new("!has(self.zones) || !has(self.subnets) || !has(self.subnets.list)")
+        .message("zones cannot be set with subnets.list, whose entries name their zones")
+)]
+pub struct ManagedNetwork {
+    /// Id of a VPC that exists already, in which the provider creates the rest of the network. The provider does not
+    /// change or delete the VPC. Default: the provider creates a VPC. Cannot be changed.
+    #[serde(default, rename = "vpcID", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64), regex(pattern = r"^vpc-[0-9a-f]+$"))]
+    pub vpc_id: Option<String>,
+    /// Private IPv4 range of the VPC, /16 to /28. With `vpcID`: the part of the VPC's range in which the provider may
+    /// create subnets; required then. Default: `10.0.0.0/16`. Cannot be changed: AWS cannot change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 18))]
+    #[x_kube(validation = is_range("self"), validation = is_private("self"))]
+    pub cidr: Option<String>,
+    /// Further private IPv4 ranges of the VPC, /16 to /28, up to 4. Subnets that have no room in `cidr` are created
+    /// in them, in order. Ranges can be added; they cannot be removed.
+    #[serde(default, rename = "secondaryCIDRs", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 4), inner(length(max = 18)))]
+    #[x_kube(
+        merge_strategy = ListMerge::Set,
+        validation = is_range("self.all(range, range)"),
+        validation = is_private("self.all(range, range)")
+    )]
+    pub secondary_cidrs: Vec<String>,
+    /// Availability Zones in which the network has subnets. Default: three zones of the provider's choice. Zones can
+    /// be added, which moves nothing; they cannot be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<Zones>,
+    /// Subnets. Default: a public and a private one in each zone, with ranges of the provider's choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subnets: Option<ManagedSubnets>,
+    /// How many NAT gateways the network has. Each costs money by the hour and by the gigabyte, and needs an Elastic
+    /// IP address. Default: `PerZone`, or `None` if `egress` is `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nat: Option<NatMode>,
+    /// How instances in private subnets reach addresses outside of the network. Default: `NAT`.
+    #[serde(default)]
+    pub egress: Egress,
+    /// VPC endpoints, through which instances reach AWS's services without leaving the network. Private subnets use
+    /// them. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 30))]
+    #[x_kube(
+        validation = Rule::new("self.all(a, self.exists_one(b, has(a.name) == has(b.name) && (has(a.name) ? a.name == b.name : a.service == b.service)))")
+            .message("each endpoint may be listed only once")
+    )]
+    pub endpoints: Vec<Endpoint>,
+    /// Whether the network has IPv6 addresses in addition to IPv4 (dual stack): a /56 range of Amazon's for the VPC, a
+    /// /64 range for each subnet, and an egress-only internet gateway for the private ones. With `vpcID` the VPC must
+    /// have an IPv6 range already. Default: false. Cannot be turned off again.
+    #[serde(default)]
+    pub ipv6: bool,
+    /// Rules of the network's security groups, in addition to those that the provider makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security_groups: Option<SecurityGroups>,
+    /// Tags of everything that the provider creates for the network, up to 30. Keys that begin with `aws:`,
+    /// `infrastructure.foo.com/` or `kubernetes.io/` and the key `Name` are reserved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(
+        validation = Rule::new("self.all(key, key != 'Name' && !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/') && !key.startsWith('kubernetes.io/'))")
+            .message("tags must not be named Name or begin with aws:, infrastructure.foo.com/ or kubernetes.io/"),
+        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
+            .message("keys of tags must have 1 to 128 characters"),
+        validation = Rule::new("self.all(key, !key.matches('[\\\\x00-\\\\x1f\\\\x7f]') && !self[key].matches('[\\\\x00-\\\\x1f\\\\x7f]'))")
+            .message("tags must not contain control characters")
+    )]
+    #[schemars(extend("maxProperties" = 30, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub tags: BTreeMap<String, String>,
+    /// What the provider does when somebody else changes a route, a rule, a tag or an association of what it created.
+    /// Default: `Enforce`.
+    #[serde(default)]
+    pub drift_policy: DriftPolicy,
+    /// How the network is deleted.
+    #[serde(default)]
+    pub deletion: Deletion,
+    /// What becomes of the network when the FooCluster is deleted. Default: `Delete`.
+    #[serde(default)]
+    pub deletion_policy: DeletionPolicy,
+}
+
+/// An IPv4 range of a size that AWS allows (Amazon VPC User Guide, "VPC CIDR blocks").
+fn is_range(of: &str) -> Rule {
+    let octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
+    let pattern = format!("^({octet}[.]){{3}}{octet}/(1[6-9]|2[0-8])$");
+    Rule::new(each(of, &pattern)).message("must be an IPv4 range of /16 to /28, for example 10.0.0.0/16")
+}
+
+/// A range that is not routed in the internet: those of RFC 1918, and the two that AWS adds for addresses of Pods
+/// (Amazon EKS User Guide, "custom networking"): 100.64.0.0/10 (RFC 6598) and 198.19.0.0/16.
+fn is_private(of: &str) -> Rule {
+    let pattern = "^(10[.]|172[.](1[6-9]|2[0-9]|3[01])[.]|192[.]168[.]|100[.](6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])[.]|198[.]19[.])";
+    Rule::new(each(of, pattern)).message(
+        "must be a private range: in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or 198.19.0.0/16; \
+         instances could not reach the owners of a public one",
+    )
+}
+
+/// `self`, or each of a list (`self.all(range, range)`), matches.
+fn each(of: &str, pattern: &str) -> String {
+    let matches = |text: &str| format!("{text}.matches('{pattern}')");
+    match of.strip_suffix(" range)") {
+        Some(quantifier) => format!("{quantifier} {})", matches("range")),
+        None => matches(of),
+    }
+}
+
+/// Availability Zones of a network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("has(self.count) != has(self.names)").message("set either count or names")
+)]
+pub struct Zones {
+    /// How many, 1 to 6. The provider takes those first by name that are available, and keeps to them. Set either this
+    /// or `names`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 6))]
+    pub count: Option<i32>,
+    /// Names of Availability Zones of the region, 1 to 6, for example `eu-central-1a`. Set either this or `count`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 6),
+        inner(length(min = 1, max = 32), regex(pattern = patterns::AVAILABILITY_ZONE))
+    )]
+    #[x_kube(merge_strategy = ListMerge::Set)]
+    pub names: Option<Vec<String>>,
+}
+
+/// Subnets of a network: computed from sizes, or listed one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!has(self.list) || !has(self.types) && !has(self.sizes)")
+        .message("types and sizes cannot be set with list")
+)]
+pub struct ManagedSubnets {
+    /// Which subnets each zone has. Default: `Public` and `Private`. Types can be added; they cannot be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2))]
+    #[x_kube(
+        merge_strategy = ListMerge::Set,
+        validation = Rule::new("'Private' in self").message("a network needs private subnets: nodes and endpoints are in them")
+    )]
+    pub types: Option<Vec<SubnetType>>,
+    /// Sizes of the subnets. Cannot be changed, added or removed later: AWS cannot resize a subnet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SubnetSizes>,
+    /// All subnets, one by one. Set this, or `types` and `sizes`. Subnets can be added; they cannot be changed or
+    /// removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 32))]
+    #[x_kube(
+        merge_strategy = ListMerge::Map(vec!["name".into()]),
+        validation = Rule::new("self.exists(s, s.type == 'Private')")
+            .message("a network needs a private subnet: nodes and endpoints are in private subnets"),
+        validation = Rule::new("self.all(a, self.exists_one(b, a.cidr == b.cidr))")
+            .message("two subnets cannot have the same cidr")
+    )]
+    pub list: Option<Vec<SubnetSpec>>,
+}
+
+/// Types of subnets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum SubnetType {
+    /// With a route to the internet gateway. Instances in it get public addresses; load balancers that are reached from
+    /// the internet and NAT gateways are in it.
+    Public,
+    /// Without one. Nodes, internal load balancers and the interfaces of endpoints are in it.
+    Private,
+}
+
+/// Sizes of computed subnets, as prefix lengths: 24 is a range of 256 addresses, of which AWS reserves 5.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SubnetSizes {
+    /// Prefix length of private subnets, 16 to 28. Default: 3 more than that of `cidr`, at most 28 (19 for a /16:
+    /// 8187 addresses).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 16, max = 28))]
+    pub private: Option<i32>,
+    /// Prefix length of public subnets, 16 to 28. Default: 6 more than that of `cidr`, at most 28 (22 for a /16: 1019
+    /// addresses).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 16, max = 28))]
+    pub public: Option<i32>,
+}
+
+/// One subnet of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SubnetSpec {
+    /// Name of the subnet, unique in the list: part of its role and of its tag `Name`.
+    #[schemars(length(min = 1, max = 40), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    pub name: String,
+    /// Whether it is public or private.
+    #[serde(rename = "type")]
+    pub subnet_type: SubnetType,
+    /// Name of its Availability Zone, for example `eu-central-1a`.
+    #[schemars(length(min = 1, max = 32), regex(pattern = patterns::AVAILABILITY_ZONE))]
+    pub zone: String,
+    /// Its IPv4 range, /16 to /28, in `cidr` or in one of `secondaryCIDRs`.
+    #[schemars(length(max = 18))]
+    #[x_kube(validation = is_range("self"))]
+    pub cidr: String,
+}
+
+/// How many NAT gateways a network has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum NatMode {
+    /// One in each zone that has a public subnet: no zone depends on another, and traffic to it stays in its zone.
+    PerZone,
+    /// One for all zones: cheaper, but without its zone no private subnet reaches the internet.
+    Single,
+    /// None. Only with `egress: None`.
+    None,
+}
+
+/// How instances in private subnets reach addresses outside of the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Egress {
+    /// Through NAT gateways, and with IPv6 through an egress-only internet gateway. Nobody reaches them from outside.
+    #[default]
+    #[serde(rename = "NAT")]
+    Nat,
+    /// Not at all: they reach AWS's services through `endpoints` only.
+    None,
+}
+
+/// What the provider does when somebody else changes what it created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum DriftPolicy {
+    /// Changes it back.
+    #[default]
+    Enforce,
+    /// Leaves it as it is, and says in the conditions what differs.
+    Warn,
+}
+
+/// How a network is deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Deletion {
+    /// What becomes of load balancers, target groups, network interfaces and security groups that Services of the
+    /// workload cluster left in the network, found by the cluster's tags. Default: `Wait`.
+    #[serde(default)]
+    pub leftovers: Leftovers,
+}
+
+/// What becomes of what Services of the workload cluster left in the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Leftovers {
+    /// The deletion of the network waits until somebody has deleted them; the condition `Deleting` names them.
+    #[default]
+    Wait,
+    /// The provider deletes them.
+    Delete,
+}
+
+/// What becomes of a network when its FooCluster is deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum DeletionPolicy {
+    /// The provider deletes it.
+    #[default]
+    Delete,
+    /// It stays as it is, and belongs to nobody.
+    Retain,
+}

@@ -1,0 +1,166 @@
+//! What a FooCluster says of its network.
+
+use crate::shared::Initialization;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the provider found in AWS.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FooClusterStatus {
+    /// `provisioned` tells Cluster API that the network was found or created. Once true it stays true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initialization: Option<Initialization>,
+    /// Same as `initialization.provisioned`, for clients of Cluster API's v1beta1 contract.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<bool>,
+    /// Availability Zones in which the cluster has subnets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    #[schemars(length(max = 100))]
+    pub failure_domains: Vec<FailureDomain>,
+    /// The network as the provider found it in AWS, or as far as the provider has created it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkStatus>,
+    /// `Ready`, `Paused`, `CredentialsReady`, `NetworkReady` and `Deleting`; of a managed network also `VPCReady`,
+    /// `SubnetsReady`, `RoutesReady`, `NATReady`, `SecurityGroupsReady` and `EndpointsReady`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}
+
+/// One Availability Zone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureDomain {
+    /// Name of the zone, for example `eu-central-1a`.
+    pub name: String,
+    /// Whether Cluster API may place control plane Machines in the zone: in those in which a managed network has a
+    /// private subnet. False for an existing network, whose control plane exists already.
+    pub control_plane: bool,
+    /// Of a managed network: `zoneID` (the same in every AWS account), `privateSubnets` and `publicSubnets` (ids,
+    /// separated by commas).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<BTreeMap<String, String>>,
+}
+
+/// The network as the provider found it in AWS, or as far as the provider has created it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkStatus {
+    /// Id of the VPC that the subnets are in. Absent until a managed network has its VPC.
+    #[serde(default, rename = "vpcID", skip_serializing_if = "String::is_empty")]
+    pub vpc_id: String,
+    /// Subnets, sorted by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subnets: Vec<SubnetStatus>,
+    /// Ids of the security groups that every instance of the cluster gets, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub security_groups: Vec<String>,
+    /// Of a managed network: its id, the value of the tag `infrastructure.foo.com/network` of everything that the
+    /// provider created for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Of a managed network: everything that the provider created or uses, sorted by role.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["role".into()]))]
+    #[schemars(length(max = 500))]
+    pub resources: Vec<NetworkResource>,
+    /// Of a managed network: what the provider is about to create by calls that AWS does not know again if they are
+    /// repeated. Written before each call, so that nothing is created twice after a crash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["role".into()]))]
+    #[schemars(length(max = 500))]
+    pub intents: Vec<NetworkIntent>,
+    /// Of a managed network: keys of the user's tags that the provider put on its resources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
+    pub tag_keys: Vec<String>,
+}
+
+/// One subnet as the provider found or created it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SubnetStatus {
+    /// Id of the subnet.
+    pub id: String,
+    /// Availability Zone of the subnet.
+    pub zone: String,
+    /// Whether instances launched into the subnet get public IP addresses.
+    pub public: bool,
+    /// Of a managed network: name of the subnet, as in its role (`private/eu-central-1a`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Of a managed network: IPv4 range of the subnet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cidr: Option<String>,
+    /// Of a managed network with IPv6: IPv6 range of the subnet.
+    #[serde(default, rename = "ipv6CIDR", skip_serializing_if = "Option::is_none")]
+    pub ipv6_cidr: Option<String>,
+}
+
+/// One resource of a managed network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkResource {
+    /// What it is for, for example `vpc`, `subnet/private/eu-central-1a` or `nat/eu-central-1a`: the value of its tag
+    /// `infrastructure.foo.com/role`.
+    #[schemars(length(min = 1, max = 128))]
+    pub role: String,
+    /// Its id in AWS. Absent if there is none at present.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 128))]
+    pub id: Option<String>,
+    /// Its state, in AWS's words where AWS has any (`pending`, `available`, `failed`, `deleting`).
+    #[schemars(length(max = 64))]
+    pub state: String,
+    /// What is wrong with it, in AWS's words if AWS said any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub message: Option<String>,
+    /// When AWS answered with the id, or first showed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+    /// Whether AWS has shown it since it answered with the id.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub seen: bool,
+    /// How many of this role have been created before the next one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0))]
+    pub attempts: i32,
+    /// Hash of the content (routes, rules, …) that it was last given: content that differs from it was changed by
+    /// somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub reached: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(value: &i32) -> bool {
+    *value == 0
+}
+
+/// A resource of a managed network that the provider is about to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkIntent {
+    /// What it is for; see `resources[].role`.
+    #[schemars(length(min = 1, max = 128))]
+    pub role: String,
+    /// Since when the provider has been about to create it.
+    pub since: Time,
+    /// How many times one of this role has been created before.
+    #[schemars(range(min = 0))]
+    pub attempt: i32,
+    /// Whether this is assumed only: the network was begun by an earlier manager, whose status is lost.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub assumed: bool,
+}

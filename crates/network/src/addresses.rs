@@ -1,0 +1,1 @@
+//! How the ranges of a network are carved.

@@ -1,0 +1,210 @@
+//! What the network is to be. Written out from the FooCluster: every range is carved, every default is decided.
+
+use foo_model::network::{Protocol, Tags};
+use foo_model::{PrefixListId, SecurityGroupId, VpcId, Zone};
+use ipnet::{Ipv4Net, Ipv6Net};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What one network is to be.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of an object, and none depends on another"
+)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Desired {
+    /// The network's id: value of the tag `infrastructure.foo.com/network`. Written into the FooCluster's annotation before the
+    /// first plan.
+    pub network_id: String,
+    /// Whether the id was in the annotation before this process saw the FooCluster first. If it was and the status is empty, the
+    /// network may exist though no status says so (clusterctl move loses status).
+    pub begun_before: bool,
+    /// `<namespace>/<name>` of the Cluster: value of the tag `infrastructure.foo.com/cluster`.
+    pub cluster: String,
+    /// Name of the Cluster as the ecosystem's tags have it (`kubernetes.io/cluster/<name>`, `elbv2.k8s.aws/cluster`).
+    pub kubernetes_cluster: String,
+    /// Id of this management cluster: value of the tag `infrastructure.foo.com/installation` on the VPC.
+    pub installation: String,
+    /// Id of the management cluster that gave the network up to this one (annotation `adopt-from`).
+    pub adopt_from: Option<String>,
+    /// The account that our credentials belong to (12 digits), if known.
+    pub account: Option<String>,
+    /// The VPC.
+    pub vpc: DesiredVpc,
+    /// Whether subnets with [`DesiredSubnet::ipv6_index`] get IPv6 ranges of the VPC's /56, public ones with a route to the
+    /// internet gateway and private ones with one to an egress-only internet gateway.
+    pub ipv6: bool,
+    /// The subnets, in the order of their zones: with [`NatMode::Single`] the first public one gets the NAT gateway, unless there is
+    /// one elsewhere already.
+    pub subnets: Vec<DesiredSubnet>,
+    /// How private subnets get out.
+    pub nat: NatMode,
+    /// VPC endpoints.
+    pub endpoints: Vec<DesiredEndpoint>,
+    /// Security groups.
+    pub security_groups: Vec<DesiredGroup>,
+    /// The user's tags for every part. Ours are added, and win.
+    pub tags: Tags,
+    /// What happens when somebody changes parts by hand.
+    pub drift: DriftPolicy,
+    /// What happens to the network when the FooCluster goes.
+    pub deletion: DeletionPolicy,
+    /// What happens to what Services of the workload cluster left in the VPC when the FooCluster goes.
+    pub leftovers: Leftovers,
+    /// Whether the FooCluster is being deleted and nothing else of the cluster stands in the way: parts may go.
+    pub being_deleted: bool,
+    /// Whether nothing is to be created, changed or deleted.
+    pub paused: bool,
+}
+
+/// The VPC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DesiredVpc {
+    /// Ours.
+    Managed {
+        /// Its first range.
+        cidr: Ipv4Net,
+        /// Further ranges. One that is removed here stays in AWS (it may hold subnets) and is reported.
+        secondary: Vec<Ipv4Net>,
+    },
+    /// The user's. It is never tagged, changed or deleted.
+    Existing(VpcId),
+}
+
+/// One subnet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredSubnet {
+    /// What makes its role (`subnet/<key>`): usually `<tier>/<zone>`. Unique; the same for as long as the network exists.
+    pub key: String,
+    /// Public or private.
+    pub tier: Tier,
+    /// Its zone.
+    pub zone: Zone,
+    /// Its range.
+    pub cidr: Ipv4Net,
+    /// The number of its /64 in the VPC's /56, if it has an IPv6 range. Unique.
+    pub ipv6_index: Option<u8>,
+    /// Whether instances in it get public addresses by themselves.
+    pub public_ip_on_launch: bool,
+    /// Tags of this subnet alone.
+    pub tags: Tags,
+}
+
+/// Where a subnet's default route leads.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
+pub enum Tier {
+    /// To the internet gateway.
+    Public,
+    /// To a NAT gateway, or nowhere.
+    Private,
+}
+
+/// How many NAT gateways there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NatMode {
+    /// One in each zone that has a private and a public subnet. A zone without a public subnet uses that of another zone.
+    PerZone,
+    /// One for all zones.
+    Single,
+    /// None: private subnets have no default route.
+    None,
+}
+
+/// One VPC endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredEndpoint {
+    /// What makes its role (`endpoint/<name>`): `s3`, `ecr.api`.
+    pub name: String,
+    /// The service's whole name (`com.amazonaws.eu-central-1.s3`).
+    pub service: String,
+    /// Its type.
+    pub kind: DesiredEndpointKind,
+}
+
+/// Type of a VPC endpoint, and what it is connected with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DesiredEndpointKind {
+    /// A route in each table of ours.
+    Gateway,
+    /// A network interface in each of these subnets.
+    Interface {
+        /// Keys of the subnets, at most one per zone.
+        subnets: BTreeSet<String>,
+        /// Names of security groups of this network.
+        groups: BTreeSet<String>,
+        /// Whether the service's usual name leads to it inside the VPC.
+        private_dns: bool,
+    },
+}
+
+/// One security group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredGroup {
+    /// What makes its role (`security-group/<name>`): `node`, `controlPlane`.
+    pub name: String,
+    /// Whether nodes have it: it gets the tag `kubernetes.io/cluster/<name>`, which only one group of a node may have.
+    pub is_for_nodes: bool,
+    /// What it lets in.
+    pub ingress: Vec<GroupRule>,
+    /// What it lets out. AWS's rule that lets everything out is taken away if it is not among these.
+    pub egress: Vec<GroupRule>,
+}
+
+/// A rule in terms of the network's own groups.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GroupRule {
+    /// Protocol and ports.
+    pub protocol: Protocol,
+    /// From whom, or to whom.
+    pub peer: GroupPeer,
+    /// Description, at most 255 characters.
+    pub description: String,
+}
+
+/// The other side of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum GroupPeer {
+    /// An IPv4 range.
+    V4(Ipv4Net),
+    /// An IPv6 range.
+    V6(Ipv6Net),
+    /// A security group of this network, by name; may be the group itself.
+    Group(String),
+    /// Another security group.
+    GroupId(SecurityGroupId),
+    /// A prefix list.
+    Prefixes(PrefixListId),
+}
+
+/// What happens when somebody changes routes, rules, tags, associations or attributes by hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DriftPolicy {
+    /// They are changed back.
+    #[default]
+    Enforce,
+    /// The conditions say what differs. What is missing altogether is still created, and edits of the spec are still made.
+    Warn,
+}
+
+/// What happens to the network when the FooCluster goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeletionPolicy {
+    /// Everything of ours is deleted.
+    #[default]
+    Delete,
+    /// Nothing is deleted or changed.
+    Retain,
+}
+
+/// What happens to load balancers, target groups, interfaces and security groups of the workload cluster that stand in the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Leftovers {
+    /// They are named and waited for.
+    #[default]
+    Wait,
+    /// Those that carry the cluster's tags are deleted.
+    Delete,
+}

@@ -1,0 +1,57 @@
+//! What AWS shows. Looks are shared between clusters; each says when it began, because what it shows may be as old as that, or
+//! older by EC2's own delay.
+
+use foo_model::network::{Kind, Parts, Quotas, ZoneInfo};
+use foo_model::{Timestamp, VpcId, Zone};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the newest looks show.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Now.
+    pub now: Timestamp,
+    /// The shared look: `Scope::TagKey` of the tag `infrastructure.foo.com/network`. It may have parts of other networks.
+    pub tagged: Look,
+    /// What was looked at by id (`Scope::Ids`), as far as [`crate::report::LookRequest`] asked for it: the user's VPC, parts that the
+    /// shared look does not show.
+    pub by_id: ById,
+    /// Attributes of VPCs (`Kind::VpcAttributes` by ids), as far as asked for.
+    pub attributes: BTreeMap<VpcId, DnsAttributes>,
+    /// What was looked at by VPC (`Scope::Vpc`), as far as [`crate::report::LookRequest`] asked for it.
+    pub in_vpc: BTreeMap<VpcId, Look>,
+    /// The region's zones (`Kind::Zone`). `None`: not looked at yet.
+    pub zones: Option<BTreeMap<Zone, ZoneInfo>>,
+    /// `None`: not asked yet. If they could not be learned, quotas that are all unknown. Needed once, before a network is begun
+    /// ([`crate::Report::wants_quotas`]).
+    pub quotas: Option<Quotas>,
+}
+
+/// The newest look at each of several kinds, in one scope.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// When the newest look at each kind began. A kind that is not in here was not looked at.
+    pub begun: BTreeMap<Kind, Timestamp>,
+    /// What they showed.
+    pub parts: Parts,
+}
+
+/// The newest look at each of several ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ById {
+    /// When the newest look at each id began. What was asked for and is not in `parts` was not found.
+    pub begun: BTreeMap<Kind, BTreeMap<String, Timestamp>>,
+    /// What was found.
+    pub parts: Parts,
+}
+
+/// The attributes of a VPC that are not part of its description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DnsAttributes {
+    /// When the newest look at them began.
+    pub begun: Timestamp,
+    /// `enableDnsSupport`.
+    pub support: bool,
+    /// `enableDnsHostnames`.
+    pub hostnames: bool,
+}

@@ -1,0 +1,54 @@
+//! What the FooCluster's status says: ids, and what was about to be created. Together with the tags it is enough to go on after
+//! the memory is lost. It may be lost as well (clusterctl move).
+
+use crate::role::Role;
+use foo_model::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The record of one network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The part of each role, as far as known.
+    pub parts: BTreeMap<Role, RecordedPart>,
+    /// Creations that were about to be sent and whose outcome is not recorded.
+    pub intents: BTreeMap<Role, Intent>,
+    /// Creations of each role so far, where there was more than one: the next one has this number. Tokens are derived from it.
+    pub attempts: BTreeMap<Role, u32>,
+    /// What was last reached of each role's content, as a hash. Content that differs though it was reached was changed by
+    /// somebody; otherwise it is still to be made.
+    pub reached: BTreeMap<Role, String>,
+    /// Keys of the user's tags that were put on parts: one that is no longer requested is removed.
+    pub tag_keys: BTreeSet<String>,
+}
+
+/// A part that exists as far as we know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedPart {
+    /// Its id.
+    pub id: String,
+    /// When AWS answered with the id, or a look first showed it.
+    pub since: Timestamp,
+    /// Whether a look showed it: before that, one that does not show it says nothing.
+    pub seen: bool,
+}
+
+/// A creation that was about to be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// When that was decided.
+    pub since: Timestamp,
+    /// Which attempt it is, from 0.
+    pub attempt: u32,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where an intent comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// We decided it and may have sent it.
+    Decided,
+    /// Assumed, because the status was lost: an earlier manager may have created the part.
+    Assumed,
+}

@@ -1,0 +1,50 @@
+//! Pure decisions about one network: `plan(&Desired, &Observed, &Recorded, &Memory) -> Plan`.
+//!
+//! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values.
+//! Every decision of the provider about VPCs and what is in them is made here and nowhere else.
+//!
+//! The layers, in reading order; each uses only those before it:
+//!
+//! * `foo_model::network`: the nouns; [`role`]: what each part is for; [`addresses`]: how ranges are carved;
+//! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`].
+//!
+//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the
+//! report → [`Memory::sent`], send *all* actions (none waits for another of the same plan; at the same time, if there is
+//! room) and [`Memory::answered`] for each → plan again at once while there were actions, without another look: the memory
+//! knows what the answers said. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
+
+pub mod addresses;
+mod check;
+mod input;
+mod output;
+mod plan;
+pub mod role;
+
+pub use action::Action;
+pub use check::{Violation, violations};
+pub use desired::Desired;
+pub use input::{desired, memory, observed, recorded};
+pub use memory::{Answer, Memory, Refusal};
+pub use observed::{Look, Observed};
+pub use output::{action, report};
+pub use plan::plan;
+pub use recorded::Recorded;
+pub use report::Report;
+pub use role::Role;
+
+use serde::{Deserialize, Serialize};
+
+/// What to do next, what is true, and what to remember.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What to send. None waits for another one: they may be sent in any order or at the same time. A failure of one says
+    /// nothing about the others.
+    pub actions: Vec<Action>,
+    /// What is true and what is waited for.
+    pub report: Report,
+    /// What the status must say *before* any of the actions is sent: ids, and what is about to be created. If the write fails,
+    /// nothing is sent, and the memory of before this plan is kept.
+    pub record: Recorded,
+    /// What to remember until the next pass, before the answers are noted in it.
+    pub memory: Memory,
+}

@@ -1,0 +1,103 @@
+//! The IPv4 addresses of a subnet: which are given out.
+
+use super::state::Network;
+use foo_model::SubnetId;
+use ipnet::Ipv4Net;
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+/// The first four addresses of a subnet and the last one are AWS's (VPC User Guide, "Subnet CIDR blocks").
+const RESERVED_AT_START: u32 = 4;
+const RESERVED: u32 = 5;
+
+/// Addresses given out and given back, as offsets from the first address of the subnet.
+#[derive(Clone, Debug)]
+pub(super) struct AddressPool {
+    range: Ipv4Net,
+    given: u32,
+    returned: BTreeSet<u32>,
+}
+
+impl AddressPool {
+    pub(super) fn new(range: Ipv4Net) -> Self {
+        Self { range, given: 0, returned: BTreeSet::new() }
+    }
+
+    fn capacity(&self) -> u32 {
+        1_u32
+            .checked_shl(32_u32.saturating_sub(u32::from(self.range.prefix_len())))
+            .unwrap_or(0)
+            .saturating_sub(RESERVED)
+    }
+
+    /// How many addresses are free.
+    pub(super) fn free(&self) -> u32 {
+        let returned = u32::try_from(self.returned.len()).unwrap_or(u32::MAX);
+        self.capacity().saturating_sub(self.given).saturating_add(returned)
+    }
+
+    /// Gives out an address: a fresh one as long as there are any, so that names rarely repeat.
+    fn take(&mut self) -> Option<Ipv4Addr> {
+        let offset = if self.given < self.capacity() {
+            self.given += 1;
+            RESERVED_AT_START + self.given - 1
+        } else {
+            self.returned.pop_first()?
+        };
+        Some(Ipv4Addr::from(u32::from(self.range.network()).wrapping_add(offset)))
+    }
+
+    fn give_back(&mut self, address: Ipv4Addr) {
+        self.returned.insert(u32::from(address).wrapping_sub(u32::from(self.range.network())));
+    }
+}
+
+impl Network {
+    /// Gives out an address of a subnet; `None` if none is free.
+    pub(crate) fn take_address(&mut self, subnet: &SubnetId) -> Option<Ipv4Addr> {
+        let address = self.pools.get_mut(subnet)?.take()?;
+        self.count_free(subnet);
+        Some(address)
+    }
+
+    /// Takes an address back.
+    pub(crate) fn return_address(&mut self, subnet: &SubnetId, address: Ipv4Addr) {
+        if let Some(pool) = self.pools.get_mut(subnet) {
+            pool.give_back(address);
+            self.count_free(subnet);
+        }
+    }
+
+    fn count_free(&mut self, subnet: &SubnetId) {
+        let free = self.pools.get(subnet).map_or(0, AddressPool::free);
+        if let Some(subnet) = self.subnets.get_mut(subnet) {
+            subnet.free_addresses = free;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::network::{Network, PRIVATE_SUBNETS};
+    use foo_model::{SubnetId, Zone};
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    #[test]
+    fn addresses_are_unique_until_the_subnet_is_full() {
+        let mut network = Network::default_of("eu-central-1", "123456789012", Duration::ZERO);
+        let id = SubnetId::new(PRIVATE_SUBNETS[1]);
+        let free = |network: &Network| network.subnets.get(&id).expect("default subnet").free_addresses;
+        assert_eq!(free(&network), 8187);
+        let first = network.take_address(&id).expect("free");
+        assert_eq!(first.to_string(), "10.0.32.4");
+        let mut seen = BTreeSet::from([first]);
+        while let Some(address) = network.take_address(&id) {
+            assert!(seen.insert(address));
+        }
+        assert_eq!((seen.len(), free(&network)), (8187, 0));
+        network.return_address(&id, first);
+        assert_eq!((network.take_address(&id), free(&network)), (Some(first), 0));
+        assert_eq!(network.zones[&Zone::new("eu-central-1b")], "euc1-az2");
+    }
+}

@@ -1,0 +1,169 @@
+//! All parts of all networks of a region, and what EC2 remembers of them beside what it describes.
+
+use super::part::Part;
+use super::pool::AddressPool;
+use super::tokens::Tokens;
+use crate::core::versioned::Versioned;
+use foo_model::network::{
+    Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, LoadBalancer, NatGateway, RouteTable,
+    SecurityGroup, Subnet, TargetGroup, Vpc,
+};
+use foo_model::{
+    AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, InterfaceId, InternetGatewayId,
+    NatGatewayId, RouteTableId, SecurityGroupId, SubnetId, Timestamp, VpcId, Zone,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// The networks of a region. Every part is kept as EC2 describes it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Network {
+    pub(crate) vpcs: Versioned<VpcId, Vpc>,
+    pub(crate) subnets: Versioned<SubnetId, Subnet>,
+    pub(crate) internet_gateways: Versioned<InternetGatewayId, InternetGateway>,
+    pub(crate) egress_only_gateways: Versioned<EgressOnlyGatewayId, EgressOnlyGateway>,
+    pub(crate) addresses: Versioned<AllocationId, Address>,
+    pub(crate) nat_gateways: Versioned<NatGatewayId, NatGateway>,
+    pub(crate) route_tables: Versioned<RouteTableId, RouteTable>,
+    pub(crate) security_groups: Versioned<SecurityGroupId, SecurityGroup>,
+    pub(crate) endpoints: Versioned<EndpointId, Endpoint>,
+    pub(crate) interfaces: Versioned<InterfaceId, Interface>,
+    pub(crate) load_balancers: Versioned<String, LoadBalancer>,
+    pub(crate) target_groups: Versioned<String, TargetGroup>,
+    /// Zones with their ids (`eu-central-1a` → `euc1-az1`).
+    pub zones: BTreeMap<Zone, String>,
+    /// Associations of the main route tables, by VPC.
+    pub(crate) main_associations: BTreeMap<VpcId, AssociationId>,
+    /// Load balancers that refuse to be deleted.
+    pub(crate) protected_balancers: BTreeSet<String>,
+    /// Target groups that a load balancer sends requests to: of each the load balancer.
+    pub(crate) targeted: BTreeMap<String, String>,
+    /// Which addresses of a subnet are given out.
+    #[serde(skip)]
+    pub(super) pools: BTreeMap<SubnetId, AddressPool>,
+    /// When each part was made; what was there from the beginning has no entry.
+    #[serde(skip)]
+    pub(super) made: BTreeMap<String, Timestamp>,
+    #[serde(skip)]
+    pub(super) tokens: Tokens,
+    /// How many Elastic IP addresses and ranges of IPv6 were ever given out.
+    #[serde(skip)]
+    pub(super) given_addresses: u32,
+    #[serde(skip)]
+    pub(super) given_ipv6: u16,
+}
+
+impl Network {
+    /// A network of nothing.
+    pub(crate) fn empty(lag: Duration) -> Self {
+        Self {
+            vpcs: Versioned::new(lag),
+            subnets: Versioned::new(lag),
+            internet_gateways: Versioned::new(lag),
+            egress_only_gateways: Versioned::new(lag),
+            addresses: Versioned::new(lag),
+            nat_gateways: Versioned::new(lag),
+            route_tables: Versioned::new(lag),
+            security_groups: Versioned::new(lag),
+            endpoints: Versioned::new(lag),
+            interfaces: Versioned::new(lag),
+            load_balancers: Versioned::new(lag),
+            target_groups: Versioned::new(lag),
+            zones: BTreeMap::new(),
+            main_associations: BTreeMap::new(),
+            protected_balancers: BTreeSet::new(),
+            targeted: BTreeMap::new(),
+            pools: BTreeMap::new(),
+            made: BTreeMap::new(),
+            tokens: Tokens::default(),
+            given_addresses: 0,
+            given_ipv6: 0,
+        }
+    }
+
+    /// A part, as it is now.
+    pub(crate) fn get<T: Part>(&self, id: &T::Id) -> Option<&T> {
+        T::of(self).get(id)
+    }
+
+    /// A part, to be changed.
+    pub(crate) fn get_mut<T: Part>(&mut self, id: &T::Id) -> Option<&mut T> {
+        T::of_mut(self).get_mut(id)
+    }
+
+    /// All parts of a kind, as they are now.
+    pub(crate) fn all<T: Part>(&self) -> impl Iterator<Item = &T> {
+        T::of(self).iter().map(|(_, part)| part)
+    }
+
+    /// Those of a VPC.
+    pub(crate) fn of_vpc<'a, T: Part>(&'a self, vpc: &'a VpcId) -> impl Iterator<Item = &'a T> {
+        self.all::<T>().filter(move |part| part.vpc() == Some(vpc))
+    }
+
+    /// Puts a part there, or replaces it.
+    pub(crate) fn put<T: Part>(&mut self, part: T) {
+        T::of_mut(self).insert(part.id(), part);
+    }
+
+    /// Puts a part there that was made at this time.
+    pub(super) fn put_new<T: Part>(&mut self, part: T, now: Timestamp) {
+        self.made.insert(part.id().to_string(), now);
+        self.put(part);
+    }
+
+    /// Takes a part away.
+    pub(crate) fn remove<T: Part>(&mut self, id: &T::Id) -> Option<T> {
+        self.made.remove(&id.to_string());
+        T::of_mut(self).remove(id).map(|part| part.as_ref().clone())
+    }
+
+    /// Moves the present on for readers.
+    pub(crate) fn advance(&mut self, now: Timestamp) {
+        self.vpcs.advance(now);
+        self.subnets.advance(now);
+        self.internet_gateways.advance(now);
+        self.egress_only_gateways.advance(now);
+        self.addresses.advance(now);
+        self.nat_gateways.advance(now);
+        self.route_tables.advance(now);
+        self.security_groups.advance(now);
+        self.endpoints.advance(now);
+        self.interfaces.advance(now);
+        self.load_balancers.advance(now);
+        self.target_groups.advance(now);
+    }
+
+    /// Makes the next reads as old as this.
+    pub(crate) fn read_at_age(&mut self, age: Duration) {
+        self.vpcs.read_at_age(age);
+        self.subnets.read_at_age(age);
+        self.internet_gateways.read_at_age(age);
+        self.egress_only_gateways.read_at_age(age);
+        self.addresses.read_at_age(age);
+        self.nat_gateways.read_at_age(age);
+        self.route_tables.read_at_age(age);
+        self.security_groups.read_at_age(age);
+        self.endpoints.read_at_age(age);
+        self.interfaces.read_at_age(age);
+        self.load_balancers.read_at_age(age);
+        self.target_groups.read_at_age(age);
+    }
+
+    /// Remembers as much of the past as reads of this age need.
+    pub(crate) fn set_lag(&mut self, lag: Duration) {
+        self.vpcs.set_lag(lag);
+        self.subnets.set_lag(lag);
+        self.internet_gateways.set_lag(lag);
+        self.egress_only_gateways.set_lag(lag);
+        self.addresses.set_lag(lag);
+        self.nat_gateways.set_lag(lag);
+        self.route_tables.set_lag(lag);
+        self.security_groups.set_lag(lag);
+        self.endpoints.set_lag(lag);
+        self.interfaces.set_lag(lag);
+        self.load_balancers.set_lag(lag);
+        self.target_groups.set_lag(lag);
+    }
+}
