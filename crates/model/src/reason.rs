@@ -70,6 +70,8 @@ pub enum Place {
     MachineUpToDate,
     /// `NetworkReady` and `Ready` of a FooCluster.
     NetworkReady,
+    /// `VPCReady`, `SubnetsReady`, `RoutesReady`, `NATReady`, `SecurityGroupsReady` and `EndpointsReady` of a FooCluster.
+    NetworkPartReady,
     /// `Deleting` of a FooCluster.
     ClusterDeleting,
     /// `Ready` of a FooClusterIdentity.

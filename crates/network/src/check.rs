@@ -1,6 +1,21 @@
-//! A second opinion on a plan, from inputs and outputs alone.
+//! A second opinion on a plan: the invariants of the design that one plan can break, checked from what goes in and what comes out. It
+//! shares no decision with the planner, so that one mistake is not made twice.
+//!
+//! The controller runs it on every plan and carries out none that breaks anything.
 
-use crate::{Desired, Memory, Observed, Plan, Recorded};
+mod facts;
+mod targets;
+
+use crate::desired::{DeletionPolicy, DesiredVpc, Leftovers};
+use crate::recorded::Origin;
+use crate::role::Role;
+use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
+use facts::Facts;
+use foo_model::network::{Change, NatState, Tags};
+use foo_model::{Reason, VpcId};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use targets::{Target, targets};
 
 /// A rule that a plan breaks. Its text names the rule and the action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,14 +27,158 @@ impl std::fmt::Display for Violation {
     }
 }
 
+/// For how long a creation whose answer was lost may still show up.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// The rules that a plan breaks; empty for every plan that may be carried out. `recorded` and `memory` are what went into the plan.
 pub fn violations(
     desired: &Desired,
-    _observed: &Observed,
-    _recorded: &Recorded,
-    _memory: &Memory,
+    observed: &Observed,
+    recorded: &Recorded,
+    memory: &Memory,
     plan: &Plan,
 ) -> Vec<Violation> {
-    let acts = desired.paused && !plan.actions.is_empty();
-    acts.then(|| Violation("acts while paused".to_owned())).into_iter().collect()
+    let facts = Facts::new(desired, observed, recorded, memory);
+    let mut found = Vec::new();
+    let mut check = |holds: bool, rule: &str, action: &Action| {
+        if !holds {
+            let operation = action.change.operation();
+            found.push(Violation(format!("{rule}: {operation} of {}: {:?}", action.role, action.change)));
+        }
+    };
+    let mut created: BTreeSet<&Role> = BTreeSet::new();
+    for action in &plan.actions {
+        check(!hands_off(desired), "acts while paused or retained", action);
+        check(touches_only_ours(&facts, action), "touches what is not ours", action);
+        if let Some(tags) = created_tags(&action.change) {
+            check(is_tagged(desired, action, tags), "creates without our tags", action);
+            check(created.insert(&action.role), "creates twice in one plan", action);
+            check(!desired.being_deleted, "creates while deleting", action);
+            check(plan.record.intents.contains_key(&action.role), "creates without an intent", action);
+            check(may_create(&facts, action), "creates what may exist", action);
+        }
+        check(deletes_with_cause(&facts, action), "deletes without cause", action);
+        if let Change::DeleteVpc { vpc } = &action.change {
+            check(may_delete_vpc(&facts, vpc), "deletes a VPC that is not ours or not empty", action);
+        }
+    }
+    found
+}
+
+fn hands_off(desired: &Desired) -> bool {
+    desired.paused || (desired.being_deleted && desired.deletion == DeletionPolicy::Retain)
+}
+
+/// The tags of a creation.
+fn created_tags(change: &Change) -> Option<&Tags> {
+    match change {
+        Change::CreateVpc { tags, .. }
+        | Change::CreateSubnet { tags, .. }
+        | Change::CreateInternetGateway { tags }
+        | Change::CreateEgressOnlyInternetGateway { tags, .. }
+        | Change::AllocateAddress { tags }
+        | Change::CreateNatGateway { tags, .. }
+        | Change::CreateRouteTable { tags, .. }
+        | Change::CreateSecurityGroup { tags, .. }
+        | Change::CreateVpcEndpoint { tags, .. } => Some(tags),
+        _ => None,
+    }
+}
+
+fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {
+    let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
+    is("infrastructure.foo.com/network", &desired.network_id)
+        && is("infrastructure.foo.com/cluster", &desired.cluster)
+        && is("infrastructure.foo.com/role", &action.role.to_string())
+}
+
+/// Whatever a call changes or deletes carries our tag; routes, rules and associations count by their table or group. Left-overs
+/// of the workload cluster count by the tags that its controllers give.
+fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
+    let leftovers = facts.desired.being_deleted && facts.desired.leftovers == Leftovers::Delete;
+    targets(&action.change).iter().all(|target| match target {
+        Target::Part(id) => {
+            facts.is_ours(id) || (leftovers && is_rule_or_group(&action.change) && facts.is_leftover(id))
+        }
+        Target::Association(id) => facts.is_association_of_ours(id),
+        Target::Range(id) => facts.is_range_of_our_vpc(id),
+        Target::Leftover(id) => leftovers && facts.is_leftover(id),
+    })
+}
+
+fn is_rule_or_group(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::DeleteSecurityGroup { .. }
+            | Change::RevokeSecurityGroupIngress { .. }
+            | Change::RevokeSecurityGroupEgress { .. }
+    )
+}
+
+/// There is no part with the role, and no creation whose outcome is open; one with a token may be sent again.
+fn may_create(facts: &Facts<'_>, action: &Action) -> bool {
+    if facts.shows_role(&action.role) {
+        return false;
+    }
+    let record = facts.record;
+    let Some(intent) = record.intents.get(&action.role) else {
+        return record.parts.get(&action.role).is_none_or(|part| facts.is_gone(part));
+    };
+    let has_token = matches!(
+        action.change,
+        Change::CreateNatGateway { .. }
+            | Change::CreateRouteTable { .. }
+            | Change::CreateVpcEndpoint { .. }
+            | Change::CreateEgressOnlyInternetGateway { .. }
+    );
+    let refused = facts.memory.failures.iter().any(|it| {
+        it.action.role == action.role
+            && !it.lost
+            && it.at >= intent.since
+            && it.refusal.reason != Reason::ResponseLost
+    });
+    let waited = intent.since.plus(PATIENCE) <= facts.observed.now;
+    (has_token && intent.origin == Origin::Decided) || refused || waited
+}
+
+/// While the network is not being deleted only what is replaced, too many or no longer requested goes.
+fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
+    if facts.desired.being_deleted {
+        return true;
+    }
+    let has_another = |id: &str| facts.has_another_with_its_role(id);
+    match &action.change {
+        Change::DeleteNatGateway { gateway } => {
+            let failed = facts.nat(gateway).is_some_and(|it| it.state == NatState::Failed);
+            failed || !facts.is_routed_to(gateway)
+        }
+        Change::ReleaseAddress { allocation } => {
+            !facts.is_address_in_use(allocation)
+                && (has_another(allocation.as_str()) || !facts.wants_address(&action.role))
+        }
+        Change::DeleteVpcEndpoints { endpoints } => {
+            endpoints.iter().all(|id| has_another(id.as_str()) || !facts.wants(id.as_str()))
+        }
+        Change::DeleteSecurityGroup { group } => has_another(group.as_str()) || !facts.wants(group.as_str()),
+        Change::DeleteVpc { vpc } => has_another(vpc.as_str()),
+        Change::DeleteSubnet { subnet } => has_another(subnet.as_str()),
+        Change::DeleteInternetGateway { gateway } => has_another(gateway.as_str()),
+        Change::DeleteEgressOnlyInternetGateway { gateway } => has_another(gateway.as_str()),
+        Change::DeleteRouteTable { table } => has_another(table.as_str()),
+        Change::DetachInternetGateway { gateway, vpc } => {
+            has_another(gateway.as_str()) || !facts.is_our_vpc(vpc)
+        }
+        Change::DisassociateVpcCidrBlock { .. }
+        | Change::DisassociateRouteTable { .. }
+        | Change::DeleteNetworkInterface { .. }
+        | Change::DeleteLoadBalancer { .. }
+        | Change::DeleteTargetGroup { .. } => false,
+        _ => true,
+    }
+}
+
+/// A VPC that is ours, after everything that can be in it was looked at since the deletion began and nothing was found.
+fn may_delete_vpc(facts: &Facts<'_>, vpc: &VpcId) -> bool {
+    let brought = matches!(&facts.desired.vpc, DesiredVpc::Existing(id) if id == vpc);
+    !brought && facts.is_ours(vpc.as_str()) && facts.is_empty_but_for_ours(vpc)
 }

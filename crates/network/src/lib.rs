@@ -6,7 +6,14 @@
 //! The layers, in reading order; each uses only those before it:
 //!
 //! * `foo_model::network`: the nouns; [`role`]: what each part is for; [`addresses`]: how ranges are carved;
-//! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`].
+//! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`];
+//! * `situation`: what is the case; nothing is decided there;
+//! * `draft`: a plan being written;
+//! * `steps`: one file per question, each decides on one thing;
+//! * `summary`: turns both into conditions and resources;
+//! * [`plan`]: the order of the questions, the table of contents.
+//!
+//! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
 //! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the
 //! report → [`Memory::sent`], send *all* actions (none waits for another of the same plan; at the same time, if there is
@@ -15,10 +22,17 @@
 
 pub mod addresses;
 mod check;
+mod draft;
+mod hash;
 mod input;
 mod output;
 mod plan;
 pub mod role;
+mod situation;
+mod steps;
+mod summary;
+mod tags;
+mod timing;
 
 pub use action::Action;
 pub use check::{Violation, violations};

@@ -1,22 +1,71 @@
 //! The order of the questions.
 
+use crate::draft::Draft;
 use crate::report::{Deletion, Report};
+use crate::situation::Situation;
+use crate::steps::{
+    begin, delete, endpoints, extra, gateways, groups, looks, nat, routes, strangers, subnets, tags, vpc,
+};
+use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
 
 /// Decides what to do next about one network.
 ///
 /// Total and deterministic: the same values give the same plan, and every combination of values gives one.
-pub fn plan(_desired: &Desired, _observed: &Observed, recorded: &Recorded, memory: &Memory) -> Plan {
-    let report = Report {
-        conditions: Vec::new(),
-        resources: Vec::new(),
-        vpc: None,
-        strangers: Vec::new(),
-        looks: Vec::new(),
-        wants_quotas: false,
-        again_at: None,
-        settled: false,
-        deletion: Deletion::NotAsked,
+pub fn plan(desired: &Desired, observed: &Observed, recorded: &Recorded, memory: &Memory) -> Plan {
+    let situation = Situation::new(desired, observed, recorded, memory);
+    let mut draft = Draft::new(&situation);
+    let deletion = decide(&situation, &mut draft);
+    finish(&situation, draft, deletion)
+}
+
+fn decide(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
+    let desired = situation.desired;
+    if desired.paused {
+        return if desired.being_deleted { Deletion::Pending } else { Deletion::NotAsked };
+    }
+    if desired.being_deleted {
+        let deletion = delete::delete(situation, draft);
+        if deletion == Deletion::Pending {
+            looks::request(situation, draft);
+        }
+        return deletion;
+    }
+    looks::request(situation, draft);
+    if begin::may_act(situation, draft) {
+        vpc::ensure(situation, draft);
+        gateways::ensure(situation, draft);
+        subnets::ensure(situation, draft);
+        nat::ensure(situation, draft);
+        routes::ensure(situation, draft);
+        groups::ensure(situation, draft);
+        endpoints::ensure(situation, draft);
+        tags::ensure(situation, draft);
+        extra::remove(situation, draft);
+        draft.settle_fixes(situation);
+    }
+    Deletion::NotAsked
+}
+
+fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Plan {
+    let vpc = situation.vpc_id();
+    let deletes = situation.desired.being_deleted && deletion == Deletion::Pending;
+    let strangers = match &vpc {
+        Some(vpc) if deletes => strangers::all(situation, vpc),
+        Some(_) | None => Vec::new(),
     };
-    Plan { actions: Vec::new(), report, record: recorded.clone(), memory: memory.clone() }
+    let (looks, again_at) = draft.next(situation.now);
+    let report = Report {
+        conditions: summary::conditions(situation, &draft, deletion, &strangers),
+        resources: summary::resources(situation, &draft),
+        vpc,
+        strangers,
+        looks,
+        wants_quotas: draft.wants_quotas,
+        again_at,
+        settled: draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked,
+        deletion,
+    };
+    draft.memory.record = Some(draft.record.clone());
+    Plan { actions: draft.actions, report, record: draft.record, memory: draft.memory }
 }

@@ -543,6 +543,75 @@ reasons! {
     "the security group is in another VPC than the subnets"
     "`spec.network.existing.securityGroups`"
 
+    // FooCluster with a managed network.
+    NetworkAsRequested Good [NetworkReady True, NetworkPartReady True]
+    "everything that is requested exists and is as requested"
+    ""
+
+    NothingRequested Good [NetworkPartReady True]
+    "the spec asks for nothing of this kind"
+    ""
+
+    CreatingNetwork Waiting [NetworkReady False, NetworkPartReady False]
+    "parts of the network are being created or changed; the message says what each waits for"
+    "wait. A NAT gateway takes minutes"
+
+    NetworkDrifted NeedsUser [NetworkReady True, NetworkPartReady True]
+    "parts of the network were changed by hand, and `driftPolicy: Warn` leaves them so; the message says what differs"
+    "change them back, or set `driftPolicy: Enforce`"
+
+    NetworkTagRemoved NeedsUser [NetworkReady False, NetworkPartReady False]
+    "a part of the network lost its tag `infrastructure.foo.com/network`; the provider touches nothing without that tag, and creates no second one"
+    "add the tag again with the value of the annotation `infrastructure.foo.com/network-id`"
+
+    NetworkOfAnotherInstallation NeedsUser [NetworkReady False, NetworkPartReady False, ClusterDeleting True]
+    "the VPC has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"
+    "after a move, or when the other management cluster is gone for good: the annotation `infrastructure.foo.com/adopt-from` with its id. In a copy of a management cluster: nothing"
+
+    ZoneNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
+    "the region has no zone of this name"
+    "`spec.network.managed.zones`"
+
+    VpcNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
+    "there is no VPC of this id in the account and region"
+    "`spec.network.managed.vpcID`; `spec.region`; the identity"
+
+    VpcOfAnotherAccount NeedsUser [NetworkReady False, NetworkPartReady False]
+    "the VPC belongs to another account, which alone may create subnets in it"
+    "reference its subnets in `spec.network.existing`"
+
+    VpcDnsDisabled NeedsUser [NetworkReady False, NetworkPartReady False]
+    "`enableDnsSupport` or `enableDnsHostnames` of your VPC is off; your VPC is never changed"
+    "switch it on"
+
+    RangeOutsideVpc NeedsUser [NetworkReady False, NetworkPartReady False]
+    "the range of a subnet is in none of the ranges of the VPC, or the VPC has no IPv6 range; your VPC is never changed"
+    "add the range to the VPC, or request other subnets"
+
+    SubnetDiffers NeedsUser [NetworkReady False, NetworkPartReady False]
+    "a subnet has another range or zone than requested, which cannot be changed"
+    "request what it has; or delete it by hand when nothing uses it"
+
+    SubnetUnusable NeedsUser [NetworkReady False, NetworkPartReady False]
+    "AWS says that a subnet is not available"
+    "AWS Support; the message has the state"
+
+    NatGatewayFailed Waiting [NetworkReady False, NetworkPartReady False]
+    "a NAT gateway failed; the message has what AWS says. It is deleted and another one is created, less and less often"
+    "wait; if it lasts: the message, for example a quota, or a subnet without free addresses"
+
+    EndpointFailed NeedsUser [NetworkReady False, NetworkPartReady False]
+    "AWS says that a VPC endpoint failed, or it has another type than requested"
+    "the message; delete the endpoint, and it is created again"
+
+    DeletingNetwork Waiting [ClusterDeleting True]
+    "the network is being deleted; the message says what still stands and what it waits for"
+    "wait. A NAT gateway takes minutes"
+
+    ForeignResourcesInVpc NeedsUser [ClusterDeleting True]
+    "something that is not part of the network stands in the way of its deletion; the message names it"
+    "delete it; of what Services left behind also `deletion.leftovers: Delete`"
+
     WaitingForPools Waiting [ClusterDeleting True]
     "FooMachinePools of the Cluster still exist; the message names them"
     "wait; if it lasts: their conditions `Deleting`"

@@ -10,7 +10,7 @@ use strum::{EnumIter, IntoStaticStr};
 /// The outcome of a pass besides its actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// One of each [`ConditionKind`], in their order.
+    /// One of each [`ConditionKind`], in their order. None while paused: what was published stays.
     pub conditions: Vec<Condition>,
     /// Every part of the network that is requested or exists, by role.
     pub resources: Vec<Resource>,
@@ -20,7 +20,8 @@ pub struct Report {
     pub strangers: Vec<Stranger>,
     /// Looks that the next plan needs.
     pub looks: Vec<LookRequest>,
-    /// Whether [`crate::Observed::quotas`] has to be filled for the next plan.
+    /// Whether [`crate::Observed::quotas`] has to be filled for the next plan; if it is filled, with what is true at
+    /// [`Self::again_at`].
     pub wants_quotas: bool,
     /// Plan again at this moment even if nothing happens and no look comes. `None`: nothing is waited for.
     pub again_at: Option<Timestamp>,

@@ -1,0 +1,253 @@
+//! What the check knows: everything that any look or answer shows, without the planner's opinion of it.
+
+use crate::recorded::RecordedPart;
+use crate::role::Role;
+use crate::situation::{Tagged, tagged};
+use crate::{Desired, Memory, Observed, Recorded};
+use foo_model::network::{NatGateway, NatState, Parts, RouteTarget, Tags};
+use foo_model::{AllocationId, AssociationId, NatGatewayId, VpcId};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) struct Facts<'a> {
+    pub(super) desired: &'a Desired,
+    pub(super) observed: &'a Observed,
+    pub(super) memory: &'a Memory,
+    /// What the status says, or what it was told last.
+    pub(super) record: &'a Recorded,
+    /// What carries our tag in any look or answer, with its tags.
+    ours: BTreeMap<String, Tags>,
+    /// Ids that our own calls deleted.
+    deleted: BTreeSet<String>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(
+        desired: &'a Desired,
+        observed: &'a Observed,
+        recorded: &'a Recorded,
+        memory: &'a Memory,
+    ) -> Self {
+        let mut ours = BTreeMap::new();
+        let mut add = |it: Tagged| {
+            if it.tags.get("infrastructure.foo.com/network") == Some(&desired.network_id) {
+                ours.insert(it.id, it.tags);
+            }
+        };
+        looks(observed).for_each(|parts| tagged(parts).into_iter().for_each(&mut add));
+        for effect in &memory.effects {
+            let tags = super::created_tags(&effect.change);
+            for it in tagged(&effect.created) {
+                ours.entry(it.id).or_insert_with(|| tags.cloned().unwrap_or_default());
+            }
+        }
+        let deleted = memory.effects.iter().filter_map(|it| deleted(&it.change)).collect();
+        let record = memory.record.as_ref().unwrap_or(recorded);
+        Self { desired, observed, memory, record, ours, deleted }
+    }
+
+    pub(super) fn is_ours(&self, id: &str) -> bool {
+        self.ours.contains_key(id)
+    }
+
+    /// Whether controllers of the workload cluster tagged it.
+    pub(super) fn is_leftover(&self, id: &str) -> bool {
+        let tags = looks(self.observed).find_map(|parts| {
+            let group = parts.security_groups.get(&id.into()).map(|it| &it.tags);
+            let interface = || parts.interfaces.get(&id.into()).map(|it| &it.tags);
+            let balancer = || parts.load_balancers.values().find(|it| it.name == id).map(|it| &it.tags);
+            let targets = || parts.target_groups.values().find(|it| it.arn == id).map(|it| &it.tags);
+            group.or_else(interface).or_else(balancer).or_else(targets)
+        });
+        let name = &self.desired.kubernetes_cluster;
+        let owned = format!("kubernetes.io/cluster/{name}");
+        tags.is_some_and(|tags| {
+            let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
+            is(&owned, "owned")
+                || is("elbv2.k8s.aws/cluster", name)
+                || is("cluster.k8s.amazonaws.com/name", name)
+                || tags.contains_key("service.k8s.aws/stack")
+        })
+    }
+
+    pub(super) fn is_association_of_ours(&self, association: &AssociationId) -> bool {
+        let answered = self.memory.effects.iter().map(|it| &it.created);
+        let mut tables = looks(self.observed).chain(answered).flat_map(|parts| parts.route_tables.values());
+        tables.any(|table| {
+            self.is_ours(table.id.as_str()) && table.associations.iter().any(|it| it.id == *association)
+        })
+    }
+
+    pub(super) fn is_range_of_our_vpc(&self, association: &AssociationId) -> bool {
+        let mut vpcs = looks(self.observed).flat_map(|parts| parts.vpcs.values());
+        vpcs.any(|vpc| self.is_ours(vpc.id.as_str()) && vpc.cidrs.iter().any(|it| it.id == *association))
+    }
+
+    /// Whether a part with the role is shown that nothing says is gone.
+    pub(super) fn shows_role(&self, role: &Role) -> bool {
+        let text = role.to_string();
+        self.ours.iter().any(|(id, tags)| {
+            tags.get("infrastructure.foo.com/role") == Some(&text)
+                && !self.deleted.contains(id)
+                && !self.is_over(id)
+                && !self.was_asked_in_vain(id)
+        })
+    }
+
+    /// Whether a recorded part is gone: deleted by us, or not found when it was asked for.
+    pub(super) fn is_gone(&self, part: &RecordedPart) -> bool {
+        self.deleted.contains(&part.id) || self.is_over(&part.id) || self.was_asked_in_vain(&part.id)
+    }
+
+    /// Whether a look shows it as deleted.
+    fn is_over(&self, id: &str) -> bool {
+        use foo_model::network::EndpointState;
+        looks(self.observed).any(|parts| {
+            let nat = parts.nat_gateways.get(&id.into()).is_some_and(|it| it.state == NatState::Deleted);
+            let endpoint = parts.endpoints.get(&id.into());
+            nat || endpoint.is_some_and(|it| it.state == EndpointState::Deleted)
+        })
+    }
+
+    fn was_asked_in_vain(&self, id: &str) -> bool {
+        let asked = self.observed.by_id.begun.values().any(|ids| ids.contains_key(id));
+        asked && !tagged(&self.observed.by_id.parts).iter().any(|it| it.id == id)
+    }
+
+    pub(super) fn nat(&self, id: &NatGatewayId) -> Option<&NatGateway> {
+        looks(self.observed).find_map(|parts| parts.nat_gateways.get(id))
+    }
+
+    /// Whether a table of ours has a route to the gateway, after our own changes.
+    pub(super) fn is_routed_to(&self, gateway: &NatGatewayId) -> bool {
+        use foo_model::network::Change;
+        let mut routes = BTreeMap::new();
+        for table in self.observed.tagged.parts.route_tables.values() {
+            for route in table.routes.iter().filter(|_| self.is_ours(table.id.as_str())) {
+                routes.insert((table.id.clone(), route.destination.clone()), route.target.clone());
+            }
+        }
+        for effect in &self.memory.effects {
+            match &effect.change {
+                Change::CreateRoute { table, destination, target }
+                | Change::ReplaceRoute { table, destination, target } => {
+                    routes.insert((table.clone(), destination.clone()), target.clone());
+                }
+                Change::DeleteRoute { table, destination } => {
+                    routes.remove(&(table.clone(), destination.clone()));
+                }
+                Change::DeleteRouteTable { table } => routes.retain(|(of, _), _| of != table),
+                _ => {}
+            }
+        }
+        routes.values().any(|target| matches!(target, RouteTarget::NatGateway(id) if id == gateway))
+    }
+
+    pub(super) fn is_address_in_use(&self, address: &AllocationId) -> bool {
+        let mut nats = self.observed.tagged.parts.nat_gateways.values();
+        nats.any(|it| it.state != NatState::Deleted && it.allocations.contains(address))
+    }
+
+    /// Whether the desired NAT mode needs the zone's address.
+    pub(super) fn wants_address(&self, role: &Role) -> bool {
+        use crate::desired::{NatMode, Tier};
+        let Role::Address(zone) = role else { return true };
+        let has = |tier| self.desired.subnets.iter().any(|it| it.tier == tier && it.zone == *zone);
+        let addresses = self.observed.tagged.parts.addresses.keys();
+        let several = addresses.filter(|id| self.is_ours(id.as_str())).count() > 1;
+        match self.desired.nat {
+            NatMode::None => false,
+            NatMode::Single => !several,
+            NatMode::PerZone => has(Tier::Public) && (has(Tier::Private) || !several),
+        }
+    }
+
+    /// Whether the spec asks for the endpoint or group.
+    pub(super) fn wants(&self, id: &str) -> bool {
+        let role = self.ours.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
+        match role.and_then(|text| Role::parse(text)) {
+            Some(Role::Endpoint(name)) => self.desired.endpoints.iter().any(|it| it.name == name),
+            Some(Role::SecurityGroup(name)) => self.desired.security_groups.iter().any(|it| it.name == name),
+            Some(_) | None => true,
+        }
+    }
+
+    /// Whether another part of ours has the same role.
+    pub(super) fn has_another_with_its_role(&self, id: &str) -> bool {
+        let role = self.ours.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
+        role.is_some_and(|role| {
+            let mut others = self.ours.iter().filter(|(other, _)| *other != id);
+            others.any(|(other, tags)| {
+                tags.get("infrastructure.foo.com/role") == Some(role) && !self.deleted.contains(other)
+            })
+        })
+    }
+
+    pub(super) fn is_our_vpc(&self, vpc: &VpcId) -> bool {
+        match &self.desired.vpc {
+            crate::desired::DesiredVpc::Existing(id) => id == vpc,
+            crate::desired::DesiredVpc::Managed { .. } => {
+                let recorded = self.record.parts.get(&Role::Vpc);
+                recorded.is_some_and(|part| part.id == vpc.as_str())
+            }
+        }
+    }
+
+    /// Whether all that can be in a VPC was looked at since the deletion began, and nothing but ours was found.
+    pub(super) fn is_empty_but_for_ours(&self, vpc: &VpcId) -> bool {
+        use foo_model::network::Kind;
+        let since = if self.desired.being_deleted { self.memory.deleting_since } else { self.memory.started };
+        let (Some(look), Some(since)) = (self.observed.in_vpc.get(vpc), since) else { return false };
+        let kinds = [
+            Kind::Interface,
+            Kind::LoadBalancer,
+            Kind::SecurityGroup,
+            Kind::Subnet,
+            Kind::RouteTable,
+            Kind::InternetGateway,
+            Kind::NatGateway,
+            Kind::Endpoint,
+        ];
+        let looked = kinds.iter().all(|kind| look.begun.get(kind).is_some_and(|begun| *begun >= since));
+        looked && self.foreign(&look.parts).is_empty()
+    }
+
+    fn foreign(&self, parts: &Parts) -> Vec<String> {
+        let mut ids: Vec<String> = parts.load_balancers.values().map(|it| it.name.clone()).collect();
+        let of_aws = |kind: &str| kind == "nat_gateway" || kind == "vpc_endpoint";
+        let interfaces = parts.interfaces.values();
+        let interfaces = interfaces.filter(|it| !(it.requester_managed && of_aws(&it.interface_type)));
+        ids.extend(interfaces.map(|it| it.id.to_string()));
+        let groups = parts.security_groups.values().filter(|it| it.name != "default");
+        ids.extend(groups.map(|it| it.id.to_string()));
+        ids.extend(parts.subnets.keys().map(ToString::to_string));
+        let tables = parts.route_tables.values().filter(|it| !it.main);
+        ids.extend(tables.map(|it| it.id.to_string()));
+        ids.extend(parts.internet_gateways.keys().map(ToString::to_string));
+        let nats = parts.nat_gateways.values().filter(|it| it.state != NatState::Deleted);
+        ids.extend(nats.map(|it| it.id.to_string()));
+        ids.retain(|id| !self.is_ours(id) && !self.deleted.contains(id));
+        ids
+    }
+}
+
+/// The parts of every look.
+fn looks(observed: &Observed) -> impl Iterator<Item = &Parts> {
+    let by_vpc = observed.in_vpc.values().map(|look| &look.parts);
+    [&observed.tagged.parts, &observed.by_id.parts].into_iter().chain(by_vpc)
+}
+
+fn deleted(change: &foo_model::network::Change) -> Option<String> {
+    use foo_model::network::Change;
+    match change {
+        Change::DeleteVpc { vpc } => Some(vpc.to_string()),
+        Change::DeleteSubnet { subnet } => Some(subnet.to_string()),
+        Change::DeleteInternetGateway { gateway } => Some(gateway.to_string()),
+        Change::DeleteEgressOnlyInternetGateway { gateway } => Some(gateway.to_string()),
+        Change::ReleaseAddress { allocation } => Some(allocation.to_string()),
+        Change::DeleteRouteTable { table } => Some(table.to_string()),
+        Change::DeleteSecurityGroup { group } => Some(group.to_string()),
+        Change::DeleteNetworkInterface { interface } => Some(interface.to_string()),
+        Change::DeleteLoadBalancer { name, .. } => Some(name.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,291 @@
+//! A plan being written: actions, what the record says before they are sent, looks, timers and what is said about each role.
+
+use crate::action::Action;
+use crate::desired::DriftPolicy;
+use crate::hash;
+use crate::memory::{Failure, Memory};
+use crate::recorded::{Intent, Origin, Recorded};
+use crate::report::LookRequest;
+use crate::role::Role;
+use crate::situation::{Situation, Standing};
+use crate::timing::{LAG, PATIENCE, WORKING, later, retry_after};
+use foo_model::names::TAG_NETWORK;
+use foo_model::network::{Change, Kind, Scope, Tags};
+use foo_model::{Reason, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A plan being written.
+pub(crate) struct Draft {
+    pub(crate) actions: Vec<Action>,
+    pub(crate) record: Recorded,
+    pub(crate) memory: Memory,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) wants_quotas: bool,
+    /// Something is waited for.
+    pub(crate) unsettled: bool,
+    looks: BTreeMap<(Kind, Scope), Timestamp>,
+    timers: Vec<Timestamp>,
+    fixes: BTreeMap<Role, Vec<(Change, String)>>,
+    tag_fixes: BTreeMap<Role, (String, Tags)>,
+    contents: BTreeMap<Role, String>,
+    incomplete: BTreeSet<Role>,
+}
+
+/// What is said about a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) role: Role,
+    pub(crate) weight: Weight,
+    pub(crate) reason: Reason,
+    pub(crate) message: String,
+}
+
+/// How bad what is said is; the worst comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    /// The part is not as requested, and does not become so by itself soon.
+    Failed,
+    /// It takes its time.
+    Pending,
+    /// Somebody changed it, and that stays.
+    Drifted,
+}
+
+impl Draft {
+    pub(crate) fn new(situation: &Situation<'_>) -> Self {
+        Self {
+            actions: Vec::new(),
+            record: situation.record.clone(),
+            memory: situation.memory.clone(),
+            notes: Vec::new(),
+            wants_quotas: false,
+            unsettled: false,
+            looks: BTreeMap::new(),
+            timers: Vec::new(),
+            fixes: BTreeMap::new(),
+            tag_fixes: BTreeMap::new(),
+            contents: BTreeMap::new(),
+            incomplete: BTreeSet::new(),
+        }
+    }
+
+    /// The shared look at this kind is needed, begun at this moment or later.
+    pub(crate) fn look(&mut self, kind: Kind, from: Timestamp) {
+        self.look_in(kind, Scope::TagKey(TAG_NETWORK.to_owned()), from);
+    }
+
+    /// A look in another scope is needed.
+    pub(crate) fn look_in(&mut self, kind: Kind, scope: Scope, from: Timestamp) {
+        let entry = self.looks.entry((kind, scope)).or_insert(from);
+        *entry = (*entry).min(from);
+    }
+
+    /// Plan again at this moment even if nothing happens.
+    pub(crate) fn wake_at(&mut self, at: Timestamp) {
+        self.timers.push(at);
+    }
+
+    /// Says something about a role.
+    pub(crate) fn note(&mut self, role: &Role, weight: Weight, reason: Reason, message: impl Into<String>) {
+        self.unsettled |= weight != Weight::Drifted;
+        self.notes.push(Note { role: role.clone(), weight, reason, message: message.into() });
+    }
+
+    /// The role's content is not complete yet, for a reason that no fix of this plan ends.
+    pub(crate) fn incomplete(&mut self, role: &Role, message: impl Into<String>) {
+        self.incomplete.insert(role.clone());
+        self.note(role, Weight::Pending, Reason::CreatingNetwork, message);
+    }
+
+    /// What the role's content is to be, to know later whether it was reached once.
+    pub(crate) fn content(&mut self, role: &Role, content: &impl std::fmt::Debug) {
+        use std::fmt::Write as _;
+        let text = self.contents.entry(role.clone()).or_default();
+        // Writing to a String does not fail.
+        let _ = write!(text, "{content:?};");
+    }
+
+    /// What has to be changed so that the role's content is as desired. Whether that is done is decided when all is known.
+    pub(crate) fn fix(&mut self, role: &Role, change: Change, why: impl Into<String>) {
+        self.fixes.entry(role.clone()).or_default().push((change, why.into()));
+    }
+
+    /// Tags that the role's part lacks.
+    pub(crate) fn fix_tags(&mut self, role: &Role, id: &str, tags: Tags) {
+        self.tag_fixes.insert(role.clone(), (id.to_owned(), tags));
+    }
+
+    /// Creates the role's part unless it exists or may exist. `change` is given the token of the attempt.
+    pub(crate) fn create(
+        &mut self,
+        situation: &Situation<'_>,
+        role: &Role,
+        change: impl FnOnce(String) -> Change,
+    ) {
+        if self.holds(situation, role) {
+            return;
+        }
+        if !situation.was_looked_at(role.kind()) {
+            self.look(role.kind(), situation.now);
+            return self.note(role, Weight::Pending, Reason::CreatingNetwork, "AWS is being asked");
+        }
+        let attempt = situation.record.attempts.get(role).copied().unwrap_or(0);
+        let intent = situation.record.intents.get(role).cloned();
+        let attempt = intent.as_ref().map_or(attempt, |it| it.attempt);
+        let change = change(hash::token(&situation.desired.network_id, role, attempt));
+        if let Some(intent) = &intent
+            && !(has_token(&change) && intent.origin == Origin::Decided)
+        {
+            return self.wait_for_intent(situation, role, intent);
+        }
+        let why = format!("{role} does not exist");
+        if self.send(situation, role, change, why) {
+            let intent = Intent { since: situation.now, attempt, origin: Origin::Decided };
+            self.record.intents.entry(role.clone()).or_insert(intent);
+        }
+    }
+
+    /// Whether the role has a part. Says so if it cannot be used.
+    pub(crate) fn holds(&mut self, situation: &Situation<'_>, role: &Role) -> bool {
+        let Some(held) = situation.held.get(role) else { return false };
+        let id = &held.id;
+        match held.standing {
+            Standing::Shown => {}
+            Standing::Hidden => self.incomplete(role, format!("AWS does not show {id}; it is asked again")),
+            Standing::Disowned => {
+                let message =
+                    format!("{id} lost its tag {TAG_NETWORK}, so it is not touched; add the tag again");
+                self.note(role, Weight::Failed, Reason::NetworkTagRemoved, message);
+            }
+        }
+        true
+    }
+
+    /// Only looks tell whether it happened.
+    pub(crate) fn wait_for_intent(&mut self, situation: &Situation<'_>, role: &Role, intent: &Intent) {
+        let base = later(intent.since, situation.memory.started);
+        let lost = situation.memory.failures.iter().filter(|it| it.action.role == *role && it.lost);
+        let base = later(base, lost.map(|it| it.at).max());
+        let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
+        let next = begun.map_or(base, |begun| begun.plus(LAG)).max(base);
+        self.look(role.kind(), next.min(base.plus(PATIENCE).max(later(base, begun))));
+        let message = "the answer to its creation was lost; AWS is being asked whether it exists";
+        self.note(role, Weight::Pending, Reason::ResponseLost, message);
+    }
+
+    /// Sends a call, unless it failed lately. Says what AWS said.
+    pub(crate) fn send(
+        &mut self,
+        situation: &Situation<'_>,
+        role: &Role,
+        change: Change,
+        why: impl Into<String>,
+    ) -> bool {
+        let action = Action { role: role.clone(), change, why: why.into() };
+        self.unsettled = true;
+        let failure = situation.memory.failures.iter().find(|it| it.action.change == action.change);
+        if let Some(failure) = failure {
+            self.say_failure(role, failure);
+            if !self.may_repeat(situation, role, failure) {
+                return false;
+            }
+        }
+        if !self.actions.iter().any(|it| it.change == action.change) {
+            self.actions.push(action);
+        }
+        true
+    }
+
+    fn say_failure(&mut self, role: &Role, failure: &Failure) {
+        let refusal = &failure.refusal;
+        let code = refusal.code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
+        let message = format!("{}: {code}{}", failure.action.change.operation(), refusal.message);
+        // Right after a creation AWS does not find what there is.
+        let passing = refusal.reason.is_transient()
+            || matches!(refusal.reason, Reason::NotFound | Reason::ResponseLost | Reason::ResourceInUse);
+        let weight = if passing && failure.times < 5 { Weight::Pending } else { Weight::Failed };
+        self.note(role, weight, refusal.reason, message);
+    }
+
+    fn may_repeat(&mut self, situation: &Situation<'_>, role: &Role, failure: &Failure) -> bool {
+        let at = failure.at.plus(retry_after(failure.times, failure.refusal.reason));
+        let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
+        let looked = begun.is_some_and(|begun| begun >= failure.at);
+        if !looked && !failure.refusal.reason.is_transient() {
+            self.look(role.kind(), failure.at);
+        }
+        // What has a token may be sent again at once: it does not happen twice.
+        let has_to_look = failure.lost && !has_token(&failure.action.change);
+        if at > situation.now {
+            self.wake_at(at);
+        }
+        at <= situation.now && (looked || !has_to_look)
+    }
+
+    /// Requests another look at what AWS is working on.
+    pub(crate) fn watch(&mut self, situation: &Situation<'_>, kind: Kind) {
+        let begun = situation.observed.tagged.begun.get(&kind).copied().unwrap_or(situation.now);
+        self.look(kind, begun.plus(WORKING));
+    }
+
+    /// Decides on all fixes: sent, or told only where somebody changed what had been reached.
+    pub(crate) fn settle_fixes(&mut self, situation: &Situation<'_>) {
+        let mut tags: BTreeMap<Tags, (Role, BTreeSet<String>)> = BTreeMap::new();
+        for (role, content) in std::mem::take(&mut self.contents) {
+            let hash = hash::content(&content);
+            let fixes = self.fixes.remove(&role).unwrap_or_default();
+            let lacking = self.tag_fixes.remove(&role);
+            let reached = self.record.reached.get(&role) == Some(&hash);
+            let complete = !self.incomplete.contains(&role);
+            if fixes.is_empty() && lacking.is_none() {
+                if complete && situation.held.contains_key(&role) {
+                    self.record.reached.insert(role, hash);
+                }
+                continue;
+            }
+            if reached && situation.desired.drift == DriftPolicy::Warn {
+                self.tell_drift(&role, &fixes, lacking.as_ref());
+                continue;
+            }
+            for (change, why) in fixes {
+                self.send(situation, &role, change, why);
+            }
+            if let Some((id, lacking)) = lacking {
+                tags.entry(lacking).or_insert_with(|| (role, BTreeSet::new())).1.insert(id);
+            }
+        }
+        for (tags, (role, ids)) in tags {
+            self.send(situation, &role, Change::CreateTags { ids, tags }, "tags are missing or differ");
+        }
+    }
+
+    fn tell_drift(&mut self, role: &Role, fixes: &[(Change, String)], tags: Option<&(String, Tags)>) {
+        for (_, why) in fixes {
+            self.note(role, Weight::Drifted, Reason::NetworkDrifted, why.clone());
+        }
+        if let Some((_, tags)) = tags {
+            let keys: Vec<&str> = tags.keys().map(String::as_str).collect();
+            let message = format!("tags are missing or differ: {}", keys.join(", "));
+            self.note(role, Weight::Drifted, Reason::NetworkDrifted, message);
+        }
+    }
+
+    /// The looks that are needed, and when to plan again if none comes.
+    pub(crate) fn next(&mut self, now: Timestamp) -> (Vec<LookRequest>, Option<Timestamp>) {
+        let looks = std::mem::take(&mut self.looks);
+        let looks = looks.into_iter().map(|((kind, scope), from)| LookRequest { kind, scope, from });
+        let timers = self.timers.iter().copied().filter(|at| *at > now);
+        (looks.collect(), timers.min())
+    }
+}
+
+/// Whether AWS does not do it twice.
+pub(crate) fn has_token(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::CreateNatGateway { .. }
+            | Change::CreateRouteTable { .. }
+            | Change::CreateVpcEndpoint { .. }
+            | Change::CreateEgressOnlyInternetGateway { .. }
+    )
+}

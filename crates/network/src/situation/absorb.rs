@@ -1,0 +1,312 @@
+//! Brings record and memory up to date with what is shown, and finds the part of each role.
+
+use super::effects;
+use super::part::{Part, for_each_kind};
+use super::shown::{Shown, Tagged, tagged};
+use super::{Held, Situation, Standing, Wanted};
+use crate::desired::Desired;
+use crate::memory::{IntentLooks, Memory, Refusal};
+use crate::observed::Observed;
+use crate::recorded::{Intent, Origin, Recorded, RecordedPart};
+use crate::role::Role;
+use crate::tags;
+use crate::timing::{CONFIRM, LAG, PATIENCE, UNSEEN, later};
+use foo_model::network::{Change, Kind, Parts};
+use foo_model::{Reason, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) fn situation<'a>(
+    desired: &'a Desired,
+    observed: &'a Observed,
+    recorded: &Recorded,
+    memory: &Memory,
+) -> Situation<'a> {
+    let mut memory = memory.clone();
+    let mut record = memory.record.take().unwrap_or_else(|| recorded.clone());
+    let now = observed.now;
+    let first = memory.started.is_none();
+    memory.started.get_or_insert(now);
+    if desired.being_deleted {
+        memory.deleting_since.get_or_insert(now);
+    } else {
+        memory.deleting_since = None;
+    }
+    lose_unanswered(&mut memory);
+    forget(&mut memory, observed, now);
+    drop_refused_intents(&mut record, &memory);
+    let shown = Shown::new(&desired.network_id, observed, &memory);
+    if first && record == Recorded::default() && desired.begun_before {
+        assume(desired, &mut record, now);
+    }
+    let (mut held, extra) = hold(&shown, &mut record, now);
+    see_ipv6(&shown, &mut held, &mut record, now);
+    find_hidden(&mut held, &shown, &mut record, &mut memory, observed);
+    resolve_intents(&mut record, &mut memory, observed);
+    let wanted = Wanted::new(desired, &|role| held.contains_key(role) || record.intents.contains_key(role));
+    let Shown { ours, others, .. } = shown;
+    Situation { desired, observed, now, ours, others, held, extra, wanted, record, memory }
+}
+
+/// A plan is made between calls: what has no answer by now gets none.
+fn lose_unanswered(memory: &mut Memory) {
+    for sent in std::mem::take(&mut memory.sent) {
+        let message = "the answer was lost".to_owned();
+        let refusal = Refusal { reason: Reason::ResponseLost, code: None, message };
+        memory.failed(&sent.action, refusal, true, sent.at);
+    }
+}
+
+/// Effects that looks show, or that have to be shown by now, and failures that are long past.
+fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
+    let deleted: BTreeSet<String> =
+        memory.effects.iter().filter_map(|it| effects::deleted(&it.change)).collect();
+    let in_vpc = |kind: Kind| {
+        let looks = observed.in_vpc.values();
+        looks.filter_map(|look| look.begun.get(&kind)).max().copied()
+    };
+    memory.effects.retain(|effect| {
+        let begun = |kind: Kind| observed.tagged.begun.get(&kind).copied();
+        if effects::creates(&effect.change) {
+            let ids = tagged(&effect.created);
+            let alive = ids.iter().all(|it| !deleted.contains(&it.id));
+            let seen = ids.iter().all(|it| shows(observed, it));
+            return alive && !seen && effect.at.plus(UNSEEN) > now;
+        }
+        let looked = match &effect.change {
+            Change::ModifyVpcAttribute { vpc, .. } => observed.attributes.get(vpc).map(|it| it.begun),
+            // Parts of several kinds.
+            Change::CreateTags { .. } | Change::DeleteTags { .. } => {
+                observed.tagged.begun.values().min().copied()
+            }
+            Change::DeleteLoadBalancer { .. } => in_vpc(Kind::LoadBalancer),
+            Change::DeleteTargetGroup { .. } => in_vpc(Kind::TargetGroup),
+            Change::DeleteNetworkInterface { .. } => in_vpc(Kind::Interface),
+            Change::DeleteSecurityGroup { .. } => begun(Kind::SecurityGroup).max(in_vpc(Kind::SecurityGroup)),
+            _ => begun(effect.role.kind()),
+        };
+        looked.is_none_or(|looked| looked < effect.at.plus(LAG))
+    });
+    memory.failures.retain(|it| it.at.plus(std::time::Duration::from_hours(1)) > now);
+}
+
+fn shows(observed: &Observed, part: &Tagged) -> bool {
+    fn find<P: Part>(observed: &Observed, part: &Tagged, found: &mut bool) {
+        let id = P::Id::from(part.id.clone());
+        *found |= P::KIND == part.kind && P::map(&observed.tagged.parts).contains_key(&id);
+    }
+    let mut found = false;
+    for_each_kind!(find(observed, part, &mut found));
+    found
+}
+
+/// AWS refused what was intended: it did not happen. A token that AWS knows with other parameters means that an earlier call with it
+/// was carried out.
+fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
+    for failure in memory.failures.iter().filter(|it| is_creation(&it.action.change)) {
+        let Some(intent) = record.intents.get_mut(&failure.action.role) else { continue };
+        if failure.at < intent.since || failure.lost {
+            continue;
+        }
+        if failure.refusal.code.as_deref() == Some("IdempotentParameterMismatch") {
+            if intent.origin == Origin::Decided {
+                *intent = Intent { since: failure.at, origin: Origin::Assumed, ..intent.clone() };
+            }
+        } else {
+            record.intents.remove(&failure.action.role);
+        }
+    }
+}
+
+fn is_creation(change: &Change) -> bool {
+    effects::creates(change) || matches!(change, Change::AssociateVpcIpv6 { .. })
+}
+
+/// The status was lost: whatever is desired may exist.
+fn assume(desired: &Desired, record: &mut Recorded, now: Timestamp) {
+    let mut roles = Wanted::new(desired, &|_| false).roles;
+    if roles.contains(&Role::Vpc) && desired.ipv6 {
+        roles.insert(Role::VpcIpv6);
+    }
+    for role in roles {
+        record.intents.insert(role, Intent { since: now, attempt: 0, origin: Origin::Assumed });
+    }
+}
+
+/// The shown part of each role, and those that are too many. What is shown is recorded.
+fn hold(shown: &Shown, record: &mut Recorded, now: Timestamp) -> (BTreeMap<Role, Held>, Vec<Tagged>) {
+    let by_id: BTreeMap<String, Role> =
+        record.parts.iter().map(|(role, part)| (part.id.clone(), role.clone())).collect();
+    let mut candidates: BTreeMap<Role, Vec<Tagged>> = BTreeMap::new();
+    let mut extra = Vec::new();
+    for part in tagged(&shown.ours) {
+        let role = by_id.get(&part.id).cloned().or_else(|| tags::role(&part.tags));
+        match role.filter(|role| role.kind() == part.kind) {
+            Some(role) => candidates.entry(role).or_default().push(part),
+            None => extra.push(part),
+        }
+    }
+    let mut held = BTreeMap::new();
+    for (role, parts) in candidates {
+        let recorded = record.parts.get(&role).map(|it| it.id.clone());
+        let kept = match &recorded {
+            Some(id) => parts.iter().find(|it| it.id == *id),
+            None => parts.iter().find(|it| is_used(shown, &it.id)).or(parts.first()),
+        };
+        if let Some(kept) = kept {
+            let seen = shown.seen.contains_key(&kept.id);
+            let entry = record.parts.entry(role.clone());
+            let part = entry.or_insert_with(|| RecordedPart { id: kept.id.clone(), since: now, seen });
+            part.seen |= seen;
+            record.intents.remove(&role);
+            held.insert(role, Held { id: kept.id.clone(), standing: Standing::Shown });
+        }
+        let kept = kept.map(|it| it.id.clone());
+        extra.extend(parts.into_iter().filter(|it| Some(&it.id) != kept.as_ref()));
+    }
+    (held, extra)
+}
+
+/// Whether another part of ours uses it.
+fn is_used(shown: &Shown, id: &str) -> bool {
+    let parts = &shown.ours;
+    let is = |other: &str| other == id;
+    parts.internet_gateways.values().any(|it| is(it.id.as_str()) && it.vpc.is_some())
+        || parts.subnets.values().any(|it| is(it.vpc.as_str()))
+        || parts.nat_gateways.values().any(|nat| {
+            is(nat.subnet.as_str()) || nat.allocations.iter().any(|address| is(address.as_str()))
+        })
+        || parts.route_tables.values().any(|it| is(it.id.as_str()) && !it.associations.is_empty())
+        || parts.route_tables.values().flat_map(|it| &it.routes).any(|route| {
+            matches!(&route.target, foo_model::network::RouteTarget::NatGateway(nat) if is(nat.as_str()))
+        })
+}
+
+/// The IPv6 range of the VPC has no tags.
+fn see_ipv6(shown: &Shown, held: &mut BTreeMap<Role, Held>, record: &mut Recorded, now: Timestamp) {
+    let vpc = held.get(&Role::Vpc).and_then(|it| shown.ours.vpcs.get(&it.id.as_str().into()));
+    let Some(range) = vpc.and_then(|vpc| {
+        use foo_model::network::CidrState::{Associated, Associating};
+        vpc.ipv6.iter().find(|it| matches!(it.state, Associated | Associating))
+    }) else {
+        return;
+    };
+    let id = range.id.to_string();
+    record.intents.remove(&Role::VpcIpv6);
+    let part = RecordedPart { id: id.clone(), since: now, seen: true };
+    if record.parts.get(&Role::VpcIpv6).is_none_or(|it| it.id != id) {
+        record.parts.insert(Role::VpcIpv6, part);
+    }
+    held.insert(Role::VpcIpv6, Held { id, standing: Standing::Shown });
+}
+
+/// Recorded parts that no look shows: created lately, asked for by id, disowned, or gone.
+fn find_hidden(
+    held: &mut BTreeMap<Role, Held>,
+    shown: &Shown,
+    record: &mut Recorded,
+    memory: &mut Memory,
+    observed: &Observed,
+) {
+    let deleted: BTreeSet<String> =
+        memory.effects.iter().filter_map(|it| effects::deleted(&it.change)).collect();
+    let mut gone = Vec::new();
+    let mut absent = BTreeMap::new();
+    for (role, part) in &record.parts {
+        if held.contains_key(role) {
+            continue;
+        }
+        if deleted.contains(&part.id) || is_deleted_nat_or_endpoint(observed, role, &part.id) {
+            gone.push(role.clone());
+            continue;
+        }
+        if *role == Role::VpcIpv6 {
+            // It is seen on the VPC.
+            if held.get(&Role::Vpc).is_some_and(|it| it.standing == Standing::Shown) {
+                gone.push(role.clone());
+            }
+            continue;
+        }
+        if is_disowned(shown, role, &part.id) {
+            held.insert(role.clone(), Held { id: part.id.clone(), standing: Standing::Disowned });
+            continue;
+        }
+        let since = *memory.absent.get(&part.id).unwrap_or(&observed.now);
+        absent.insert(part.id.clone(), since);
+        let unseen_yet = !part.seen && part.since.plus(UNSEEN) > observed.now;
+        let asked = observed.by_id.begun.get(&role.kind()).and_then(|ids| ids.get(&part.id));
+        let confirmed = asked.is_some_and(|asked| *asked >= since.plus(CONFIRM));
+        if !unseen_yet && confirmed {
+            gone.push(role.clone());
+        } else {
+            held.insert(role.clone(), Held { id: part.id.clone(), standing: Standing::Hidden });
+        }
+    }
+    memory.absent = absent;
+    for role in gone {
+        record.parts.remove(&role);
+        record.reached.remove(&role);
+        let attempt = record.attempts.entry(role).or_default();
+        *attempt = attempt.saturating_add(1);
+    }
+}
+
+/// EC2 shows these for a while after they are deleted: no need to wait until they are not shown.
+fn is_deleted_nat_or_endpoint(observed: &Observed, role: &Role, id: &str) -> bool {
+    use foo_model::network::{EndpointState, NatState};
+    let looks = || [&observed.tagged.parts, &observed.by_id.parts].into_iter();
+    match role.kind() {
+        Kind::NatGateway => looks()
+            .filter_map(|parts| parts.nat_gateways.get(&id.into()))
+            .any(|it| it.state == NatState::Deleted),
+        Kind::Endpoint => looks()
+            .filter_map(|parts| parts.endpoints.get(&id.into()))
+            .any(|it| it.state == EndpointState::Deleted),
+        _ => false,
+    }
+}
+
+/// Whether the part is shown without our tag.
+fn is_disowned(shown: &Shown, role: &Role, id: &str) -> bool {
+    let mut found = false;
+    fn find<P: Part>(parts: &Parts, kind: Kind, id: &str, found: &mut bool) {
+        *found |= P::KIND == kind && P::map(parts).contains_key(&P::Id::from(id.to_owned()));
+    }
+    for_each_kind!(find(&shown.others, role.kind(), id, &mut found));
+    found
+}
+
+/// An intent is resolved by looks: what it would have created is shown ([`hold`]), or it is not for long enough.
+fn resolve_intents(record: &mut Recorded, memory: &mut Memory, observed: &Observed) {
+    let mut looks = BTreeMap::new();
+    let mut unmade = Vec::new();
+    for (role, intent) in &record.intents {
+        let base = later(intent.since, memory.started);
+        let lost =
+            memory.failures.iter().filter(|it| it.action.role == *role && it.lost).map(|it| it.at).max();
+        let base = later(base, lost);
+        let mut seen = memory.intent_looks.get(role).copied();
+        if let Some(begun) = observed.tagged.begun.get(&role.kind()).copied()
+            && begun >= base
+            && seen.is_none_or(|it| it.last < begun)
+        {
+            let before = seen.map_or(0, |it| it.looks);
+            seen = Some(IntentLooks { looks: before.saturating_add(1), last: begun });
+        }
+        if let Some(it) = seen {
+            if it.looks >= 2 && it.last >= base.plus(PATIENCE) {
+                unmade.push((role.clone(), intent.origin));
+            }
+            looks.insert(role.clone(), it);
+        }
+    }
+    memory.intent_looks = looks;
+    for (role, origin) in unmade {
+        record.intents.remove(&role);
+        memory.intent_looks.remove(&role);
+        if origin == Origin::Assumed {
+            // An earlier manager may have used this attempt's token.
+            let attempt = record.attempts.entry(role).or_default();
+            *attempt = attempt.saturating_add(1);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What the newest looks show together, and what of it is ours.
+
+use super::effects;
+use super::part::{Part, for_each_kind};
+use crate::memory::Memory;
+use crate::observed::Observed;
+use crate::tags;
+use foo_model::Timestamp;
+use foo_model::network::{Interface, Kind, LoadBalancer, NatState, Parts, TargetGroup};
+use std::collections::BTreeMap;
+
+/// What the newest looks show.
+#[derive(Default)]
+pub(crate) struct Shown {
+    /// What carries the network's tag, with the effects of our calls that looks may not show yet.
+    pub(crate) ours: Parts,
+    /// The rest.
+    pub(crate) others: Parts,
+    /// Ids of ours that a look showed, not only an answer.
+    pub(crate) seen: BTreeMap<String, Kind>,
+}
+
+impl Shown {
+    pub(crate) fn new(network_id: &str, observed: &Observed, memory: &Memory) -> Self {
+        let mut shown = Self::default();
+        for_each_kind!(sort(network_id, observed, &mut shown));
+        sort::<Interface>(network_id, observed, &mut shown);
+        sort::<LoadBalancer>(network_id, observed, &mut shown);
+        sort::<TargetGroup>(network_id, observed, &mut shown);
+        for (id, attributes) in &observed.attributes {
+            if let Some(vpc) = shown.ours.vpcs.get_mut(id).or(shown.others.vpcs.get_mut(id)) {
+                vpc.dns_support = Some(attributes.support);
+                vpc.dns_hostnames = Some(attributes.hostnames);
+            }
+        }
+        for effect in &memory.effects {
+            effects::apply(&effect.change, &effect.created, &mut shown.ours);
+            effects::delete(&effect.change, &mut shown.others);
+        }
+        shown.leave_out_deleted();
+        shown
+    }
+
+    /// EC2 shows NAT gateways and endpoints for a while after they are deleted.
+    fn leave_out_deleted(&mut self) {
+        self.ours.nat_gateways.retain(|_, it| it.state != NatState::Deleted);
+        self.ours.endpoints.retain(|_, it| it.state != foo_model::network::EndpointState::Deleted);
+    }
+}
+
+/// Sorts the parts of one kind by whose they are. Of each the newest version counts; a look that covers a part and does not show it
+/// says that it is not there.
+fn sort<P: Part>(network_id: &str, observed: &Observed, shown: &mut Shown) {
+    let mut newest: BTreeMap<P::Id, (Timestamp, Option<P>)> = BTreeMap::new();
+    let mut see = |id: &P::Id, at: Timestamp, part: Option<&P>| {
+        let fresher = newest.get(id).is_none_or(|(before, _)| *before < at);
+        if fresher {
+            newest.insert(id.clone(), (at, part.cloned()));
+        }
+    };
+    if let Some(at) = observed.tagged.begun.get(&P::KIND) {
+        P::map(&observed.tagged.parts).iter().for_each(|(id, part)| see(id, *at, Some(part)));
+    }
+    for (id, at) in observed.by_id.begun.get(&P::KIND).into_iter().flatten() {
+        let id = P::Id::from(id.clone());
+        see(&id, *at, P::map(&observed.by_id.parts).get(&id));
+    }
+    for look in observed.in_vpc.values() {
+        let Some(at) = look.begun.get(&P::KIND) else { continue };
+        P::map(&look.parts).iter().for_each(|(id, part)| see(id, *at, Some(part)));
+    }
+    for (id, (at, part)) in newest {
+        let Some(part) = part else { continue };
+        let ours = tags::are_ours(network_id, part.tags());
+        if is_hidden_since(&id, &part, at, ours, observed) {
+            continue;
+        }
+        if ours {
+            shown.seen.insert(id.to_string(), P::KIND);
+            P::map_mut(&mut shown.ours).insert(id, part);
+        } else {
+            P::map_mut(&mut shown.others).insert(id, part);
+        }
+    }
+}
+
+/// Whether a later look that covers the part does not show it.
+fn is_hidden_since<P: Part>(id: &P::Id, part: &P, at: Timestamp, ours: bool, observed: &Observed) -> bool {
+    let tagged = observed.tagged.begun.get(&P::KIND).is_some_and(|begun| *begun > at);
+    let by_vpc = part.vpc().and_then(|vpc| observed.in_vpc.get(vpc)).is_some_and(|look| {
+        look.begun.get(&P::KIND).is_some_and(|begun| *begun > at) && !P::map(&look.parts).contains_key(id)
+    });
+    (tagged && ours && !P::map(&observed.tagged.parts).contains_key(id)) || by_vpc
+}
+
+/// A part of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tagged {
+    pub(crate) kind: Kind,
+    pub(crate) id: String,
+    pub(crate) tags: foo_model::network::Tags,
+}
+
+/// All parts of ours.
+pub(crate) fn tagged(parts: &Parts) -> Vec<Tagged> {
+    let mut all = Vec::new();
+    for_each_kind!(list(parts, &mut all));
+    all
+}
+
+fn list<P: Part>(parts: &Parts, all: &mut Vec<Tagged>) {
+    for (id, part) in P::map(parts) {
+        all.push(Tagged { kind: P::KIND, id: id.to_string(), tags: part.tags().clone() });
+    }
+}

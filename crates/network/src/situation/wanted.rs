@@ -1,0 +1,84 @@
+//! Which parts a network has. Nothing is looked at here but what is desired and which NAT gateway exists already.
+
+use crate::desired::{Desired, DesiredVpc, NatMode, Tier};
+use crate::role::Role;
+use foo_model::Zone;
+use std::collections::BTreeSet;
+
+/// The roles that are desired.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// All of them.
+    pub(crate) roles: BTreeSet<Role>,
+    /// Zones with a NAT gateway, in the order of the subnets.
+    pub(crate) nat_zones: Vec<Zone>,
+}
+
+impl Wanted {
+    /// `exists`: whether there is a part with that role, or is about to be.
+    pub(crate) fn new(desired: &Desired, exists: &dyn Fn(&Role) -> bool) -> Self {
+        let nat_zones = nat_zones(desired, exists);
+        let mut roles = BTreeSet::new();
+        if matches!(desired.vpc, DesiredVpc::Managed { .. }) {
+            roles.insert(Role::Vpc);
+        }
+        for subnet in &desired.subnets {
+            roles.insert(Role::Subnet(subnet.key.clone()));
+            match subnet.tier {
+                Tier::Public => {
+                    roles.insert(Role::InternetGateway);
+                    roles.insert(Role::PublicRoutes);
+                }
+                Tier::Private => {
+                    roles.insert(Role::PrivateRoutes(subnet.zone.clone()));
+                    if desired.ipv6 && subnet.ipv6_index.is_some() {
+                        roles.insert(Role::EgressOnlyGateway);
+                    }
+                }
+            }
+        }
+        for zone in &nat_zones {
+            roles.insert(Role::Address(zone.clone()));
+            roles.insert(Role::Nat(zone.clone()));
+        }
+        roles.extend(desired.security_groups.iter().map(|it| Role::SecurityGroup(it.name.clone())));
+        roles.extend(desired.endpoints.iter().map(|it| Role::Endpoint(it.name.clone())));
+        Self { roles, nat_zones }
+    }
+
+    /// The zone of the NAT gateway that a zone's private subnets use.
+    pub(crate) fn nat_zone_for(&self, zone: &Zone) -> Option<&Zone> {
+        self.nat_zones.iter().find(|it| *it == zone).or(self.nat_zones.first())
+    }
+}
+
+/// The zones of a tier's subnets, each once, in their order.
+fn zones_of(desired: &Desired, tier: Tier) -> Vec<Zone> {
+    let mut zones: Vec<Zone> = Vec::new();
+    for subnet in desired.subnets.iter().filter(|it| it.tier == tier) {
+        if !zones.contains(&subnet.zone) {
+            zones.push(subnet.zone.clone());
+        }
+    }
+    zones
+}
+
+fn nat_zones(desired: &Desired, exists: &dyn Fn(&Role) -> bool) -> Vec<Zone> {
+    let public = zones_of(desired, Tier::Public);
+    let private = zones_of(desired, Tier::Private);
+    if private.is_empty() {
+        return Vec::new();
+    }
+    let one = || {
+        let there = public.iter().find(|zone| exists(&Role::Nat((*zone).clone())));
+        there.or(public.first()).cloned().into_iter().collect()
+    };
+    match desired.nat {
+        NatMode::None => Vec::new(),
+        NatMode::Single => one(),
+        NatMode::PerZone => {
+            let both: Vec<Zone> = public.iter().filter(|zone| private.contains(zone)).cloned().collect();
+            if both.is_empty() { one() } else { both }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Deletion: everything that nothing else of ours or of others uses any more, at once; the VPC last.
+//!
+//! What goes after what: NAT gateways and endpoints, whose interfaces are in subnets; then addresses, subnets, groups, and the
+//! internet gateway (which cannot be detached while public addresses are mapped); then route tables, whose associations end with
+//! the subnets; then the VPC.
+
+use super::{begin, leftovers, looks, nat, strangers};
+use crate::desired::DeletionPolicy;
+use crate::draft::{Draft, Weight};
+use crate::report::Deletion;
+use crate::role::Role;
+use crate::situation::{Situation, Standing, tagged};
+use crate::tags;
+use foo_model::network::{Change, EndpointKind, EndpointState, Interface, Kind, Peer, Rule, SecurityGroup};
+use foo_model::{EndpointId, Reason, SubnetId, VpcId};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
+    if situation.desired.deletion == DeletionPolicy::Retain {
+        return Deletion::Done;
+    }
+    if !begin::is_of_this_installation(situation, draft) {
+        return Deletion::Pending;
+    }
+    for (role, intent) in &situation.record.intents {
+        draft.wait_for_intent(situation, role, intent);
+    }
+    let since = situation.memory.deleting_since.unwrap_or(situation.now);
+    let way = Way::new(situation, draft, since);
+    gateways(&way, draft);
+    endpoints(&way, draft);
+    addresses(&way, draft);
+    subnets(&way, draft);
+    groups(&way, draft);
+    internet_gateways(&way, draft);
+    tables(&way, draft);
+    vpcs(&way, draft);
+    if is_done(situation, draft, since) { Deletion::Done } else { Deletion::Pending }
+}
+
+/// What deletions need to know.
+struct Way<'a> {
+    situation: &'a Situation<'a>,
+    /// Role of each part of ours, by id.
+    roles: BTreeMap<String, Role>,
+    /// Whether what is in the VPC was looked at since the deletion began.
+    looked: bool,
+}
+
+impl<'a> Way<'a> {
+    fn new(situation: &'a Situation<'a>, draft: &mut Draft, since: foo_model::Timestamp) -> Self {
+        let parts = tagged(&situation.ours);
+        let role = |it: &crate::situation::Tagged| tags::role(&it.tags).unwrap_or(Role::Vpc);
+        let roles = parts.iter().map(|it| (it.id.clone(), role(it))).collect();
+        let mut vpcs: BTreeSet<VpcId> = situation.ours.vpcs.keys().cloned().collect();
+        if !parts.is_empty() {
+            vpcs.extend(situation.vpc_id());
+        }
+        let mut looked = true;
+        for vpc in &vpcs {
+            looked &= strangers::look(situation, draft, vpc, since);
+            leftovers::delete(situation, draft, vpc);
+        }
+        Self { situation, roles, looked }
+    }
+
+    fn role(&self, id: &str) -> Role {
+        self.roles.get(id).cloned().unwrap_or(Role::Vpc)
+    }
+
+    /// Interfaces of others.
+    fn interfaces(&self) -> impl Iterator<Item = &Interface> {
+        let all = self.situation.others.interfaces.values();
+        // NAT gateways and endpoints of ours are looked at themselves.
+        all.filter(|it| {
+            let balancer = it.description.starts_with("ELB ");
+            balancer || !strangers::is_of_a_known_part(self.situation, it)
+        })
+    }
+
+    fn waits(&self, draft: &mut Draft, id: &str, message: impl Into<String>) {
+        draft.note(&self.role(id), Weight::Pending, Reason::DeletingNetwork, message);
+    }
+
+    fn delete(&self, draft: &mut Draft, id: &str, change: Change) {
+        let role = self.role(id);
+        if draft.send(self.situation, &role, change, "the network is being deleted") {
+            draft.note(&role, Weight::Pending, Reason::DeletingNetwork, format!("{id} is being deleted"));
+        }
+    }
+}
+
+fn gateways(way: &Way<'_>, draft: &mut Draft) {
+    for gateway in way.situation.living_nats() {
+        let role = way.role(gateway.id.as_str());
+        nat::delete(way.situation, draft, gateway, &role, "the network is being deleted");
+        way.waits(
+            draft,
+            gateway.id.as_str(),
+            format!("{} is being deleted, which takes minutes", gateway.id),
+        );
+    }
+    for id in way.situation.ours.egress_only_gateways.keys() {
+        way.delete(draft, id.as_str(), Change::DeleteEgressOnlyInternetGateway { gateway: id.clone() });
+    }
+}
+
+fn endpoints(way: &Way<'_>, draft: &mut Draft) {
+    let mut endpoints: BTreeSet<EndpointId> = BTreeSet::new();
+    for (id, endpoint) in &way.situation.ours.endpoints {
+        draft.watch(way.situation, Kind::Endpoint);
+        if endpoint.state == EndpointState::Deleting {
+            way.waits(draft, id.as_str(), format!("{id} is being deleted"));
+        } else {
+            endpoints.insert(id.clone());
+        }
+    }
+    if let Some(first) = endpoints.first().cloned() {
+        way.delete(draft, first.as_str(), Change::DeleteVpcEndpoints { endpoints });
+    }
+}
+
+fn addresses(way: &Way<'_>, draft: &mut Draft) {
+    for (id, address) in &way.situation.ours.addresses {
+        if way.situation.living_nats().any(|nat| nat.allocations.contains(id)) {
+            way.waits(draft, id.as_str(), format!("{id} waits for its NAT gateway"));
+        } else if let Some(interface) = way.interfaces().find(|it| address.interface.as_ref() == Some(&it.id))
+        {
+            way.waits(draft, id.as_str(), format!("{id} is used by {}", interface.id));
+        } else {
+            way.delete(draft, id.as_str(), Change::ReleaseAddress { allocation: id.clone() });
+        }
+    }
+}
+
+fn subnets(way: &Way<'_>, draft: &mut Draft) {
+    for id in way.situation.ours.subnets.keys() {
+        let users = users_of_subnet(way, id);
+        if !users.is_empty() {
+            way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
+        } else if way.looked {
+            way.delete(draft, id.as_str(), Change::DeleteSubnet { subnet: id.clone() });
+        } else {
+            way.waits(draft, id.as_str(), format!("AWS is asked what is in {id}"));
+        }
+    }
+}
+
+fn users_of_subnet(way: &Way<'_>, subnet: &SubnetId) -> Vec<String> {
+    let nats = way.situation.living_nats().filter(|it| it.subnet == *subnet).map(|it| it.id.to_string());
+    let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
+        EndpointKind::Interface { subnets, .. } => subnets.contains(subnet),
+        EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
+    });
+    let interfaces = way.interfaces().filter(|it| it.subnet == *subnet).map(|it| it.id.to_string());
+    nats.chain(endpoints.map(|it| it.id.to_string())).chain(interfaces).collect()
+}
+
+fn groups(way: &Way<'_>, draft: &mut Draft) {
+    for (id, group) in &way.situation.ours.security_groups {
+        revoke(way, draft, group);
+        let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
+            EndpointKind::Interface { groups, .. } => groups.contains(id),
+            EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
+        });
+        let mut users: Vec<String> = endpoints.map(|it| it.id.to_string()).collect();
+        users.extend(way.interfaces().filter(|it| it.groups.contains(id)).map(|it| it.id.to_string()));
+        let ours = way.situation.ours.security_groups.values();
+        let all = ours.chain(way.situation.others.security_groups.values());
+        users.extend(all.filter(|it| it.id != *id && names(it, id)).map(|it| format!("rules of {}", it.id)));
+        if !users.is_empty() {
+            way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
+        } else if way.looked {
+            way.delete(draft, id.as_str(), Change::DeleteSecurityGroup { group: id.clone() });
+        } else {
+            way.waits(draft, id.as_str(), format!("AWS is asked what uses {id}"));
+        }
+    }
+}
+
+fn names(group: &SecurityGroup, named: &foo_model::SecurityGroupId) -> bool {
+    let mut rules = group.ingress.iter().chain(&group.egress);
+    rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if id == named))
+}
+
+/// Rules between groups of ours keep each other's group.
+fn revoke(way: &Way<'_>, draft: &mut Draft, group: &SecurityGroup) {
+    let between = |rules: &BTreeSet<Rule>| -> BTreeSet<Rule> {
+        let ours = &way.situation.ours.security_groups;
+        let other =
+            |rule: &&Rule| matches!(&rule.peer, Peer::Group(id) if *id != group.id && ours.contains_key(id));
+        rules.iter().filter(other).cloned().collect()
+    };
+    let (ingress, egress) = (between(&group.ingress), between(&group.egress));
+    let id = group.id.as_str();
+    if !ingress.is_empty() {
+        let change = Change::RevokeSecurityGroupIngress { group: group.id.clone(), rules: ingress };
+        way.delete(draft, id, change);
+    }
+    if !egress.is_empty() {
+        let change = Change::RevokeSecurityGroupEgress { group: group.id.clone(), rules: egress };
+        way.delete(draft, id, change);
+    }
+}
+
+fn internet_gateways(way: &Way<'_>, draft: &mut Draft) {
+    for (id, gateway) in &way.situation.ours.internet_gateways {
+        let Some(vpc) = &gateway.vpc else {
+            way.delete(draft, id.as_str(), Change::DeleteInternetGateway { gateway: id.clone() });
+            continue;
+        };
+        let nats = way.situation.living_nats().filter(|it| it.vpc == *vpc).map(|it| it.id.to_string());
+        let public = way.interfaces().filter(|it| it.vpc == *vpc && it.public_ip.is_some());
+        let users: Vec<String> = nats.chain(public.map(|it| it.id.to_string())).collect();
+        if !users.is_empty() {
+            let message = format!("{id} is used by the public addresses of {}", users.join(", "));
+            way.waits(draft, id.as_str(), message);
+        } else if way.looked {
+            let change = Change::DetachInternetGateway { gateway: id.clone(), vpc: vpc.clone() };
+            way.delete(draft, id.as_str(), change);
+        } else {
+            way.waits(draft, id.as_str(), "AWS is asked for public addresses");
+        }
+    }
+}
+
+fn tables(way: &Way<'_>, draft: &mut Draft) {
+    for (id, table) in &way.situation.ours.route_tables {
+        let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
+            EndpointKind::Gateway { tables } => tables.contains(id),
+            EndpointKind::Interface { .. } | EndpointKind::Other(_) => false,
+        });
+        let ours = table.associations.iter().filter(|it| way.situation.ours.subnets.contains_key(&it.subnet));
+        let ours = ours.map(|it| it.subnet.to_string());
+        let mut users: Vec<String> = ours.chain(endpoints.map(|it| it.id.to_string())).collect();
+        users.extend(strangers::foreign_associations(way.situation, table));
+        if users.is_empty() && !table.associations.is_empty() {
+            // Its subnet is gone, or is somebody's that nothing shows.
+            for association in &table.associations {
+                let change = Change::DisassociateRouteTable { association: association.id.clone() };
+                way.delete(draft, id.as_str(), change);
+            }
+        } else if table.main {
+            way.waits(draft, id.as_str(), format!("{id} is the main route table and goes with the VPC"));
+        } else if users.is_empty() {
+            way.delete(draft, id.as_str(), Change::DeleteRouteTable { table: id.clone() });
+        } else {
+            way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
+        }
+    }
+}
+
+fn vpcs(way: &Way<'_>, draft: &mut Draft) {
+    for id in way.situation.ours.vpcs.keys() {
+        let strangers = strangers::all(way.situation, id);
+        let hidden = way.situation.held.values().any(|it| it.standing == Standing::Hidden);
+        let waits = way.situation.has_parts_in(id) || !way.situation.record.intents.is_empty() || hidden;
+        if waits || !strangers.is_empty() {
+            way.waits(draft, id.as_str(), format!("{id} waits for what is in it"));
+        } else if way.looked {
+            way.delete(draft, id.as_str(), Change::DeleteVpc { vpc: id.clone() });
+        }
+    }
+}
+
+/// Nothing of ours is shown, recorded or may have been created, and all kinds were looked at since the deletion began.
+fn is_done(situation: &Situation<'_>, draft: &mut Draft, since: foo_model::Timestamp) -> bool {
+    let mut looked = true;
+    for kind in looks::SHARED {
+        if situation.observed.tagged.begun.get(&kind).is_none_or(|begun| *begun < since) {
+            looked = false;
+            draft.look(kind, since);
+            draft.unsettled = true;
+        }
+    }
+    let left = situation.held.values().any(|it| it.standing != Standing::Disowned);
+    looked
+        && !left
+        && situation.extra.is_empty()
+        && tagged(&situation.ours).is_empty()
+        && situation.record.intents.is_empty()
+}

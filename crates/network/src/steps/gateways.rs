@@ -1,0 +1,66 @@
+//! The internet gateway and the egress-only internet gateway.
+
+use super::vpc;
+use crate::desired::DesiredVpc;
+use crate::draft::{Draft, Weight};
+use crate::role::Role;
+use crate::situation::Situation;
+use crate::timing::USERS;
+use foo_model::network::{Change, Kind, Scope};
+use foo_model::{Reason, VpcId};
+
+pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
+    if situation.wanted.roles.contains(&Role::InternetGateway) {
+        match &situation.desired.vpc {
+            DesiredVpc::Managed { .. } => internet_gateway(situation, draft),
+            DesiredVpc::Existing(vpc) => users_or_own(situation, draft, vpc),
+        }
+    }
+    let role = Role::EgressOnlyGateway;
+    if situation.wanted.roles.contains(&role) && !draft.holds(situation, &role) {
+        let Some(vpc) = vpc::may_be_used(situation) else {
+            return draft.note(&role, Weight::Pending, Reason::CreatingNetwork, "waits for the VPC");
+        };
+        let tags = crate::tags::of(situation.desired, &role);
+        let change = |token| Change::CreateEgressOnlyInternetGateway { vpc, tags, token };
+        draft.create(situation, &role, change);
+    }
+}
+
+/// A VPC has at most one internet gateway: the one that the user attached is used.
+fn users_or_own(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) {
+    if situation.id(&Role::InternetGateway).is_none() {
+        let look = situation.observed.in_vpc.get(vpc);
+        let begun = look.and_then(|look| look.begun.get(&Kind::InternetGateway)).copied();
+        let from = begun.map_or(situation.now, |begun| begun.plus(USERS));
+        draft.look_in(Kind::InternetGateway, Scope::Vpc(vpc.clone()), from);
+        if begun.is_none() {
+            let message = "AWS is asked for the internet gateway of the VPC";
+            return draft.note(&Role::InternetGateway, Weight::Pending, Reason::CreatingNetwork, message);
+        }
+        if situation.users_internet_gateway().is_some() {
+            return;
+        }
+    }
+    internet_gateway(situation, draft);
+}
+
+fn internet_gateway(situation: &Situation<'_>, draft: &mut Draft) {
+    let role = Role::InternetGateway;
+    let tags = crate::tags::of(situation.desired, &role);
+    draft.create(situation, &role, |_| Change::CreateInternetGateway { tags });
+    let Some(gateway) = situation.internet_gateway() else { return };
+    draft.content(&role, &"attached");
+    match (vpc::may_be_used(situation), &gateway.vpc) {
+        (Some(vpc), None) => {
+            let change = Change::AttachInternetGateway { gateway: gateway.id.clone(), vpc };
+            draft.fix(&role, change, format!("{} is not attached", gateway.id));
+        }
+        (Some(vpc), Some(other)) if vpc != *other => {
+            let change = Change::DetachInternetGateway { gateway: gateway.id.clone(), vpc: other.clone() };
+            draft.fix(&role, change, format!("{} is attached to {other}", gateway.id));
+        }
+        (Some(_), Some(_)) => {}
+        (None, _) => draft.incomplete(&role, "waits for the VPC"),
+    }
+}

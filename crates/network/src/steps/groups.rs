@@ -1,0 +1,123 @@
+//! Security groups and their rules.
+
+use super::vpc;
+use crate::desired::{DesiredGroup, GroupPeer, GroupRule};
+use crate::draft::{Draft, Weight};
+use crate::role::Role;
+use crate::situation::Situation;
+use crate::tags;
+use foo_model::network::{Change, Peer, Rule, SecurityGroup};
+use foo_model::{Reason, SecurityGroupId};
+use std::collections::BTreeSet;
+
+pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
+    for group in &situation.desired.security_groups {
+        let role = Role::SecurityGroup(group.name.clone());
+        create(situation, draft, group, &role);
+        if let Some(there) = situation.group(&group.name) {
+            draft.content(&role, &(&group.ingress, &group.egress));
+            rules(situation, draft, group, there, &role);
+        }
+    }
+}
+
+fn create(situation: &Situation<'_>, draft: &mut Draft, group: &DesiredGroup, role: &Role) {
+    if draft.holds(situation, role) {
+        return;
+    }
+    let Some(vpc) = vpc::may_be_used(situation) else {
+        return draft.note(role, Weight::Pending, Reason::CreatingNetwork, "waits for the VPC");
+    };
+    let desired = situation.desired;
+    let name = limited(&format!("{}-{}", desired.cluster.replace('/', "-"), group.name));
+    let description = limited(&format!("{} of cluster {}", group.name, desired.cluster));
+    let tags = tags::of(desired, role);
+    draft.create(situation, role, |_| Change::CreateSecurityGroup { vpc, name, description, tags });
+}
+
+/// At most 255 characters of those that EC2 takes (EC2 API Reference, CreateSecurityGroup).
+fn limited(text: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || " ._-:/()#,@[]+=&;{}!$*".contains(c);
+    text.chars().map(|c| if allowed(c) { c } else { '-' }).take(255).collect()
+}
+
+fn rules(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    group: &DesiredGroup,
+    there: &SecurityGroup,
+    role: &Role,
+) {
+    let id = || there.id.clone();
+    let (ingress, ingress_waits) = resolve(situation, &group.ingress);
+    let (egress, egress_waits) = resolve(situation, &group.egress);
+    if ingress_waits || egress_waits {
+        draft.incomplete(role, "waits for the groups that its rules name");
+    }
+    let ours: BTreeSet<&SecurityGroupId> = situation.ours.security_groups.keys().collect();
+    let added_by_controllers = |rule: &Rule| is_of_controllers(group, rule, &ours);
+    let (missing, extra) = difference(&ingress, &there.ingress);
+    if !missing.is_empty() {
+        let change = Change::AuthorizeSecurityGroupIngress { group: id(), rules: missing };
+        draft.fix(role, change, format!("ingress rules of {} are missing", id()));
+    }
+    let extra: BTreeSet<Rule> = extra.into_iter().filter(|rule| !added_by_controllers(rule)).collect();
+    if !extra.is_empty() && !ingress_waits {
+        let change = Change::RevokeSecurityGroupIngress { group: id(), rules: extra };
+        draft.fix(role, change, format!("{} has ingress rules that are not requested", id()));
+    }
+    let (missing, extra) = difference(&egress, &there.egress);
+    if !missing.is_empty() {
+        let change = Change::AuthorizeSecurityGroupEgress { group: id(), rules: missing };
+        draft.fix(role, change, format!("egress rules of {} are missing", id()));
+    }
+    if !extra.is_empty() && !egress_waits {
+        let change = Change::RevokeSecurityGroupEgress { group: id(), rules: extra };
+        draft.fix(role, change, format!("{} has egress rules that are not requested", id()));
+    }
+}
+
+/// The rules with the ids of groups, and whether some could not be resolved.
+fn resolve(situation: &Situation<'_>, rules: &[GroupRule]) -> (BTreeSet<Rule>, bool) {
+    let peer = |peer: &GroupPeer| match peer {
+        GroupPeer::V4(range) => Some(Peer::V4(range.trunc())),
+        GroupPeer::V6(range) => Some(Peer::V6(range.trunc())),
+        GroupPeer::GroupId(id) => Some(Peer::Group(id.clone())),
+        GroupPeer::Prefixes(list) => Some(Peer::Prefixes(list.clone())),
+        GroupPeer::Group(name) => {
+            situation.id(&Role::SecurityGroup(name.clone())).map(|id| Peer::Group(id.into()))
+        }
+    };
+    let resolved: Vec<Option<Rule>> = rules
+        .iter()
+        .map(|rule| {
+            let (protocol, description) = (rule.protocol, rule.description.clone());
+            peer(&rule.peer).map(|peer| Rule { protocol, peer, description })
+        })
+        .collect();
+    let waits = resolved.iter().any(Option::is_none);
+    (resolved.into_iter().flatten().collect(), waits)
+}
+
+/// What is missing, each once, and what is too much. To AWS rules that differ only in their description are one.
+fn difference(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> (BTreeSet<Rule>, BTreeSet<Rule>) {
+    let same = |a: &Rule, b: &Rule| a.protocol == b.protocol && a.peer == b.peer;
+    let mut missing: BTreeSet<Rule> = BTreeSet::new();
+    for rule in wanted {
+        if !there.iter().chain(&missing).any(|it| same(it, rule)) {
+            missing.insert(rule.clone());
+        }
+    }
+    let extra = there.iter().filter(|rule| !wanted.iter().any(|it| same(it, rule)));
+    (missing, extra.cloned().collect())
+}
+
+/// The controllers of load balancers add rules to the group of the nodes: the AWS Load Balancer Controller and the network load
+/// balancers of the cloud controller with descriptions of their own, classic load balancers by a group of theirs.
+fn is_of_controllers(group: &DesiredGroup, rule: &Rule, ours: &BTreeSet<&SecurityGroupId>) -> bool {
+    let described = ["elbv2.k8s.aws/", "kubernetes.io/rule/nlb/"]
+        .iter()
+        .any(|prefix| rule.description.starts_with(prefix));
+    let of_another_group = matches!(&rule.peer, Peer::Group(id) if !ours.contains(id));
+    group.is_for_nodes && (described || of_another_group)
+}

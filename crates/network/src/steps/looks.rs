@@ -1,0 +1,84 @@
+//! What has to be looked at again because of what is known already.
+
+use crate::draft::Draft;
+use crate::role::Role;
+use crate::situation::{Situation, Standing};
+use crate::timing::{CONFIRM, LAG, UNSEEN};
+use foo_model::network::{Change, Kind, Scope};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The kinds that the shared look has.
+pub(crate) const SHARED: [Kind; 9] = [
+    Kind::Vpc,
+    Kind::Subnet,
+    Kind::InternetGateway,
+    Kind::EgressOnlyGateway,
+    Kind::Address,
+    Kind::NatGateway,
+    Kind::RouteTable,
+    Kind::SecurityGroup,
+    Kind::Endpoint,
+];
+
+pub(crate) fn request(situation: &Situation<'_>, draft: &mut Draft) {
+    for kind in SHARED.into_iter().filter(|kind| !situation.was_looked_at(*kind)) {
+        draft.look(kind, situation.now);
+        draft.unsettled = true;
+    }
+    confirm_effects(situation, draft);
+    find_hidden(situation, draft);
+}
+
+/// Each change is looked at once, when looks have to show it.
+fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
+    for effect in &situation.memory.effects {
+        let from = |kind: Kind| {
+            let begun = situation.observed.tagged.begun.get(&kind);
+            let confirmed = effect.at.plus(LAG);
+            begun.map_or(confirmed, |begun| begun.plus(LAG)).max(confirmed)
+        };
+        match &effect.change {
+            Change::ModifyVpcAttribute { .. }
+            | Change::DeleteLoadBalancer { .. }
+            | Change::DeleteTargetGroup { .. }
+            | Change::DeleteNetworkInterface { .. } => {}
+            Change::CreateTags { .. } | Change::DeleteTags { .. } => {
+                let looks = SHARED.into_iter().filter_map(|kind| {
+                    let begun = situation.observed.tagged.begun.get(&kind)?;
+                    (*begun < effect.at.plus(LAG)).then_some(kind)
+                });
+                looks.for_each(|kind| draft.look(kind, from(kind)));
+            }
+            _ => draft.look(effect.role.kind(), from(effect.role.kind())),
+        }
+    }
+}
+
+/// A recorded part that the shared look does not show is asked for by its id.
+fn find_hidden(situation: &Situation<'_>, draft: &mut Draft) {
+    let mut ids: BTreeMap<Kind, (BTreeSet<String>, foo_model::Timestamp)> = BTreeMap::new();
+    for (role, held) in &situation.held {
+        if held.standing != Standing::Hidden || *role == Role::VpcIpv6 {
+            continue;
+        }
+        let kind = role.kind();
+        draft.unsettled = true;
+        let since = situation.memory.absent.get(&held.id).copied().unwrap_or(situation.now);
+        let asked = situation.observed.by_id.begun.get(&kind).and_then(|ids| ids.get(&held.id)).copied();
+        let part = situation.record.parts.get(role);
+        let earliest = part.filter(|it| !it.seen).map_or(since, |it| it.since.plus(UNSEEN)).max(since);
+        let from = match asked {
+            Some(asked) => asked.plus(CONFIRM).max(since.plus(CONFIRM)),
+            None => since.plus(CONFIRM),
+        };
+        draft.wake_at(earliest);
+        let entry = ids.entry(kind).or_insert((BTreeSet::new(), from));
+        entry.0.insert(held.id.clone());
+        entry.1 = entry.1.min(from);
+        let begun = situation.observed.tagged.begun.get(&kind).copied().unwrap_or(situation.now);
+        draft.look(kind, begun.plus(CONFIRM));
+    }
+    for (kind, (ids, from)) in ids {
+        draft.look_in(kind, Scope::Ids(ids), from);
+    }
+}

@@ -1,0 +1,16 @@
+//! One file per question, each decides on one thing.
+
+pub(crate) mod begin;
+pub(crate) mod delete;
+pub(crate) mod endpoints;
+pub(crate) mod extra;
+pub(crate) mod gateways;
+pub(crate) mod groups;
+pub(crate) mod leftovers;
+pub(crate) mod looks;
+pub(crate) mod nat;
+pub(crate) mod routes;
+pub(crate) mod strangers;
+pub(crate) mod subnets;
+pub(crate) mod tags;
+pub(crate) mod vpc;

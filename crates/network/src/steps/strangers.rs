@@ -1,0 +1,155 @@
+//! What is in a VPC and is not ours.
+
+use crate::desired::{DesiredVpc, Leftovers};
+use crate::draft::Draft;
+use crate::report::Stranger;
+use crate::situation::Situation;
+use crate::timing::{WAITING, WAITING_LONG};
+use foo_model::network::{Interface, Kind, LoadBalancer, Peer, RouteTable, Scope, SecurityGroup, Tags};
+use foo_model::{Timestamp, VpcId};
+
+/// The kinds that may stand in the way.
+fn kinds(situation: &Situation<'_>) -> Vec<Kind> {
+    let mut kinds = vec![Kind::Interface, Kind::LoadBalancer, Kind::SecurityGroup];
+    if matches!(situation.desired.vpc, DesiredVpc::Managed { .. }) {
+        kinds.extend([
+            Kind::Subnet,
+            Kind::RouteTable,
+            Kind::InternetGateway,
+            Kind::NatGateway,
+            Kind::Endpoint,
+        ]);
+    }
+    if situation.desired.leftovers == Leftovers::Delete {
+        kinds.push(Kind::TargetGroup);
+    }
+    kinds
+}
+
+/// Requests looks at what is in a VPC. Whether all of it was looked at since that moment.
+pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, since: Timestamp) -> bool {
+    let look = situation.observed.in_vpc.get(vpc);
+    let stand_in_the_way = !all(situation, vpc).is_empty();
+    let mut complete = true;
+    for kind in kinds(situation) {
+        let begun = look.and_then(|look| look.begun.get(&kind)).copied().filter(|begun| *begun >= since);
+        complete &= begun.is_some();
+        let again = if kind == Kind::Interface { WAITING } else { WAITING_LONG };
+        match begun {
+            None => draft.look_in(kind, Scope::Vpc(vpc.clone()), since),
+            Some(begun) if stand_in_the_way => {
+                draft.look_in(kind, Scope::Vpc(vpc.clone()), begun.plus(again));
+            }
+            Some(_) => {}
+        }
+    }
+    complete
+}
+
+/// Everything in a VPC that is not ours and stands in the way of what is.
+pub(crate) fn all(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
+    let managed = matches!(situation.desired.vpc, DesiredVpc::Managed { .. });
+    let mut found = Vec::new();
+    let parts = &situation.others;
+    let mut add = |kind, id: &str, description: String| {
+        found.push(Stranger { kind, id: id.to_owned(), description });
+    };
+    for it in parts.load_balancers.values().filter(|it| it.vpc == *vpc) {
+        if managed || it.groups.iter().any(|group| situation.ours.security_groups.contains_key(group)) {
+            add(Kind::LoadBalancer, &it.name, load_balancer(it));
+        }
+    }
+    for it in parts.interfaces.values().filter(|it| it.vpc == *vpc) {
+        if holds(situation, it) && !is_of_a_known_part(situation, it) {
+            add(Kind::Interface, it.id.as_str(), interface(it));
+        }
+    }
+    for it in parts.security_groups.values().filter(|it| it.vpc == *vpc && it.name != "default") {
+        if managed || names_ours(situation, it) {
+            add(Kind::SecurityGroup, it.id.as_str(), with_service(&it.name, &it.tags));
+        }
+    }
+    if managed {
+        for it in parts.subnets.values().filter(|it| it.vpc == *vpc) {
+            add(Kind::Subnet, it.id.as_str(), with_service(&it.cidr.to_string(), &it.tags));
+        }
+        for it in parts.route_tables.values().filter(|it| it.vpc == *vpc && !it.main) {
+            add(Kind::RouteTable, it.id.as_str(), with_service("", &it.tags));
+        }
+        for it in parts.internet_gateways.values().filter(|it| it.vpc.as_ref() == Some(vpc)) {
+            add(Kind::InternetGateway, it.id.as_str(), with_service("", &it.tags));
+        }
+        for it in situation.others.nat_gateways.values().filter(|it| it.vpc == *vpc) {
+            if it.state != foo_model::network::NatState::Deleted {
+                add(Kind::NatGateway, it.id.as_str(), with_service("", &it.tags));
+            }
+        }
+        for it in parts.endpoints.values().filter(|it| it.vpc == *vpc) {
+            if it.state != foo_model::network::EndpointState::Deleted {
+                add(Kind::Endpoint, it.id.as_str(), with_service(&it.service, &it.tags));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Whether an interface is in a subnet of ours or has a group of ours. In a VPC of ours every one counts.
+fn holds(situation: &Situation<'_>, interface: &Interface) -> bool {
+    matches!(situation.desired.vpc, DesiredVpc::Managed { .. })
+        || situation.ours.subnets.contains_key(&interface.subnet)
+        || interface.groups.iter().any(|group| situation.ours.security_groups.contains_key(group))
+}
+
+/// Interfaces of our own NAT gateways and endpoints go with them, and those of a load balancer with it: AWS names the owner
+/// in the description.
+pub(crate) fn is_of_a_known_part(situation: &Situation<'_>, interface: &Interface) -> bool {
+    let description = &interface.description;
+    let nat = interface.interface_type == "nat_gateway" || description.contains("NAT Gateway");
+    let endpoint = interface.interface_type == "vpc_endpoint" || description.contains("VPC Endpoint");
+    let known = |id: &str| description.contains(id);
+    let of_strangers = situation.others.nat_gateways.keys().any(|it| known(it.as_str()))
+        || situation.others.endpoints.keys().any(|it| known(it.as_str()));
+    let of_balancer =
+        description.starts_with("ELB ") && situation.others.load_balancers.values().any(|it| known(&it.name));
+    ((nat || endpoint) && interface.requester_managed && !of_strangers) || of_balancer
+}
+
+fn names_ours(situation: &Situation<'_>, group: &SecurityGroup) -> bool {
+    let mut rules = group.ingress.iter().chain(&group.egress);
+    rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if situation.ours.security_groups.contains_key(id)))
+}
+
+/// Whether a table of ours is used by subnets that are not.
+pub(crate) fn foreign_associations(situation: &Situation<'_>, table: &RouteTable) -> Vec<String> {
+    let foreign = table.associations.iter().filter(|it| situation.others.subnets.contains_key(&it.subnet));
+    foreign.map(|it| it.subnet.to_string()).collect()
+}
+
+fn load_balancer(it: &LoadBalancer) -> String {
+    let kind: &str = it.kind.into();
+    with_service(&format!("{kind} load balancer"), &it.tags)
+}
+
+fn interface(it: &Interface) -> String {
+    let mut text = it.description.clone();
+    if let Some(instance) = &it.instance {
+        text = format!("{text} of {instance}").trim_start().to_owned();
+    }
+    with_service(&text, &it.tags)
+}
+
+/// A description, with the Service or Ingress that the tags name.
+fn with_service(text: &str, tags: &Tags) -> String {
+    let service =
+        ["kubernetes.io/service-name", "service.k8s.aws/stack"].iter().find_map(|key| tags.get(*key));
+    let ingress = tags.get("ingress.k8s.aws/stack");
+    let name = tags.get("Name");
+    let of = match (service, ingress, name) {
+        (Some(service), _, _) => format!("of Service {service}"),
+        (None, Some(ingress), _) => format!("of Ingress {ingress}"),
+        (None, None, Some(name)) => format!("named {name}"),
+        (None, None, None) => String::new(),
+    };
+    format!("{text} {of}").trim().to_owned()
+}

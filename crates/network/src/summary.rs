@@ -1,0 +1,241 @@
+//! Turns what was found and what is written into a plan into conditions and resources. Decides nothing.
+
+use crate::desired::DesiredVpc;
+use crate::draft::{Draft, Note, Weight};
+use crate::report::{Condition, ConditionKind, Deletion, Owner, Resource, State, Status, Stranger};
+use crate::role::Role;
+use crate::situation::{Situation, Standing};
+use foo_model::network::Kind;
+use foo_model::{Reason, Zone};
+use std::collections::BTreeSet;
+use strum::IntoEnumIterator as _;
+
+/// How many things a message names.
+const NAMED: usize = 3;
+
+pub(crate) fn conditions(
+    situation: &Situation<'_>,
+    draft: &Draft,
+    deletion: Deletion,
+    strangers: &[Stranger],
+) -> Vec<Condition> {
+    if situation.desired.paused {
+        return Vec::new();
+    }
+    let parts: Vec<Condition> = ConditionKind::iter()
+        .filter(|kind| !matches!(kind, ConditionKind::NetworkReady | ConditionKind::Deleting))
+        .map(|kind| part(situation, draft, kind))
+        .collect();
+    let mut all = vec![network(situation, &parts)];
+    all.extend(parts);
+    all.push(deleting(situation, draft, deletion, strangers));
+    all
+}
+
+/// The condition that a role belongs to.
+fn condition_of(role: &Role) -> ConditionKind {
+    match role {
+        Role::Vpc | Role::VpcIpv6 => ConditionKind::VpcReady,
+        Role::Subnet(_) => ConditionKind::SubnetsReady,
+        Role::InternetGateway | Role::EgressOnlyGateway | Role::PublicRoutes | Role::PrivateRoutes(_) => {
+            ConditionKind::RoutesReady
+        }
+        Role::Address(_) | Role::Nat(_) => ConditionKind::NatReady,
+        Role::SecurityGroup(_) => ConditionKind::SecurityGroupsReady,
+        Role::Endpoint(_) => ConditionKind::EndpointsReady,
+    }
+}
+
+fn condition(kind: ConditionKind, status: Status, reason: Reason, message: String) -> Condition {
+    Condition { kind, status, reason, message }
+}
+
+fn part(situation: &Situation<'_>, draft: &Draft, kind: ConditionKind) -> Condition {
+    if situation.desired.being_deleted {
+        return condition(kind, Status::False, Reason::Deleting, String::new());
+    }
+    let mut notes: Vec<&Note> = draft.notes.iter().filter(|it| condition_of(&it.role) == kind).collect();
+    notes.sort_by_key(|it| it.weight);
+    let wanted: Vec<&Role> =
+        situation.wanted.roles.iter().filter(|role| condition_of(role) == kind).collect();
+    if let Some(worst) = notes.first() {
+        let status = if worst.weight == Weight::Drifted { Status::True } else { Status::False };
+        return condition(kind, status, worst.reason, message(&notes));
+    }
+    let acts = draft.actions.iter().any(|it| condition_of(&it.role) == kind);
+    let missing: Vec<String> =
+        wanted.iter().filter(|role| !exists(situation, role)).map(ToString::to_string).collect();
+    if acts || !missing.is_empty() {
+        let text = if missing.is_empty() { "changes are being made".to_owned() } else { missing.join(", ") };
+        return condition(kind, Status::False, Reason::CreatingNetwork, text);
+    }
+    let users_vpc = kind == ConditionKind::VpcReady;
+    let reason =
+        if wanted.is_empty() && !users_vpc { Reason::NothingRequested } else { Reason::NetworkAsRequested };
+    condition(kind, Status::True, reason, String::new())
+}
+
+fn exists(situation: &Situation<'_>, role: &Role) -> bool {
+    let users = *role == Role::InternetGateway && situation.users_internet_gateway().is_some();
+    users || situation.held.contains_key(role)
+}
+
+/// The first few, each with its role. A text that several have is said once.
+fn message(notes: &[&Note]) -> String {
+    let mut seen = BTreeSet::new();
+    let lines: Vec<String> = notes
+        .iter()
+        .filter(|note| !note.message.is_empty())
+        .map(|note| format!("{}: {}", note.role, note.message))
+        .filter(|line| seen.insert(line.clone()))
+        .collect();
+    named(&lines)
+}
+
+fn named(lines: &[String]) -> String {
+    let shown: Vec<&str> = lines.iter().take(NAMED).map(String::as_str).collect();
+    let more = lines.len().saturating_sub(NAMED);
+    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("{}{rest}", shown.join("; "))
+}
+
+fn network(situation: &Situation<'_>, parts: &[Condition]) -> Condition {
+    let kind = ConditionKind::NetworkReady;
+    if situation.desired.being_deleted {
+        return condition(kind, Status::False, Reason::Deleting, String::new());
+    }
+    let failing: Vec<&Condition> = parts.iter().filter(|it| it.status != Status::True).collect();
+    // A person is needed rather than time.
+    let worst = failing.iter().find(|it| it.reason != Reason::CreatingNetwork).or(failing.first());
+    if let Some(worst) = worst {
+        let name: &'static str = worst.kind.into();
+        return condition(kind, Status::False, worst.reason, format!("{name}: {}", worst.message));
+    }
+    let drifted = parts.iter().find(|it| it.reason == Reason::NetworkDrifted);
+    let reason = drifted.map_or(Reason::NetworkAsRequested, |it| it.reason);
+    condition(kind, Status::True, reason, drifted.map(|it| it.message.clone()).unwrap_or_default())
+}
+
+fn deleting(
+    situation: &Situation<'_>,
+    draft: &Draft,
+    deletion: Deletion,
+    strangers: &[Stranger],
+) -> Condition {
+    let kind = ConditionKind::Deleting;
+    if !situation.desired.being_deleted {
+        return condition(kind, Status::False, Reason::NotDeleting, String::new());
+    }
+    if deletion == Deletion::Done {
+        return condition(kind, Status::True, Reason::DeletingNetwork, String::new());
+    }
+    let failed = draft.notes.iter().find(|it| it.weight == Weight::Failed);
+    if let Some(failed) = failed {
+        return condition(kind, Status::True, failed.reason, format!("{}: {}", failed.role, failed.message));
+    }
+    if !strangers.is_empty() {
+        let lines: Vec<String> = strangers.iter().map(stranger).collect();
+        return condition(kind, Status::True, Reason::ForeignResourcesInVpc, named(&lines));
+    }
+    let notes: Vec<&Note> = draft.notes.iter().collect();
+    condition(kind, Status::True, Reason::DeletingNetwork, message(&notes))
+}
+
+/// `interface eni-1 (of Service default/web)`.
+fn stranger(it: &Stranger) -> String {
+    let kind: &'static str = it.kind.into();
+    let kind = kind.replace('_', " ");
+    let description =
+        if it.description.is_empty() { String::new() } else { format!(" ({})", it.description) };
+    format!("{kind} {}{description}", it.id)
+}
+
+pub(crate) fn resources(situation: &Situation<'_>, draft: &Draft) -> Vec<Resource> {
+    let mut roles: BTreeSet<&Role> = situation.held.keys().chain(situation.record.intents.keys()).collect();
+    if !situation.desired.being_deleted {
+        roles.extend(&situation.wanted.roles);
+    }
+    let of_network = roles.into_iter().filter(|role| **role != Role::VpcIpv6).map(|role| Resource {
+        id: situation.held.get(role).map(|it| it.id.clone()),
+        state: state(situation, draft, role),
+        owner: Owner::Network,
+        zone: zone(situation, role),
+        message: notes_of(draft, role),
+        role: role.clone(),
+    });
+    let users = users(situation, draft);
+    let names: BTreeSet<Role> = users.iter().map(|it| it.role.clone()).collect();
+    users.into_iter().chain(of_network.filter(|it| !names.contains(&it.role))).collect()
+}
+
+fn notes_of(draft: &Draft, role: &Role) -> String {
+    let notes: Vec<&str> = draft
+        .notes
+        .iter()
+        .filter(|it| it.role == *role && !it.message.is_empty())
+        .map(|it| it.message.as_str())
+        .collect();
+    notes.join("; ")
+}
+
+/// What is the user's: the VPC, and the internet gateway that was attached before.
+fn users(situation: &Situation<'_>, draft: &Draft) -> Vec<Resource> {
+    let DesiredVpc::Existing(vpc) = &situation.desired.vpc else { return Vec::new() };
+    let user = |role: Role, id: String, state| {
+        let message = notes_of(draft, &role);
+        Resource { role, id: Some(id), state, owner: Owner::User, zone: None, message }
+    };
+    let state = match situation.vpc() {
+        Some(_) if draft.notes.iter().any(|it| it.role == Role::Vpc && it.weight == Weight::Failed) => {
+            State::Failed
+        }
+        Some(_) => State::Ready,
+        None => State::Missing,
+    };
+    let mut users = vec![user(Role::Vpc, vpc.to_string(), state)];
+    if let Some(gateway) = situation.users_internet_gateway()
+        && !situation.held.contains_key(&Role::InternetGateway)
+    {
+        users.push(user(Role::InternetGateway, gateway.id.to_string(), State::Ready));
+    }
+    users
+}
+
+fn state(situation: &Situation<'_>, draft: &Draft, role: &Role) -> State {
+    let has = |weight| draft.notes.iter().any(|it| it.role == *role && it.weight == weight);
+    let held = situation.held.get(role);
+    let goes = matches!(role.kind(), Kind::NatGateway | Kind::Address | Kind::Endpoint | Kind::SecurityGroup);
+    let unwanted = !situation.wanted.roles.contains(role);
+    match held {
+        Some(_) if situation.desired.being_deleted || (unwanted && goes) => State::Deleting,
+        Some(_) if unwanted => State::NotRequested,
+        _ if has(Weight::Failed) => State::Failed,
+        Some(held) if held.standing != Standing::Shown => State::Pending,
+        Some(_) if has(Weight::Pending) || draft.actions.iter().any(|it| it.role == *role) => State::Pending,
+        Some(_) => State::Ready,
+        None if situation.record.intents.contains_key(role)
+            || draft.actions.iter().any(|it| it.role == *role) =>
+        {
+            State::Pending
+        }
+        None => State::Missing,
+    }
+}
+
+fn zone(situation: &Situation<'_>, role: &Role) -> Option<Zone> {
+    match role {
+        Role::Address(zone) | Role::Nat(zone) | Role::PrivateRoutes(zone) => Some(zone.clone()),
+        Role::Subnet(key) => {
+            let there = situation.subnet(key).map(|it| it.zone.clone());
+            let desired = situation.desired.subnets.iter().find(|it| it.key == *key);
+            there.or_else(|| desired.map(|it| it.zone.clone()))
+        }
+        Role::Vpc
+        | Role::VpcIpv6
+        | Role::InternetGateway
+        | Role::EgressOnlyGateway
+        | Role::PublicRoutes
+        | Role::SecurityGroup(_)
+        | Role::Endpoint(_) => None,
+    }
+}

@@ -1,0 +1,68 @@
+//! The tags that each part has.
+
+use crate::desired::{Desired, Tier};
+use crate::role::Role;
+use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK, TAG_ROLE};
+use foo_model::network::Tags;
+
+/// The tag `kubernetes.io/cluster/<name>`.
+pub(crate) fn kubernetes_tag(desired: &Desired) -> String {
+    format!("kubernetes.io/cluster/{}", desired.kubernetes_cluster)
+}
+
+/// All tags of the part with this role.
+pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
+    let mut tags = desired.tags.clone();
+    let subnet = match role {
+        Role::Subnet(key) => desired.subnets.iter().find(|it| it.key == *key),
+        Role::Vpc
+        | Role::VpcIpv6
+        | Role::InternetGateway
+        | Role::EgressOnlyGateway
+        | Role::Address(_)
+        | Role::Nat(_)
+        | Role::PublicRoutes
+        | Role::PrivateRoutes(_)
+        | Role::SecurityGroup(_)
+        | Role::Endpoint(_) => None,
+    };
+    tags.entry("Name".to_owned()).or_insert_with(|| name(desired, role));
+    if let Some(subnet) = subnet {
+        let elb = match subnet.tier {
+            Tier::Public => "kubernetes.io/role/elb",
+            Tier::Private => "kubernetes.io/role/internal-elb",
+        };
+        tags.insert(elb.to_owned(), "1".to_owned());
+        tags.insert(kubernetes_tag(desired), "owned".to_owned());
+        tags.extend(subnet.tags.clone());
+    }
+    if is_for_nodes(desired, role) {
+        tags.insert(kubernetes_tag(desired), "owned".to_owned());
+    }
+    if *role == Role::Vpc {
+        tags.insert(TAG_INSTALLATION.to_owned(), desired.installation.clone());
+    }
+    tags.insert(TAG_CLUSTER.to_owned(), desired.cluster.clone());
+    tags.insert(TAG_NETWORK.to_owned(), desired.network_id.clone());
+    tags.insert(TAG_ROLE.to_owned(), role.to_string());
+    tags
+}
+
+/// Name of a part, for people: `<cluster>-<role>`.
+pub(crate) fn name(desired: &Desired, role: &Role) -> String {
+    format!("{}-{}", desired.kubernetes_cluster, role.to_string().replace('/', "-"))
+}
+
+fn is_for_nodes(desired: &Desired, role: &Role) -> bool {
+    desired.security_groups.iter().any(|it| it.is_for_nodes && *role == Role::SecurityGroup(it.name.clone()))
+}
+
+/// Whether the tags are those of this network.
+pub(crate) fn are_ours(network_id: &str, tags: &Tags) -> bool {
+    tags.get(TAG_NETWORK).is_some_and(|id| id == network_id)
+}
+
+/// The role that the tags name.
+pub(crate) fn role(tags: &Tags) -> Option<Role> {
+    tags.get(TAG_ROLE).and_then(|text| Role::parse(text))
+}
