@@ -266,6 +266,54 @@ pub struct EndpointChange {
 }
 
 impl Change {
+    /// The tags that what it creates has from the beginning; `None` of a change that creates nothing with tags.
+    pub fn tags(&self) -> Option<&Tags> {
+        match self {
+            Self::CreateVpc { tags, .. }
+            | Self::CreateSubnet { tags, .. }
+            | Self::CreateInternetGateway { tags }
+            | Self::CreateEgressOnlyInternetGateway { tags, .. }
+            | Self::AllocateAddress { tags }
+            | Self::CreateNatGateway { tags, .. }
+            | Self::CreateRouteTable { tags, .. }
+            | Self::CreateSecurityGroup { tags, .. }
+            | Self::CreateVpcEndpoint { tags, .. } => Some(tags),
+            Self::ModifyVpcAttribute { .. }
+            | Self::AssociateVpcCidrBlock { .. }
+            | Self::AssociateVpcIpv6 { .. }
+            | Self::DisassociateVpcCidrBlock { .. }
+            | Self::DeleteVpc { .. }
+            | Self::ModifySubnetAttribute { .. }
+            | Self::AssociateSubnetCidrBlock { .. }
+            | Self::DeleteSubnet { .. }
+            | Self::AttachInternetGateway { .. }
+            | Self::DetachInternetGateway { .. }
+            | Self::DeleteInternetGateway { .. }
+            | Self::DeleteEgressOnlyInternetGateway { .. }
+            | Self::ReleaseAddress { .. }
+            | Self::DeleteNatGateway { .. }
+            | Self::CreateRoute { .. }
+            | Self::ReplaceRoute { .. }
+            | Self::DeleteRoute { .. }
+            | Self::AssociateRouteTable { .. }
+            | Self::ReplaceRouteTableAssociation { .. }
+            | Self::DisassociateRouteTable { .. }
+            | Self::DeleteRouteTable { .. }
+            | Self::AuthorizeSecurityGroupIngress { .. }
+            | Self::AuthorizeSecurityGroupEgress { .. }
+            | Self::RevokeSecurityGroupIngress { .. }
+            | Self::RevokeSecurityGroupEgress { .. }
+            | Self::DeleteSecurityGroup { .. }
+            | Self::ModifyVpcEndpoint { .. }
+            | Self::DeleteVpcEndpoints { .. }
+            | Self::CreateTags { .. }
+            | Self::DeleteTags { .. }
+            | Self::DeleteNetworkInterface { .. }
+            | Self::DeleteLoadBalancer { .. }
+            | Self::DeleteTargetGroup { .. } => None,
+        }
+    }
+
     /// AWS's name of the operation.
     pub fn operation(&self) -> &'static str {
         self.into()

@@ -1,5 +1,6 @@
 //! What will happen by itself, and when: the only source of change besides calls. Nothing is ever scanned for.
 
+use super::network::Step;
 use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::BTreeMap;
 
@@ -34,6 +35,8 @@ pub(crate) enum Event {
     Evaluate(GroupName),
     /// An event reaches the queue of that name.
     Delivered(String, String),
+    /// A network goes on by itself.
+    Network(Step),
     /// The group of that name and serial number disappears.
     GroupGone(GroupName, u64),
 }

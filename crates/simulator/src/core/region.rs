@@ -3,7 +3,7 @@
 use super::catalogue::{self, Image, TypeInfo};
 use super::chance::Chance;
 use super::due::{Due, Event};
-use super::ec2::instances::{Addresses, Ec2Instance};
+use super::ec2::instances::Ec2Instance;
 use super::ec2::templates::Templates;
 use super::events::EventLog;
 use super::group::activity::{Activity, ActivityLog};
@@ -58,6 +58,7 @@ pub struct Region {
     pub(crate) routed: u64,
     pub(crate) delivery_chance: Chance,
     pub(crate) read_chance: Chance,
+    pub(crate) network_chance: Chance,
     pub(crate) now: Timestamp,
     serial: u64,
 }
@@ -89,6 +90,7 @@ impl Region {
             routed: 0,
             delivery_chance: Chance::new(seed, &format!("delivery of {name}")),
             read_chance: Chance::new(seed, &format!("reads of {name}")),
+            network_chance: Chance::new(seed, &format!("network of {name}")),
             now,
             serial: 0,
             settings,
@@ -141,6 +143,7 @@ impl Region {
             Event::Detached(id) => self.finish_detach(&id),
             Event::Delivered(queue, body) => self.deliver(&queue, body),
             Event::Evaluate(name) => self.evaluate(&name),
+            Event::Network(step) => self.take_network_step(step),
             Event::GroupGone(name, serial) => self.remove_group(&name, serial),
         }
     }
@@ -197,6 +200,7 @@ impl Region {
     /// Puts a new instance into EC2.
     pub(crate) fn add_instance(&mut self, instance: Ec2Instance) {
         *self.alive.entry((instance.zone.clone(), instance.instance_type.clone())).or_default() += 1;
+        self.network.add_instance_interface(&instance);
         let id = instance.id.clone();
         self.instances.insert(id.clone(), instance);
         self.tell_state(&id, InstanceState::Pending);
@@ -249,14 +253,11 @@ impl Region {
         instance.ended = Some(self.now);
         instance.security_groups = Vec::new();
         let place = (instance.zone.clone(), instance.instance_type.clone());
-        let subnet = instance.subnet.clone();
-        let addresses: Option<Addresses> = instance.addresses.take();
+        instance.addresses = None;
         if let Some(alive) = self.alive.get_mut(&place) {
             *alive = alive.saturating_sub(1);
         }
-        if let Some(addresses) = addresses {
-            self.network.return_address(&subnet, addresses.private);
-        }
+        self.network.remove_instance_interface(id);
         self.tell_state(id, InstanceState::Terminated);
         self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
     }

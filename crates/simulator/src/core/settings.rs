@@ -38,6 +38,22 @@ pub struct Settings {
     /// How long EC2 does not know the id of a part of a network that was just made, by kind: neither do Describe calls show
     /// it nor can a call name it (`InvalidVpcID.NotFound`; EC2 Developer Guide, "Eventual consistency").
     pub parts_appear_after: BTreeMap<Kind, Duration>,
+    /// How long a new VPC or subnet is pending, and how long a range is being associated or disassociated.
+    pub networks_pending: Duration,
+    /// From the creation of a NAT gateway to `available` (EC2 documents minutes).
+    pub nat_gateway_create: Duration,
+    /// From the creation of a NAT gateway that cannot work to `failed`.
+    pub nat_gateway_failure: Duration,
+    /// From the deletion of a NAT gateway to `deleted`.
+    pub nat_gateway_delete: Duration,
+    /// How long a deleted or failed NAT gateway is shown (VPC User Guide, "Troubleshoot NAT gateways": about an hour).
+    pub nat_gateway_visible: Duration,
+    /// From the creation of an interface endpoint to `available`.
+    pub endpoint_create: Duration,
+    /// From the deletion of an interface endpoint until it is gone.
+    pub endpoint_delete: Duration,
+    /// How long the interfaces of a deleted load balancer are there.
+    pub load_balancer_delete: Duration,
     /// What AWS allows of networks.
     pub network_quotas: NetworkQuotas,
     /// How long neither readers nor Auto Scaling see a new version of a launch template.
@@ -295,6 +311,14 @@ impl Default for Settings {
             instances_appear_after: Duration::ZERO,
             tags_appear_after: Duration::ZERO,
             parts_appear_after: BTreeMap::new(),
+            networks_pending: Duration::from_secs(1),
+            nat_gateway_create: Duration::from_mins(2),
+            nat_gateway_failure: Duration::from_secs(10),
+            nat_gateway_delete: Duration::from_mins(1),
+            nat_gateway_visible: Duration::from_hours(1),
+            endpoint_create: Duration::from_mins(1),
+            endpoint_delete: Duration::from_mins(1),
+            load_balancer_delete: Duration::from_secs(30),
             network_quotas: NetworkQuotas::default(),
             versions_appear_after: Duration::ZERO,
             rights_appear_after: Duration::ZERO,

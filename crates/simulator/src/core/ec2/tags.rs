@@ -2,8 +2,13 @@
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::tags::is_xml_string;
+use crate::core::network::part::Part;
 use crate::core::region::Region;
-use foo_model::{ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, VpcId};
+use foo_model::network::{
+    Address, Change, EgressOnlyGateway, Endpoint, Interface, InternetGateway, NatGateway, RouteTable,
+    SecurityGroup, Subnet, Tags, Vpc,
+};
+use foo_model::{ImageId, InstanceId, LaunchTemplateId};
 use std::collections::BTreeMap;
 
 /// Tags a resource can have (EC2 User Guide, "Tag restrictions").
@@ -16,11 +21,7 @@ impl Region {
             return Err(AwsError::missing("Tag"));
         }
         check(tags)?;
-        if tags.keys().any(|key| key.to_ascii_lowercase().starts_with("aws:")) {
-            return Err(AwsError::invalid_value(
-                "Tag keys starting with 'aws:' are reserved for internal use",
-            ));
-        }
+        check_reserved(tags)?;
         self.change_tags(resources, |of| of.extend(tags.clone()))
     }
 
@@ -77,22 +78,56 @@ impl Region {
                 self.templates.by_id.get_mut(&LaunchTemplateId::new(id)).map(|it| &mut it.tags),
                 "InvalidLaunchTemplateId.NotFound",
             ),
-            "subnet" => (
-                self.network.subnets.get_mut(&SubnetId::new(id)).map(|it| &mut it.tags),
-                "InvalidSubnetID.NotFound",
-            ),
-            "sg" => (
-                self.network.security_groups.get_mut(&SecurityGroupId::new(id)).map(|it| &mut it.tags),
-                "InvalidGroup.NotFound",
-            ),
-            "vpc" => {
-                (self.network.vpcs.get_mut(&VpcId::new(id)).map(|it| &mut it.tags), "InvalidVpcID.NotFound")
-            }
             "ami" => (self.images.get_mut(&ImageId::new(id)).map(|it| &mut it.tags), "InvalidAMIID.NotFound"),
-            _ => (None, "InvalidID"),
+            _ => return self.tags_of_network(id),
         };
         tags.ok_or_else(|| AwsError::new(code, format!("The ID '{id}' does not exist")))
     }
+}
+
+impl Region {
+    fn tags_of_network(&mut self, id: &str) -> AwsResult<&mut Tags> {
+        match id.split('-').next().unwrap_or_default() {
+            "vpc" => self.tags_of_part::<Vpc>(id),
+            "subnet" => self.tags_of_part::<Subnet>(id),
+            "igw" => self.tags_of_part::<InternetGateway>(id),
+            "eigw" => self.tags_of_part::<EgressOnlyGateway>(id),
+            "eipalloc" => self.tags_of_part::<Address>(id),
+            "nat" => self.tags_of_part::<NatGateway>(id),
+            "rtb" => self.tags_of_part::<RouteTable>(id),
+            "sg" => self.tags_of_part::<SecurityGroup>(id),
+            "vpce" => self.tags_of_part::<Endpoint>(id),
+            "eni" => self.tags_of_part::<Interface>(id),
+            _ => Err(AwsError::new("InvalidID", format!("The ID '{id}' does not exist"))),
+        }
+    }
+
+    fn tags_of_part<T: Part>(&mut self, id: &str) -> AwsResult<&mut Tags> {
+        let id = T::Id::from(id.to_owned());
+        self.part::<T>(&id)?;
+        self.network.get_mut::<T>(&id).map(Part::tags_mut).ok_or_else(|| T::WORDS.not_found(&id))
+    }
+}
+
+/// Tags that a creation gives: as in [`Region::create_tags`].
+pub(crate) fn check_creation(change: &Change) -> AwsResult<()> {
+    let Some(tags) = change.tags() else { return Ok(()) };
+    check(tags)?;
+    check_reserved(tags)?;
+    if tags.len() > TAG_LIMIT {
+        return Err(AwsError::new(
+            "TagLimitExceeded",
+            format!("A resource can have at most {TAG_LIMIT} tags."),
+        ));
+    }
+    Ok(())
+}
+
+fn check_reserved(tags: &Tags) -> AwsResult<()> {
+    if tags.keys().any(|key| key.to_ascii_lowercase().starts_with("aws:")) {
+        return Err(AwsError::invalid_value("Tag keys starting with 'aws:' are reserved for internal use"));
+    }
+    Ok(())
 }
 
 /// Keys have 1–128 characters, values up to 256, all of which XML can hold (EC2 User Guide, "Tag restrictions").

@@ -1,19 +1,39 @@
 //! EC2 networking and the load balancers that live in it, as EC2 and Elastic Load Balancing have them.
 //!
 //! The nouns are those of [`foo_model::network`]. [`Region::change_network`](super::Region::change_network) carries out one
-//! change and refuses what AWS refuses; [`reads`] has what Describe calls see. One file per kind of part.
+//! change and refuses what AWS refuses; [`reads`] has what Describe calls see. One file per kind of part; `pins` says what
+//! keeps a part from being deleted, `step` what happens by itself, `strangers` what a test does behind everybody's back.
 
+mod addresses;
+mod balancers;
 mod change;
 mod defaults;
+mod endpoints;
+mod gateways;
 mod given;
+mod groups;
+mod interfaces;
+mod nat;
 pub(crate) mod part;
+mod pins;
 mod pool;
 mod quotas;
+mod ranges;
 pub(crate) mod reads;
+mod routes;
+mod services;
 mod state;
+mod step;
+mod strangers;
+mod subnets;
+mod tables;
 mod tokens;
+mod vpcs;
 
 pub use defaults::{INTERNET_GATEWAY, PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 pub use given::{SecurityGroupSpec, SubnetSpec, VpcSpec};
+pub use nat::NatMishap;
 pub use quotas::NetworkQuotas;
 pub use state::Network;
+pub(crate) use step::Step;
+pub use strangers::{NewInterface, NewLoadBalancer};

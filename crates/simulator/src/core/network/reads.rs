@@ -6,7 +6,7 @@ use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, Kind, LoadBalancer, NatGateway, Parts,
-    RouteTable, Scope, SecurityGroup, Subnet, TargetGroup, Vpc, ZoneInfo,
+    RouteTable, Scope, SecurityGroup, Subnet, Tags, TargetGroup, Vpc, ZoneInfo,
 };
 use std::borrow::Cow;
 
@@ -84,6 +84,27 @@ impl Region {
         let find =
             |id: &String| self.part_seen::<T>(&T::Id::from(id.clone())).ok_or_else(|| T::WORDS.refused(id));
         ids.iter().map(find).collect()
+    }
+
+    /// The tags of all parts that EC2 shows: kind of resource, id, tags.
+    pub(crate) fn network_tags_seen(&self) -> Vec<(&'static str, String, Tags)> {
+        let mut all = Vec::new();
+        self.add_tags::<Vpc>(&mut all);
+        self.add_tags::<Subnet>(&mut all);
+        self.add_tags::<InternetGateway>(&mut all);
+        self.add_tags::<EgressOnlyGateway>(&mut all);
+        self.add_tags::<Address>(&mut all);
+        self.add_tags::<NatGateway>(&mut all);
+        self.add_tags::<RouteTable>(&mut all);
+        self.add_tags::<SecurityGroup>(&mut all);
+        self.add_tags::<Endpoint>(&mut all);
+        self.add_tags::<Interface>(&mut all);
+        all
+    }
+
+    fn add_tags<T: Part>(&self, all: &mut Vec<(&'static str, String, Tags)>) {
+        let parts = self.parts_seen::<T>();
+        all.extend(parts.map(|part| (T::WORDS.resource, part.id().to_string(), part.tags().clone())));
     }
 
     /// A part that a change names, as it is now.

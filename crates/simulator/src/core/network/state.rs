@@ -1,5 +1,6 @@
 //! All parts of all networks of a region, and what EC2 remembers of them beside what it describes.
 
+use super::nat::NatMishap;
 use super::part::Part;
 use super::pool::AddressPool;
 use super::tokens::Tokens;
@@ -39,6 +40,8 @@ pub struct Network {
     pub(crate) protected_balancers: BTreeSet<String>,
     /// Target groups that a load balancer sends requests to: of each the load balancer.
     pub(crate) targeted: BTreeMap<String, String>,
+    /// What goes wrong with coming NAT gateways.
+    pub(super) nat_mishaps: Vec<NatMishap>,
     /// Which addresses of a subnet are given out.
     #[serde(skip)]
     pub(super) pools: BTreeMap<SubnetId, AddressPool>,
@@ -74,6 +77,7 @@ impl Network {
             main_associations: BTreeMap::new(),
             protected_balancers: BTreeSet::new(),
             targeted: BTreeMap::new(),
+            nat_mishaps: Vec::new(),
             pools: BTreeMap::new(),
             made: BTreeMap::new(),
             tokens: Tokens::default(),

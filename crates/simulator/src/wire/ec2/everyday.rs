@@ -41,13 +41,9 @@ pub(super) fn tags(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &m
     let page = Page::of(params, &PAGING)?;
     let filters = Filters::ec2(params)?.only(&["key", "resource-id", "resource-type", "value"])?;
     let mut all: Vec<(&str, String, BTreeMap<String, String>)> = Vec::new();
-    let network = &region.network;
     all.extend(region.instances_seen(None).map(|it| ("instance", it.id.to_string(), it.tags.clone())));
     all.extend(region.templates_seen(None).map(|it| ("launch-template", it.id.to_string(), it.tags.clone())));
-    all.extend(network.subnets.iter().map(|(_, it)| ("subnet", it.id.to_string(), it.tags.clone())));
-    let groups = network.security_groups.iter();
-    all.extend(groups.map(|(_, it)| ("security-group", it.id.to_string(), it.tags.clone())));
-    all.extend(network.vpcs.iter().map(|(_, it)| ("vpc", it.id.to_string(), it.tags.clone())));
+    all.extend(region.network_tags_seen());
     all.extend(region.images.values().map(|it| ("image", it.id.to_string(), it.tags.clone())));
     all.sort_by(|a, b| a.1.cmp(&b.1));
     let none = BTreeMap::new();

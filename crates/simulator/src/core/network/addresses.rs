@@ -1,0 +1,72 @@
+//! Elastic IP addresses (EC2 User Guide, "Elastic IP addresses").
+
+use super::part::Part;
+use super::state::Network;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use foo_model::network::{Address, Interface, Parts, Tags};
+use foo_model::{AllocationId, InterfaceId};
+use std::net::Ipv4Addr;
+
+/// Where Elastic IP addresses begin.
+const FIRST: Ipv4Addr = Ipv4Addr::new(52, 28, 0, 1);
+
+impl Region {
+    /// AllocateAddress.
+    pub(super) fn allocate_address(&mut self, tags: &Tags) -> AwsResult<Parts> {
+        if self.network.addresses.len() >= self.settings.network_quotas.addresses as usize {
+            return Err(AwsError::new(
+                "AddressLimitExceeded",
+                "The maximum number of addresses has been reached.",
+            ));
+        }
+        let ip = Ipv4Addr::from(u32::from(FIRST).wrapping_add(self.network.given_addresses));
+        self.network.given_addresses = self.network.given_addresses.wrapping_add(1);
+        let address =
+            Address { id: self.new_id("eipalloc"), ip: ip.to_string(), interface: None, tags: tags.clone() };
+        self.network.put_new(address.clone(), self.now);
+        Ok(address.alone())
+    }
+
+    /// ReleaseAddress. That of a NAT gateway or load balancer is another's (kubernetes/kops, `natgateway.go`: AuthFailure).
+    pub(super) fn release_address(&mut self, id: &AllocationId) -> AwsResult<Parts> {
+        let address = self.part::<Address>(id)?;
+        let user = address.interface.as_ref().and_then(|interface| self.network.interfaces.get(interface));
+        match user {
+            Some(interface) if interface.requester_managed => Err(AwsError::new(
+                "AuthFailure",
+                "You do not have permission to access the specified resource.",
+            )),
+            Some(_) => {
+                Err(AwsError::new("InvalidIPAddress.InUse", format!("Address {} is in use.", address.ip)))
+            }
+            None => {
+                self.network.remove::<Address>(id);
+                Ok(Parts::default())
+            }
+        }
+    }
+}
+
+impl Network {
+    /// Associates an address with an interface.
+    pub(super) fn associate_address(&mut self, id: &AllocationId, interface: &InterfaceId) {
+        let Some(address) = self.addresses.get_mut(id) else { return };
+        address.interface = Some(interface.clone());
+        let ip = address.ip.clone();
+        if let Some(interface) = self.get_mut::<Interface>(interface) {
+            interface.public_ip = Some(ip);
+        }
+    }
+
+    /// Takes all addresses from an interface.
+    pub(super) fn disassociate_addresses(&mut self, interface: &InterfaceId) {
+        let on = |address: &&Address| address.interface.as_ref() == Some(interface);
+        let ids: Vec<AllocationId> = self.all::<Address>().filter(on).map(|it| it.id.clone()).collect();
+        for id in ids {
+            if let Some(address) = self.addresses.get_mut(&id) {
+                address.interface = None;
+            }
+        }
+    }
+}

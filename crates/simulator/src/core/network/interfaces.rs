@@ -1,0 +1,100 @@
+//! Network interfaces: each has an address of its subnet as long as it is there.
+
+use super::state::Network;
+use crate::core::ec2::instances::Ec2Instance;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use foo_model::network::{Interface, Parts, Tags};
+use foo_model::{InstanceId, InterfaceId, SecurityGroupId, SubnetId, VpcId};
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+/// An interface that is attached to something.
+pub(super) struct NewInterfaceOf {
+    pub(super) subnet: SubnetId,
+    pub(super) groups: BTreeSet<SecurityGroupId>,
+    pub(super) description: String,
+    pub(super) interface_type: &'static str,
+    pub(super) requester_managed: bool,
+}
+
+/// The id of the interface of an instance: it has the instance's digits.
+fn interface_of(instance: &InstanceId) -> InterfaceId {
+    InterfaceId::new(instance.as_str().replacen("i-", "eni-", 1))
+}
+
+impl Network {
+    /// Puts an interface into a subnet; `None` if the subnet has no free address.
+    pub(super) fn add_interface(&mut self, id: InterfaceId, new: NewInterfaceOf) -> Option<()> {
+        let vpc = self.subnets.get(&new.subnet)?.vpc.clone();
+        let private = self.take_address(&new.subnet)?;
+        self.put(Interface {
+            id,
+            vpc,
+            subnet: new.subnet,
+            groups: new.groups,
+            description: new.description,
+            interface_type: new.interface_type.to_owned(),
+            requester_managed: new.requester_managed,
+            in_use: true,
+            instance: None,
+            private_ip: private.to_string(),
+            public_ip: None,
+            tags: Tags::new(),
+        });
+        Some(())
+    }
+
+    /// Takes an interface away; its addresses are free again.
+    pub(super) fn remove_interface(&mut self, id: &InterfaceId) {
+        let Some(interface) = self.remove::<Interface>(id) else { return };
+        self.disassociate_addresses(id);
+        if let Ok(address) = interface.private_ip.parse::<Ipv4Addr>() {
+            self.return_address(&interface.subnet, address);
+        }
+    }
+
+    /// The interface of an instance that was launched. Its address was taken before.
+    pub(crate) fn add_instance_interface(&mut self, instance: &Ec2Instance) {
+        let Some(addresses) = &instance.addresses else { return };
+        self.put(Interface {
+            id: interface_of(&instance.id),
+            vpc: VpcId::new(instance.vpc.as_str()),
+            subnet: instance.subnet.clone(),
+            groups: instance.security_groups.iter().cloned().collect(),
+            description: String::new(),
+            interface_type: "interface".to_owned(),
+            requester_managed: false,
+            in_use: true,
+            instance: Some(instance.id.clone()),
+            private_ip: addresses.private.to_string(),
+            public_ip: addresses.public.as_ref().map(|(address, _)| address.to_string()),
+            tags: Tags::new(),
+        });
+    }
+
+    /// The interface of an instance goes with it.
+    pub(crate) fn remove_instance_interface(&mut self, instance: &InstanceId) {
+        self.remove_interface(&interface_of(instance));
+    }
+}
+
+impl Region {
+    /// DeleteNetworkInterface.
+    pub(super) fn delete_network_interface(&mut self, id: &InterfaceId) -> AwsResult<Parts> {
+        let interface = self.part::<Interface>(id)?;
+        if interface.in_use {
+            return Err(AwsError::invalid_value(format!("Network interface '{id}' is currently in use.")));
+        }
+        if interface.requester_managed {
+            return Err(AwsError::new(
+                "OperationNotPermitted",
+                format!(
+                    "You do not have permission to manage the requester-managed network interface '{id}'."
+                ),
+            ));
+        }
+        self.network.remove_interface(id);
+        Ok(Parts::default())
+    }
+}
