@@ -1,1 +1,319 @@
-//! How the ranges of a network are carved.
+//! How the ranges of a network are carved into subnets.
+//!
+//! Private subnets are put at the lowest free place, public ones at the highest: whatever is left in between is room for
+//! zones that are added later. What exists keeps its range, so a zone that is added moves nothing, and a network of which a
+//! part exists already is carved as the whole would have been.
+
+use crate::desired::Tier;
+use foo_model::Zone;
+use ipnet::{Ipv4Net, Ipv6Net};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::net::Ipv4Addr;
+
+/// Prefix lengths that AWS allows for VPCs and subnets (Amazon VPC User Guide, "VPC CIDR blocks", "Subnet CIDR blocks").
+const LARGEST: u8 = 16;
+const SMALLEST: u8 = 28;
+
+/// Addresses of each subnet that AWS keeps for itself: the first four and the last ("Subnet CIDR blocks").
+const RESERVED: u32 = 5;
+
+/// Where the numbers of public subnets' IPv6 ranges begin: each tier has half of the 256 of a /56.
+const FIRST_PUBLIC_INDEX: u8 = 128;
+
+/// What is to be carved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carving {
+    /// The ranges, in the order in which they are filled. They do not overlap.
+    pub ranges: Vec<Ipv4Net>,
+    /// Prefix length of each tier's subnets; a tier that is not in here has none.
+    pub sizes: BTreeMap<Tier, u8>,
+    /// The zones, each once.
+    pub zones: Vec<Zone>,
+    /// Ranges of subnets that exist, by [`key`]: they stay as they are.
+    pub existing: BTreeMap<String, Ipv4Net>,
+    /// Ranges of subnets of others in the VPC.
+    pub foreign: Vec<Ipv4Net>,
+}
+
+/// One subnet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carved {
+    /// Its key.
+    pub key: String,
+    /// Its tier.
+    pub tier: Tier,
+    /// Its zone.
+    pub zone: Zone,
+    /// Its range.
+    pub range: Ipv4Net,
+}
+
+/// Why ranges cannot be as they are requested. Its text is a sentence without the full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// AWS does not allow its size.
+    Size(Ipv4Net),
+    /// It has an address in the middle of the range.
+    NotItsBeginning(Ipv4Net),
+    /// Its addresses are routed in the internet.
+    Public(Ipv4Net),
+    /// Two have addresses in common.
+    Overlap(Ipv4Net, Ipv4Net),
+    /// AWS does not let the second one be added to a VPC that has the first one.
+    NotTogether(Ipv4Net, Ipv4Net),
+    /// A subnet, by name, is in none of the ranges.
+    Outside(String, Ipv4Net),
+    /// There is room for the subnets of some of the zones only.
+    NoRoom {
+        /// Prefix length of each tier's subnets.
+        sizes: BTreeMap<Tier, u8>,
+        /// Where they were to be.
+        ranges: Vec<Ipv4Net>,
+        /// How many zones there is room for.
+        fit: usize,
+        /// How many there are.
+        zones: usize,
+    },
+    /// No IPv6 range of the VPC is free for this subnet.
+    NoIpv6(String),
+}
+
+/// The key of a tier's subnet in a zone.
+pub fn key(tier: Tier, zone: &Zone) -> String {
+    let tier: &'static str = tier.into();
+    format!("{tier}/{zone}")
+}
+
+/// Prefix length of a tier's subnets in a VPC of this size, if nobody chose one. With private subnets of an eighth and public
+/// ones of a 64th, seven zones have room; no region has more than six.
+pub fn usual_size(tier: Tier, vpc: Ipv4Net) -> u8 {
+    let smaller = match tier {
+        Tier::Private => 3,
+        Tier::Public => 6,
+    };
+    vpc.prefix_len().saturating_add(smaller).min(SMALLEST)
+}
+
+/// How many addresses of a subnet can be used.
+pub fn usable(range: Ipv4Net) -> u32 {
+    let all = 1_u32.checked_shl(u32::from(range.max_prefix_len() - range.prefix_len()));
+    all.unwrap_or(u32::MAX).saturating_sub(RESERVED)
+}
+
+/// Whether a VPC can have these ranges, the first of which is its first.
+///
+/// # Errors
+///
+/// The first thing that is wrong with them.
+pub fn check_ranges(ranges: &[Ipv4Net]) -> Result<(), Unfit> {
+    for (number, range) in ranges.iter().enumerate() {
+        check_range(*range)?;
+        if !is_private(*range) {
+            return Err(Unfit::Public(*range));
+        }
+        let before = ranges.get(..number).unwrap_or_default();
+        if let Some(other) = before.iter().find(|other| overlap(**other, *range)) {
+            return Err(Unfit::Overlap(*other, *range));
+        }
+        if let Some(other) = before.iter().enumerate().find(|(at, other)| !go_together(*at, **other, *range))
+        {
+            return Err(Unfit::NotTogether(*other.1, *range));
+        }
+    }
+    Ok(())
+}
+
+/// Whether subnets that somebody chose, by name, can be in these ranges together.
+///
+/// # Errors
+///
+/// The first thing that is wrong with them.
+pub fn check_listed(ranges: &[Ipv4Net], subnets: &[(String, Ipv4Net)]) -> Result<(), Unfit> {
+    for (number, (name, range)) in subnets.iter().enumerate() {
+        check_range(*range)?;
+        if !ranges.iter().any(|outer| outer.contains(range)) {
+            return Err(Unfit::Outside(name.clone(), *range));
+        }
+        let before = subnets.get(..number).unwrap_or_default();
+        if let Some((_, other)) = before.iter().find(|(_, other)| overlap(*other, *range)) {
+            return Err(Unfit::Overlap(*other, *range));
+        }
+    }
+    Ok(())
+}
+
+fn check_range(range: Ipv4Net) -> Result<(), Unfit> {
+    if !(LARGEST..=SMALLEST).contains(&range.prefix_len()) {
+        return Err(Unfit::Size(range));
+    }
+    if range.addr() != range.network() {
+        return Err(Unfit::NotItsBeginning(range));
+    }
+    Ok(())
+}
+
+/// Carves a range for each tier in each zone, in the order of the zones, private ones first.
+///
+/// # Errors
+///
+/// [`Unfit::NoRoom`].
+pub fn carve(carving: &Carving) -> Result<Vec<Carved>, Unfit> {
+    let mut used: Vec<Ipv4Net> = carving.existing.values().chain(&carving.foreign).copied().collect();
+    let mut carved = Vec::new();
+    for (number, zone) in carving.zones.iter().enumerate() {
+        for tier in [Tier::Private, Tier::Public] {
+            let Some(size) = carving.sizes.get(&tier) else { continue };
+            let key = key(tier, zone);
+            let kept = carving.existing.get(&key).copied();
+            let Some(range) = kept.or_else(|| first_free(tier, *size, &carving.ranges, &used)) else {
+                return Err(no_room(carving, number));
+            };
+            used.push(range);
+            carved.push(Carved { key, tier, zone: zone.clone(), range });
+        }
+    }
+    Ok(carved)
+}
+
+/// The lowest free place for a private subnet, or the highest for a public one, in the first range that has any.
+fn first_free(tier: Tier, size: u8, ranges: &[Ipv4Net], used: &[Ipv4Net]) -> Option<Ipv4Net> {
+    let is_free = |place: &Ipv4Net| !used.iter().any(|other| overlap(*other, *place));
+    ranges.iter().find_map(|range| {
+        let mut places = range.subnets(size).ok()?;
+        match tier {
+            Tier::Private => places.find(is_free),
+            Tier::Public => places.filter(is_free).last(),
+        }
+    })
+}
+
+fn no_room(carving: &Carving, fit: usize) -> Unfit {
+    let (sizes, ranges) = (carving.sizes.clone(), carving.ranges.clone());
+    Unfit::NoRoom { sizes, ranges, fit, zones: carving.zones.len() }
+}
+
+/// A number for each subnet's /64 in the VPC's /56: existing ones keep theirs, the others get the lowest that is free for their
+/// tier, in the order of their keys.
+///
+/// # Errors
+///
+/// [`Unfit::NoIpv6`].
+pub fn ipv6_indices(
+    subnets: &BTreeMap<String, Tier>,
+    existing: &BTreeMap<String, u8>,
+    foreign: &BTreeSet<u8>,
+) -> Result<BTreeMap<String, u8>, Unfit> {
+    let mut used: BTreeSet<u8> = existing.values().chain(foreign).copied().collect();
+    let mut indices = BTreeMap::new();
+    for (key, tier) in subnets {
+        let places = match tier {
+            Tier::Private => 0..=FIRST_PUBLIC_INDEX - 1,
+            Tier::Public => FIRST_PUBLIC_INDEX..=u8::MAX,
+        };
+        let free = || places.clone().find(|index| !used.contains(index));
+        let index = existing.get(key).copied().or_else(free);
+        let index = index.ok_or_else(|| Unfit::NoIpv6(key.clone()))?;
+        used.insert(index);
+        indices.insert(key.clone(), index);
+    }
+    Ok(indices)
+}
+
+/// The number of a /64 in its /56: the last of the eight bytes that name it.
+pub fn index_of(range: Ipv6Net) -> u8 {
+    range.network().octets()[7]
+}
+
+fn overlap(one: Ipv4Net, other: Ipv4Net) -> bool {
+    one.contains(&other) || other.contains(&one)
+}
+
+/// Blocks of addresses that are not routed in the internet: RFC 1918, RFC 6598, and the one that the Amazon EKS User Guide names
+/// for Pods beside it.
+const PRIVATE: [Ipv4Net; 5] = [
+    block([10, 0, 0, 0], 8),
+    block([172, 16, 0, 0], 12),
+    block([192, 168, 0, 0], 16),
+    block([100, 64, 0, 0], 10),
+    block([198, 19, 0, 0], 16),
+];
+
+/// How many of [`PRIVATE`] are of RFC 1918.
+const OF_RFC_1918: usize = 3;
+
+const fn block(address: [u8; 4], prefix: u8) -> Ipv4Net {
+    let [a, b, c, d] = address;
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
+}
+
+fn is_private(range: Ipv4Net) -> bool {
+    PRIVATE.iter().any(|block| block.contains(&range))
+}
+
+/// Whether AWS adds a range to a VPC that has this one as its `number`th (Amazon VPC User Guide, "IPv4 CIDR block association
+/// restrictions").
+///
+/// Of 198.19.0.0/16 the guides say different things; whether it can be added is left to AWS.
+fn go_together(number: usize, has: Ipv4Net, added: Ipv4Net) -> bool {
+    let of_rfc_1918 = |range: Ipv4Net| {
+        let blocks = PRIVATE.iter().take(OF_RFC_1918);
+        blocks.into_iter().position(|block| block.contains(&range))
+    };
+    let in_block = |range: Ipv4Net, address, prefix| block(address, prefix).contains(&range);
+    if in_block(has, [10, 0, 0, 0], 15) && in_block(added, [10, 0, 0, 0], 16) {
+        return false;
+    }
+    match (number, of_rfc_1918(added)) {
+        // Of 172.31.0.0/16 nothing is added to a VPC in 172.16.0.0/12.
+        (0, Some(block)) => of_rfc_1918(has) == Some(block) && !in_block(added, [172, 31, 0, 0], 16),
+        (_, Some(_) | None) => true,
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size(range) => {
+                write!(f, "{range} is not of a size that AWS allows: /{LARGEST} to /{SMALLEST}")
+            }
+            Self::NotItsBeginning(range) => {
+                write!(f, "{range} is not the beginning of a range: did you mean {}?", range.trunc())
+            }
+            Self::Public(range) => write!(
+                f,
+                "{range} is a public range, whose owners the instances could not reach: choose one in {}",
+                join(PRIVATE.iter().map(ToString::to_string))
+            ),
+            Self::Overlap(one, other) => write!(f, "{one} and {other} overlap"),
+            Self::NotTogether(has, added) => {
+                write!(f, "AWS does not add {added} to a VPC that has {has}: choose another range")
+            }
+            Self::Outside(name, range) => {
+                write!(f, "subnet {name} with {range} is in none of the network's ranges")
+            }
+            Self::NoRoom { sizes, ranges, fit, zones } => {
+                let sizes = sizes.iter().map(|(tier, size)| {
+                    let tier: &'static str = tier.into();
+                    format!("{tier} subnets of /{size}")
+                });
+                write!(
+                    f,
+                    "{} has room for {} in {fit} of {zones} zones: add a range, or take a larger one or smaller subnets",
+                    join(ranges.iter().map(ToString::to_string)),
+                    join(sizes)
+                )
+            }
+            Self::NoIpv6(key) => write!(f, "no IPv6 range of the VPC is free for subnet {key}"),
+        }
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+fn join(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,7 @@ pub struct Endpoint {
     pub endpoint_type: Option<EndpointType>,
 }
 
-/// AWS services that nodes use.
+/// The AWS service. Set either this or `service`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum EndpointName {
     /// Amazon S3, where the layers of ECR's images are (gateway, free of charge).
@@ -54,7 +54,7 @@ pub enum EndpointName {
     Logs,
 }
 
-/// Types of endpoints.
+/// Type of the endpoint of `service`. Default: `Interface`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum EndpointType {
     /// A network interface in one private subnet of each zone. Costs money by the hour and by the gigabyte.

@@ -56,7 +56,7 @@ fn known(rule: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new("!(self.name in ['node', 'controlPlane'])").message("node and controlPlane exist already: add rules to them"),
+    validation = Rule::new("!(self.name in ['node', 'endpoint'])").message("the groups node and endpoint exist already"),
     validation = Rule::new("!self.name.startsWith('sg-')").message("names must not look like the id of a security group")
 )]
 pub struct NamedGroup {
@@ -134,16 +134,21 @@ pub struct Ports {
 pub struct RuleSource {
     /// An IPv4 or IPv6 range, for example `192.0.2.0/24` or `2001:db8::/32`. Set either this or `securityGroup`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(
-        length(min = 1, max = 43),
-        regex(
-            pattern = r"^([0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])|[0-9a-fA-F:]*:[0-9a-fA-F:.]*/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))$"
-        )
-    )]
+    #[schemars(length(min = 1, max = 43))]
+    #[x_kube(validation = is_any_range())]
     pub cidr: Option<String>,
     /// Whatever has this security group: `node`, `controlPlane`, the name of one of `additional`, or the id of any
     /// other. Set either this or `cidr`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub security_group: Option<String>,
+}
+
+/// An IPv4 or IPv6 range. Whether an IPv6 address is one is left to the manager.
+fn is_any_range() -> Rule {
+    let octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
+    let of_ipv4 = format!("({octet}[.]){{3}}{octet}/([0-9]|[12][0-9]|3[0-2])");
+    let of_ipv6 = "[0-9a-fA-F:]*:[0-9a-fA-F:.]*/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8])";
+    Rule::new(format!("self.matches('^({of_ipv4}|{of_ipv6})$')"))
+        .message("must be an IPv4 or IPv6 range, for example 192.0.2.0/24 or 2001:db8::/32")
 }

@@ -27,6 +27,8 @@ use std::collections::BTreeMap;
         .message("egress NAT needs public subnets for the NAT gateways: add Public to subnets.types, or set egress to None"),
     validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.list) || self.subnets.list.exists(s, s.type == 'Public')")
         .message("egress NAT needs a public subnet for the NAT gateways: add one to subnets.list, or set egress to None"),
+    validation = Rule::new("self.egress != 'None' || !self.ipv6")
+        .message("with egress None, ipv6 must be false: instances would reach the internet through the egress-only internet gateway"),
     validation = Rule::new("!has(self.zones) || !has(self.subnets) || !has(self.subnets.list)")
         .message("zones cannot be set with subnets.list, whose entries name their zones")
 )]
@@ -40,7 +42,7 @@ pub struct ManagedNetwork {
     /// create subnets; required then. Default: `10.0.0.0/16`. Cannot be changed: AWS cannot change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 18))]
-    #[x_kube(validation = is_range("self"), validation = is_private("self"))]
+    #[x_kube(validation = is_range(Of::Itself), validation = is_private(Of::Itself))]
     pub cidr: Option<String>,
     /// Further private IPv4 ranges of the VPC, /16 to /28, up to 4. Subnets that have no room in `cidr` are created
     /// in them, in order. Ranges can be added; they cannot be removed.
@@ -48,8 +50,8 @@ pub struct ManagedNetwork {
     #[schemars(length(max = 4), inner(length(max = 18)))]
     #[x_kube(
         merge_strategy = ListMerge::Set,
-        validation = is_range("self.all(range, range)"),
-        validation = is_private("self.all(range, range)")
+        validation = is_range(Of::EachOfIt),
+        validation = is_private(Of::EachOfIt)
     )]
     pub secondary_cidrs: Vec<String>,
     /// Availability Zones in which the network has subnets. Default: three zones of the provider's choice. Zones can
@@ -108,30 +110,40 @@ pub struct ManagedNetwork {
     pub deletion_policy: DeletionPolicy,
 }
 
+/// What a rule is about.
+#[derive(Clone, Copy)]
+enum Of {
+    Itself,
+    EachOfIt,
+}
+
+impl Of {
+    /// It matches a pattern.
+    fn matches(self, pattern: &str) -> String {
+        match self {
+            Self::Itself => format!("self.matches('{pattern}')"),
+            Self::EachOfIt => format!("self.all(each, each.matches('{pattern}'))"),
+        }
+    }
+}
+
 /// An IPv4 range of a size that AWS allows (Amazon VPC User Guide, "VPC CIDR blocks").
-fn is_range(of: &str) -> Rule {
+fn is_range(of: Of) -> Rule {
     let octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
     let pattern = format!("^({octet}[.]){{3}}{octet}/(1[6-9]|2[0-8])$");
-    Rule::new(each(of, &pattern)).message("must be an IPv4 range of /16 to /28, for example 10.0.0.0/16")
+    Rule::new(of.matches(&pattern)).message("must be an IPv4 range of /16 to /28, for example 10.0.0.0/16")
 }
 
-/// A range that is not routed in the internet: those of RFC 1918, and the two that AWS adds for addresses of Pods
-/// (Amazon EKS User Guide, "custom networking"): 100.64.0.0/10 (RFC 6598) and 198.19.0.0/16.
-fn is_private(of: &str) -> Rule {
-    let pattern = "^(10[.]|172[.](1[6-9]|2[0-9]|3[01])[.]|192[.]168[.]|100[.](6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])[.]|198[.]19[.])";
-    Rule::new(each(of, pattern)).message(
-        "must be a private range: in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or 198.19.0.0/16; \
-         instances could not reach the owners of a public one",
+/// A range that is not routed in the internet: those of RFC 1918, and the two that AWS recommends for addresses of Pods
+/// (Amazon EKS User Guide, "Customize the secondary network interface in Amazon EKS nodes"): 100.64.0.0/10 (RFC 6598)
+/// and 198.19.0.0/16.
+fn is_private(of: Of) -> Rule {
+    let of_rfc_1918 = r"10[.]|172[.](1[6-9]|2[0-9]|3[01])[.]|192[.]168[.]";
+    let of_pods = r"100[.](6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])[.]|198[.]19[.]";
+    Rule::new(of.matches(&format!("^({of_rfc_1918}|{of_pods})"))).message(
+        "must be private: in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or 198.19.0.0/16; instances \
+         could not reach the owners of public addresses",
     )
-}
-
-/// `self`, or each of a list (`self.all(range, range)`), matches.
-fn each(of: &str, pattern: &str) -> String {
-    let matches = |text: &str| format!("{text}.matches('{pattern}')");
-    match of.strip_suffix(" range)") {
-        Some(quantifier) => format!("{quantifier} {})", matches("range")),
-        None => matches(of),
-    }
 }
 
 /// Availability Zones of a network.
@@ -230,11 +242,12 @@ pub struct SubnetSpec {
     pub zone: String,
     /// Its IPv4 range, /16 to /28, in `cidr` or in one of `secondaryCIDRs`.
     #[schemars(length(max = 18))]
-    #[x_kube(validation = is_range("self"))]
+    #[x_kube(validation = is_range(Of::Itself))]
     pub cidr: String,
 }
 
-/// How many NAT gateways a network has.
+/// How many NAT gateways the network has. Each costs money by the hour and by the gigabyte, and needs an Elastic IP
+/// address. Default: `PerZone`, or `None` if `egress` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum NatMode {
     /// One in each zone that has a public subnet: no zone depends on another, and traffic to it stays in its zone.

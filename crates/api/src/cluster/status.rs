@@ -114,7 +114,8 @@ pub struct NetworkResource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 128))]
     pub id: Option<String>,
-    /// Its state, in AWS's words where AWS has any (`pending`, `available`, `failed`, `deleting`).
+    /// How far it is: `Missing`, `Pending`, `Ready`, `Failed`, `Deleting`, or `NotRequested` if it is no longer requested
+    /// and stays.
     #[schemars(length(max = 64))]
     pub state: String,
     /// What is wrong with it, in AWS's words if AWS said any.

@@ -3,6 +3,7 @@
 //! Nothing is made in AWS. The object stays until the last pool of its cluster is gone, because pools find their region
 //! and their network through it.
 
+mod managed;
 mod network;
 
 use crate::Context;

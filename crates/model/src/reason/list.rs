@@ -568,10 +568,6 @@ reasons! {
     "the VPC has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"
     "after a move, or when the other management cluster is gone for good: the annotation `infrastructure.foo.com/adopt-from` with its id. In a copy of a management cluster: nothing"
 
-    ZoneNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
-    "the region has no zone of this name"
-    "`spec.network.managed.zones`"
-
     VpcNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
     "there is no VPC of this id in the account and region"
     "`spec.network.managed.vpcID`; `spec.region`; the identity"
@@ -611,6 +607,38 @@ reasons! {
     ForeignResourcesInVpc NeedsUser [ClusterDeleting True]
     "something that is not part of the network stands in the way of its deletion; the message names it"
     "delete it; of what Services left behind also `deletion.leftovers: Delete`"
+
+    RangeUnfit NeedsUser [NetworkReady False]
+    "a range of a managed network is public, overlaps another, or is one that AWS does not allow; the message says which"
+    "`spec.network.managed.cidr`, `secondaryCIDRs` or `subnets.list`"
+
+    RangeTooSmall NeedsUser [NetworkReady False]
+    "the ranges of a managed network have no room for the subnets of all zones"
+    "add a range to `spec.network.managed.secondaryCIDRs`; or, if it is new, delete the FooCluster and create it with a larger `cidr` or smaller `subnets.sizes`: nothing was created"
+
+    ZoneNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
+    "the region has no Availability Zone of that name; the message lists those that it has"
+    "`spec.network.managed.zones.names` or `subnets.list`"
+
+    ZonesTooFew NeedsUser [NetworkReady False]
+    "the region has fewer Availability Zones that can be used than are requested"
+    "`spec.network.managed.zones`"
+
+    ZonesUnknown Waiting [NetworkReady False]
+    "AWS has not said yet which Availability Zones the region has"
+    "wait"
+
+    ZoneInUse NeedsUser [NetworkReady False]
+    "the network has subnets in a zone that `spec.network.managed.zones.names` does not list"
+    "list it: zones can be added, and cannot be removed"
+
+    EndpointUnknown NeedsUser [NetworkReady False]
+    "what AWS calls the endpoints of this service in this region is not known"
+    "`spec.network.managed.endpoints[].service` with its whole name"
+
+    RuleInvalid NeedsUser [NetworkReady False]
+    "a rule of a security group cannot be as it is written; the message says why"
+    "`spec.network.managed.securityGroups`"
 
     WaitingForPools Waiting [ClusterDeleting True]
     "FooMachinePools of the Cluster still exist; the message names them"

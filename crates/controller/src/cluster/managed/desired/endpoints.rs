@@ -1,0 +1,124 @@
+//! VPC endpoints of a network: from the names of services to the endpoints that AWS has for them.
+
+use super::groups::ENDPOINT;
+use foo_api::cluster::{self as api, EndpointName, EndpointType};
+use foo_model::{Reason, Zone};
+use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredSubnet, Tier};
+use foo_planner::desired::Blocked;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The endpoints, each once.
+pub(super) fn desired(
+    spec: &api::ManagedNetwork,
+    region: &str,
+    subnets: &[DesiredSubnet],
+) -> Result<Vec<DesiredEndpoint>, Blocked> {
+    let mut endpoints: BTreeMap<String, DesiredEndpoint> = BTreeMap::new();
+    for endpoint in &spec.endpoints {
+        let some = match (endpoint.name, &endpoint.service) {
+            (Some(name), _) => of_name(name, region, subnets)?,
+            (None, Some(service)) => vec![of_service(service, endpoint.endpoint_type, region, subnets)],
+            (None, None) => Vec::new(),
+        };
+        endpoints.extend(some.into_iter().map(|endpoint| (endpoint.name.clone(), endpoint)));
+    }
+    Ok(endpoints.into_values().collect())
+}
+
+/// The parts of the service names, after the region.
+fn services(name: EndpointName) -> &'static [&'static str] {
+    match name {
+        EndpointName::S3 => &["s3"],
+        EndpointName::DynamoDB => &["dynamodb"],
+        EndpointName::ECR => &["ecr.api", "ecr.dkr"],
+        EndpointName::EC2 => &["ec2"],
+        EndpointName::STS => &["sts"],
+        EndpointName::SSM => &["ssm", "ssmmessages", "ec2messages"],
+        EndpointName::AutoScaling => &["autoscaling"],
+        EndpointName::EKS => &["eks"],
+        EndpointName::EKSAuth => &["eks-auth"],
+        EndpointName::ElasticLoadBalancing => &["elasticloadbalancing"],
+        EndpointName::SQS => &["sqs"],
+        EndpointName::Logs => &["logs"],
+    }
+}
+
+fn endpoint_type(name: EndpointName) -> EndpointType {
+    match name {
+        EndpointName::S3 | EndpointName::DynamoDB => EndpointType::Gateway,
+        EndpointName::ECR
+        | EndpointName::EC2
+        | EndpointName::STS
+        | EndpointName::SSM
+        | EndpointName::AutoScaling
+        | EndpointName::EKS
+        | EndpointName::EKSAuth
+        | EndpointName::ElasticLoadBalancing
+        | EndpointName::SQS
+        | EndpointName::Logs => EndpointType::Interface,
+    }
+}
+
+fn of_name(
+    name: EndpointName,
+    region: &str,
+    subnets: &[DesiredSubnet],
+) -> Result<Vec<DesiredEndpoint>, Blocked> {
+    let endpoint = |service: &&str| {
+        let whole = service_name(region, service)?;
+        let kind = kind(endpoint_type(name), subnets, true);
+        Ok(DesiredEndpoint { name: (*service).to_owned(), service: whole, kind })
+    };
+    services(name).iter().map(endpoint).collect()
+}
+
+/// A service that the user named whole. Its usual name leads to the endpoint if it is one of AWS's own; S3 does that for
+/// gateways only.
+fn of_service(
+    service: &str,
+    endpoint_type: Option<EndpointType>,
+    region: &str,
+    subnets: &[DesiredSubnet],
+) -> DesiredEndpoint {
+    let short = service.split_once(&format!("amazonaws.{region}.")).map(|(_, short)| short);
+    let private_dns = short.is_some_and(|short| short != "s3");
+    let kind = kind(endpoint_type.unwrap_or_default(), subnets, private_dns);
+    DesiredEndpoint { name: service.to_owned(), service: service.to_owned(), kind }
+}
+
+fn kind(endpoint_type: EndpointType, subnets: &[DesiredSubnet], private_dns: bool) -> DesiredEndpointKind {
+    match endpoint_type {
+        EndpointType::Gateway => DesiredEndpointKind::Gateway,
+        EndpointType::Interface => DesiredEndpointKind::Interface {
+            subnets: one_per_zone(subnets),
+            groups: [ENDPOINT.to_owned()].into(),
+            private_dns,
+        },
+    }
+}
+
+/// The first private subnet of each zone, by key.
+fn one_per_zone(subnets: &[DesiredSubnet]) -> BTreeSet<String> {
+    let mut first: BTreeMap<&Zone, &String> = BTreeMap::new();
+    for subnet in subnets.iter().filter(|subnet| subnet.tier == Tier::Private) {
+        first.entry(&subnet.zone).or_insert(&subnet.key);
+    }
+    first.into_values().cloned().collect()
+}
+
+/// Services whose names begin with `cn.` in China (AWS CDK, `getDefaultEndpointPrefix`; the gateway of S3 is not one of them:
+/// eksctl, `chinaPartitionServiceHasChinaPrefix`).
+const WITH_CN: [&str; 7] = ["autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "sqs", "sts"];
+
+/// The whole name of a service in a region.
+fn service_name(region: &str, service: &str) -> Result<String, Blocked> {
+    if region.contains("-iso") || region.starts_with("eusc-") {
+        let message = format!(
+            "the names of AWS's endpoints in region {region} are not known: name {service} by its whole name \
+             (spec.network.managed.endpoints[].service)"
+        );
+        return Err(Blocked::new(Reason::EndpointUnknown, message));
+    }
+    let prefix = if region.starts_with("cn-") && WITH_CN.contains(&service) { "cn." } else { "" };
+    Ok(format!("{prefix}com.amazonaws.{region}.{service}"))
+}

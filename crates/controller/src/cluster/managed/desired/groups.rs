@@ -1,0 +1,148 @@
+//! Security groups of a network. Nobody outside of the network is let in, except by rules that the user wrote.
+
+use foo_api::cluster::{self as api, RuleProtocol, SecurityGroupRule};
+use foo_model::network::Protocol;
+use foo_model::{Reason, SecurityGroupId};
+use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule};
+use foo_planner::desired::Blocked;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+/// The group of every instance of the cluster.
+pub(super) const NODE: &str = "node";
+/// The group of machines and load balancers of an API server.
+pub(super) const CONTROL_PLANE: &str = "controlPlane";
+/// The group of the interfaces of VPC endpoints.
+pub(super) const ENDPOINT: &str = "endpoint";
+
+/// Ports of an API server: of one that a control plane provider creates, and of one behind a load balancer.
+const API_SERVER: [u16; 2] = [6443, 443];
+/// Ports that an API server calls on nodes: webhooks on the ports that they usually have, and the metrics server.
+const WEBHOOKS: [u16; 4] = [443, 4443, 8443, 9443];
+/// Port of the kubelet.
+const KUBELET: u16 = 10250;
+/// Port of AWS's services.
+const HTTPS: u16 = 443;
+
+/// The groups: for the API server, for nodes, for endpoints if there are any with interfaces, and those of the user.
+pub(super) fn desired(
+    spec: &api::ManagedNetwork,
+    ranges: &[Ipv4Net],
+    endpoints: &[DesiredEndpoint],
+) -> Result<Vec<DesiredGroup>, Blocked> {
+    let none = api::SecurityGroups::default();
+    let theirs = spec.security_groups.as_ref().unwrap_or(&none);
+    let names: Vec<&str> = [NODE, CONTROL_PLANE]
+        .into_iter()
+        .chain(theirs.additional.iter().map(|group| group.name.as_str()))
+        .collect();
+    let with = |ours: Vec<GroupRule>, rules: &[SecurityGroupRule]| {
+        let rules = rules.iter().map(|rule| written(rule, &names)).collect::<Result<Vec<_>, _>>()?;
+        Ok::<_, Blocked>(ours.into_iter().chain(rules).collect())
+    };
+    let mut groups = vec![
+        group(CONTROL_PLANE, with(of_control_plane(), &theirs.control_plane)?, spec),
+        group(NODE, with(of_nodes(), &theirs.node)?, spec),
+    ];
+    let has_interface = |endpoint: &DesiredEndpoint| match endpoint.kind {
+        DesiredEndpointKind::Interface { .. } => true,
+        DesiredEndpointKind::Gateway => false,
+    };
+    if endpoints.iter().any(has_interface) {
+        groups.push(group(ENDPOINT, of_endpoints(ranges), spec));
+    }
+    for additional in &theirs.additional {
+        groups.push(group(&additional.name, with(Vec::new(), &additional.rules)?, spec));
+    }
+    Ok(groups)
+}
+
+fn group(name: &str, ingress: Vec<GroupRule>, spec: &api::ManagedNetwork) -> DesiredGroup {
+    let everywhere = [GroupPeer::V4(Ipv4Net::default())]
+        .into_iter()
+        .chain(spec.ipv6.then(|| GroupPeer::V6(Ipv6Net::default())));
+    // As AWS makes it: with a description it would be another rule.
+    let out = |peer| GroupRule { protocol: Protocol::All, peer, description: String::new() };
+    DesiredGroup {
+        name: name.to_owned(),
+        is_for_nodes: name == NODE,
+        ingress,
+        egress: everywhere.map(out).collect(),
+    }
+}
+
+fn of_control_plane() -> Vec<GroupRule> {
+    let mut rules = vec![rule(Protocol::All, within(CONTROL_PLANE), "control plane to control plane")];
+    rules.extend(API_SERVER.map(|port| rule(tcp(port), within(NODE), "nodes to API server")));
+    rules
+}
+
+fn of_nodes() -> Vec<GroupRule> {
+    let mut rules = vec![
+        rule(Protocol::All, within(NODE), "node to node"),
+        rule(tcp(KUBELET), within(CONTROL_PLANE), "API server to kubelets"),
+    ];
+    rules.extend(WEBHOOKS.map(|port| rule(tcp(port), within(CONTROL_PLANE), "API server to webhooks")));
+    rules
+}
+
+fn of_endpoints(ranges: &[Ipv4Net]) -> Vec<GroupRule> {
+    let groups = [NODE, CONTROL_PLANE].map(within);
+    let peers = groups.into_iter().chain(ranges.iter().copied().map(GroupPeer::V4));
+    peers.map(|peer| rule(tcp(HTTPS), peer, "network to AWS services")).collect()
+}
+
+fn rule(protocol: Protocol, peer: GroupPeer, description: &str) -> GroupRule {
+    GroupRule { protocol, peer, description: description.to_owned() }
+}
+
+fn within(group: &str) -> GroupPeer {
+    GroupPeer::Group(group.to_owned())
+}
+
+fn tcp(port: u16) -> Protocol {
+    Protocol::Tcp(port, port)
+}
+
+/// A rule of the user's.
+fn written(rule: &SecurityGroupRule, names: &[&str]) -> Result<GroupRule, Blocked> {
+    let description = rule.description.clone().unwrap_or_else(|| rule.name.clone());
+    Ok(GroupRule { protocol: protocol(rule)?, peer: peer(rule, names)?, description })
+}
+
+fn protocol(rule: &SecurityGroupRule) -> Result<Protocol, Blocked> {
+    let ports = || {
+        let ports = rule.ports.as_ref()?;
+        let first = u16::try_from(ports.first).ok()?;
+        let last = ports.last.map_or(Some(first), |last| u16::try_from(last).ok())?;
+        Some((first, last))
+    };
+    let ports = || ports().ok_or_else(|| invalid(rule, "needs ports"));
+    Ok(match rule.protocol {
+        RuleProtocol::TCP => ports().map(|(first, last)| Protocol::Tcp(first, last))?,
+        RuleProtocol::UDP => ports().map(|(first, last)| Protocol::Udp(first, last))?,
+        RuleProtocol::ICMP => Protocol::Icmp,
+        RuleProtocol::ICMPv6 => Protocol::Icmpv6,
+        RuleProtocol::All => Protocol::All,
+    })
+}
+
+fn peer(rule: &SecurityGroupRule, names: &[&str]) -> Result<GroupPeer, Blocked> {
+    match (&rule.from.cidr, &rule.from.security_group) {
+        (Some(cidr), _) => match cidr.parse() {
+            // AWS keeps ranges by their first address.
+            Ok(IpNet::V4(range)) => Ok(GroupPeer::V4(range.trunc())),
+            Ok(IpNet::V6(range)) => Ok(GroupPeer::V6(range.trunc())),
+            Err(_) => Err(invalid(rule, &format!("has {cidr}, which is not a range"))),
+        },
+        (None, Some(name)) if names.contains(&name.as_str()) => Ok(within(name)),
+        (None, Some(id)) if id.starts_with("sg-") => Ok(GroupPeer::GroupId(SecurityGroupId::new(id))),
+        (None, Some(name)) => {
+            Err(invalid(rule, &format!("names the security group {name}, which is none of the network")))
+        }
+        (None, None) => Err(invalid(rule, "lets nobody in")),
+    }
+}
+
+fn invalid(rule: &SecurityGroupRule, what: &str) -> Blocked {
+    Blocked::new(Reason::RuleInvalid, format!("the security group rule {} {what}", rule.name))
+}

@@ -1,0 +1,177 @@
+//! The subnets of a network: computed from sizes, or as they are listed.
+
+use super::{Known, range, unfit, zones};
+use foo_api::cluster as api;
+use foo_model::Zone;
+use foo_model::names::{TAG_NETWORK, TAG_ROLE};
+use foo_model::network::{CidrState, Subnet, Tags};
+use foo_network::Role;
+use foo_network::addresses::{self, Carving, index_of, key, usual_size};
+use foo_network::desired::{DesiredSubnet, Tier};
+use foo_planner::desired::Blocked;
+use ipnet::{Ipv4Net, Ipv6Net};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What there is of the network's subnets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Existing {
+    /// By key.
+    pub(super) subnets: BTreeMap<String, ExistingSubnet>,
+    /// Ranges of ours that are in the way all the same: a second one of a role, until it is deleted.
+    others: Vec<Ipv4Net>,
+}
+
+/// One subnet that exists.
+#[derive(Clone, Debug)]
+pub(super) struct ExistingSubnet {
+    zone: Zone,
+    cidr: Ipv4Net,
+    ipv6_index: Option<u8>,
+}
+
+/// The network's subnets that the status or the looks show. Either can be behind the other.
+pub(super) fn existing(known: &Known<'_>) -> Existing {
+    let recorded = known.status.into_iter().flat_map(|status| &status.subnets);
+    let by_id: BTreeMap<&str, &api::SubnetStatus> =
+        recorded.clone().map(|subnet| (subnet.id.as_str(), subnet)).collect();
+    let mut existing = Existing::default();
+    let (first, rest): (Vec<&Subnet>, Vec<&Subnet>) = known
+        .seen
+        .subnets
+        .values()
+        .filter(|subnet| subnet.tags.get(TAG_NETWORK).is_some_and(|id| id == known.id))
+        .partition(|subnet| by_id.contains_key(subnet.id.as_str()));
+    for subnet in first.into_iter().chain(rest) {
+        let Some(Role::Subnet(key)) = subnet.tags.get(TAG_ROLE).and_then(|role| Role::parse(role)) else {
+            continue;
+        };
+        if existing.subnets.contains_key(&key) {
+            existing.others.push(subnet.cidr);
+        } else {
+            existing.subnets.insert(key, seen(subnet));
+        }
+    }
+    for subnet in recorded {
+        let Some((key, subnet)) = subnet.name.clone().zip(from_status(subnet)) else { continue };
+        existing.subnets.entry(key).or_insert(subnet);
+    }
+    existing
+}
+
+fn seen(subnet: &Subnet) -> ExistingSubnet {
+    let mut ipv6 = subnet.ipv6.iter().filter(|it| is_used(it.state));
+    let ipv6_index = ipv6.next().map(|it| index_of(it.range));
+    ExistingSubnet { zone: subnet.zone.clone(), cidr: subnet.cidr, ipv6_index }
+}
+
+fn is_used(state: CidrState) -> bool {
+    match state {
+        CidrState::Associating | CidrState::Associated => true,
+        CidrState::Disassociating | CidrState::Disassociated | CidrState::Failing | CidrState::Failed => {
+            false
+        }
+    }
+}
+
+fn from_status(subnet: &api::SubnetStatus) -> Option<ExistingSubnet> {
+    let cidr = subnet.cidr.as_ref()?.parse().ok()?;
+    let ipv6 = subnet.ipv6_cidr.as_ref().and_then(|range| range.parse::<Ipv6Net>().ok());
+    Some(ExistingSubnet { zone: Zone::new(subnet.zone.as_str()), cidr, ipv6_index: ipv6.map(index_of) })
+}
+
+/// The subnets that there are to be, by the names of their zones.
+pub(super) fn desired(
+    spec: &api::ManagedNetwork,
+    known: &Known<'_>,
+    ranges: &[Ipv4Net],
+    existing: &Existing,
+) -> Result<Vec<DesiredSubnet>, Blocked> {
+    let list = spec.subnets.as_ref().and_then(|subnets| subnets.list.as_ref());
+    let mut subnets = match list {
+        Some(list) => listed(list, known, ranges)?,
+        None => computed(spec, known, ranges, existing)?,
+    };
+    subnets.sort_by(|one, other| (&one.zone, &one.key).cmp(&(&other.zone, &other.key)));
+    if spec.ipv6 {
+        number(&mut subnets, existing)?;
+    }
+    Ok(subnets)
+}
+
+fn listed(
+    list: &[api::SubnetSpec],
+    known: &Known<'_>,
+    ranges: &[Ipv4Net],
+) -> Result<Vec<DesiredSubnet>, Blocked> {
+    let mut subnets = Vec::new();
+    let mut places = Vec::new();
+    for subnet in list {
+        let tier = tier(subnet.subnet_type);
+        let name: &'static str = tier.into();
+        let cidr = range(&subnet.cidr)?;
+        places.push((subnet.name.clone(), cidr));
+        let key = format!("{name}/{}", subnet.name);
+        subnets.push(one(key, tier, Zone::new(subnet.zone.as_str()), cidr));
+    }
+    addresses::check_listed(ranges, &places).map_err(unfit)?;
+    zones::exist(subnets.iter().map(|subnet| &subnet.zone), known)?;
+    Ok(subnets)
+}
+
+fn computed(
+    spec: &api::ManagedNetwork,
+    known: &Known<'_>,
+    ranges: &[Ipv4Net],
+    existing: &Existing,
+) -> Result<Vec<DesiredSubnet>, Blocked> {
+    let with_subnets: BTreeSet<Zone> = existing.subnets.values().map(|subnet| subnet.zone.clone()).collect();
+    let zones = zones::chosen(spec.zones.as_ref(), known, &with_subnets)?;
+    let carving = Carving {
+        ranges: ranges.to_vec(),
+        sizes: sizes(spec.subnets.as_ref(), ranges.first().copied().unwrap_or_default()),
+        zones,
+        existing: existing.subnets.iter().map(|(key, subnet)| (key.clone(), subnet.cidr)).collect(),
+        foreign: existing.others.clone(),
+    };
+    let carved = addresses::carve(&carving).map_err(unfit)?;
+    Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
+}
+
+/// The tiers that there are, with the prefix lengths of their subnets.
+fn sizes(spec: Option<&api::ManagedSubnets>, vpc: Ipv4Net) -> BTreeMap<Tier, u8> {
+    let both = vec![api::SubnetType::Private, api::SubnetType::Public];
+    let types = spec.and_then(|subnets| subnets.types.clone()).unwrap_or(both);
+    let sizes = spec.and_then(|subnets| subnets.sizes).unwrap_or_default();
+    let size = |of: api::SubnetType| {
+        let (tier, chosen) = match of {
+            api::SubnetType::Private => (Tier::Private, sizes.private),
+            api::SubnetType::Public => (Tier::Public, sizes.public),
+        };
+        let chosen = chosen.and_then(|size| u8::try_from(size).ok());
+        (tier, chosen.unwrap_or_else(|| usual_size(tier, vpc)))
+    };
+    types.into_iter().map(size).collect()
+}
+
+fn tier(of: api::SubnetType) -> Tier {
+    match of {
+        api::SubnetType::Private => Tier::Private,
+        api::SubnetType::Public => Tier::Public,
+    }
+}
+
+fn one(key: String, tier: Tier, zone: Zone, cidr: Ipv4Net) -> DesiredSubnet {
+    let public_ip_on_launch = tier == Tier::Public;
+    DesiredSubnet { key, tier, zone, cidr, ipv6_index: None, public_ip_on_launch, tags: Tags::new() }
+}
+
+/// Gives each subnet the number of its IPv6 range.
+fn number(subnets: &mut [DesiredSubnet], existing: &Existing) -> Result<(), Blocked> {
+    let tiers = subnets.iter().map(|subnet| (subnet.key.clone(), subnet.tier)).collect();
+    let taken = existing.subnets.iter().filter_map(|(key, subnet)| Some((key.clone(), subnet.ipv6_index?)));
+    let indices = addresses::ipv6_indices(&tiers, &taken.collect(), &BTreeSet::new()).map_err(unfit)?;
+    for subnet in subnets {
+        subnet.ipv6_index = indices.get(&subnet.key).copied();
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! In which zones a network has subnets.
+
+use super::Known;
+use foo_api::cluster as api;
+use foo_model::network::ZoneInfo;
+use foo_model::{Reason, Zone};
+use foo_planner::desired::Blocked;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many, if the spec does not say.
+const USUAL_COUNT: usize = 3;
+
+/// Zones, by id, in which Amazon EKS has no control planes (Amazon EKS User Guide, "View Amazon EKS networking requirements
+/// for VPC and subnets"). They are not chosen; whoever names them gets them.
+const WITHOUT_EKS: [&str; 3] = ["use1-az3", "usw1-az2", "cac1-az3"];
+
+/// The zones, in the order of their names. Those that have subnets already are among them, so that the choice stays the same
+/// for as long as the network exists, whatever happens to the region.
+pub(super) fn chosen(
+    spec: Option<&api::Zones>,
+    known: &Known<'_>,
+    with_subnets: &BTreeSet<Zone>,
+) -> Result<Vec<Zone>, Blocked> {
+    if let Some(names) = spec.and_then(|zones| zones.names.as_ref()) {
+        return named(names, known, with_subnets);
+    }
+    let count = spec.and_then(|zones| zones.count).and_then(|count| usize::try_from(count).ok());
+    counted(count.unwrap_or(USUAL_COUNT), known, with_subnets)
+}
+
+/// Whether the region has all of these zones. If nobody looked yet, AWS says it when they are used.
+pub(super) fn exist<'a>(names: impl Iterator<Item = &'a Zone>, known: &Known<'_>) -> Result<(), Blocked> {
+    for zone in names.filter(|_| !known.zones.is_empty()) {
+        let what = match known.zones.get(zone) {
+            Some(info) if info.is_availability_zone => continue,
+            Some(_) => format!("{zone} is a Local Zone or a Wavelength Zone, not an Availability Zone"),
+            None => format!("region {} has no Availability Zone {zone}", known.region),
+        };
+        let message = format!("{what}; there are {}", join(fit(known.zones)));
+        return Err(Blocked::new(Reason::ZoneNotFound, message));
+    }
+    Ok(())
+}
+
+fn named(names: &[String], known: &Known<'_>, with_subnets: &BTreeSet<Zone>) -> Result<Vec<Zone>, Blocked> {
+    let names: BTreeSet<Zone> = names.iter().map(|name| Zone::new(name.as_str())).collect();
+    exist(names.iter(), known)?;
+    let missing: Vec<&Zone> = with_subnets.difference(&names).collect();
+    if missing.is_empty() {
+        return Ok(names.into_iter().collect());
+    }
+    let message = format!(
+        "the network has subnets in {}, which spec.network.managed.zones.names does not list: add it, zones cannot be removed",
+        join(missing.into_iter())
+    );
+    Err(Blocked::new(Reason::ZoneInUse, message))
+}
+
+fn counted(count: usize, known: &Known<'_>, with_subnets: &BTreeSet<Zone>) -> Result<Vec<Zone>, Blocked> {
+    let mut chosen = with_subnets.clone();
+    if chosen.len() < count && known.zones.is_empty() {
+        let message = format!("which Availability Zones region {} has is not known yet", known.region);
+        return Err(Blocked::new(Reason::ZonesUnknown, message));
+    }
+    for zone in fit(known.zones) {
+        if chosen.len() < count {
+            chosen.insert(zone.clone());
+        }
+    }
+    if chosen.len() < count {
+        let message = format!(
+            "region {} has {} Availability Zones that can be used ({}), and {count} are requested: set \
+             spec.network.managed.zones",
+            known.region,
+            chosen.len(),
+            join(chosen.iter())
+        );
+        return Err(Blocked::new(Reason::ZonesTooFew, message));
+    }
+    Ok(chosen.into_iter().collect())
+}
+
+/// Those that may be chosen, by name.
+fn fit(zones: &BTreeMap<Zone, ZoneInfo>) -> impl Iterator<Item = &Zone> {
+    let is_fit = |info: &&ZoneInfo| {
+        info.is_availability_zone && info.available && !WITHOUT_EKS.contains(&info.id.as_str())
+    };
+    zones.values().filter(is_fit).map(|info| &info.name)
+}
+
+fn join<'a>(zones: impl Iterator<Item = &'a Zone>) -> String {
+    zones.map(Zone::as_str).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,3 @@
+//! A network that the provider creates.
+
+mod desired;
