@@ -10,7 +10,7 @@
 //! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
 //! | GET `/_sim/actions` | everything that is not answered with `InvalidAction` |
-//! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
+//! | GET `/_sim/page`, `/_sim/page/<r>`, `/_sim/page/<r>/<group>` | what the page at `/` shows: all groups; the networks of a region; one group |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
 //! | DELETE `/_sim/sessions` | end all sessions of roles at once |
@@ -34,8 +34,15 @@
 //! | GET, PUT `/_sim/regions/<r>/launch-faults` | what goes wrong with coming launches ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
 //! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
+//! | POST `/_sim/regions/<r>/network-interfaces`, `/load-balancers` | somebody makes one ([`NewInterface`](crate::core::network::NewInterface), [`NewLoadBalancer`](crate::core::network::NewLoadBalancer)); its id |
+//! | DELETE `/_sim/regions/<r>/network/<id>` | somebody deletes a part of a network by hand |
+//! | DELETE `/_sim/regions/<r>/network` | everything but zones goes: an empty region |
+//! | GET `/_sim/regions/<r>/network` | everything in the region's networks |
+//! | GET, PUT `/_sim/regions/<r>/nat-faults` | which coming NAT gateways fail ([`NatMishap`](crate::core::network::NatMishap)s) |
 //! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
+
+mod networks;
 
 use crate::clock::Pace;
 use crate::core::catalogue::{Boot, TypeInfo};
@@ -248,6 +255,7 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         }
         ("DELETE", ["snapshots", name]) => removed(simulator.drop_snapshot(name)),
         ("GET", ["page"]) => Ok(page::overview(simulator)),
+        ("GET", ["page", region]) => Ok(page::networks(&simulator.region(region))),
         ("GET", ["page", region, group]) => {
             page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
         }
@@ -334,13 +342,23 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
             // Settings that are not named stay: the change is laid over their JSON form.
             let change: serde_json::Map<String, Value> = parse(body)?;
             let mut merged = value_of(region.settings())?;
-            if let Some(merged) = merged.as_object_mut() {
-                merged.extend(change);
-            }
+            lay_over(&mut merged, Value::Object(change));
             let settings = serde_json::from_value(merged).map_err(|error| Refusal::Bad(error.to_string()))?;
             done(region.change_settings(|current| *current = settings))
         }
-        _ => Err(Refusal::NotFound),
+        _ => networks::of_region(region, method, path, body),
+    }
+}
+
+/// Lays a change over what is there: members that it does not name stay, at every depth.
+fn lay_over(there: &mut Value, change: Value) {
+    match (there, change) {
+        (Value::Object(there), Value::Object(change)) => {
+            for (name, value) in change {
+                lay_over(there.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (there, change) => *there = change,
     }
 }
 

@@ -230,8 +230,13 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
                  {{request-id}}"
             ),
         ),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => AwsError::new(
-            "AccessDenied",
+        Service::AutoScaling
+        | Service::Sts
+        | Service::Sqs
+        | Service::Ssm
+        | Service::ElasticLoadBalancing
+        | Service::ServiceQuotas => AwsError::new(
+            if call.service == Service::ServiceQuotas { "AccessDeniedException" } else { "AccessDenied" },
             format!(
                 "User: {user} is not authorized to perform: {action} because no identity-based policy allows the \
                  {action} action"
@@ -245,9 +250,12 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
 pub(crate) fn throttled(service: Service) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestLimitExceeded", "Request limit exceeded.").status(503),
-        Service::AutoScaling | Service::Sts => AwsError::new("Throttling", "Rate exceeded"),
+        Service::AutoScaling | Service::Sts | Service::ElasticLoadBalancing => {
+            AwsError::new("Throttling", "Rate exceeded")
+        }
         Service::Sqs => AwsError::new("RequestThrottled", "Request is throttled.").status(403),
         Service::Ssm => AwsError::new("ThrottlingException", "Rate exceeded"),
+        Service::ServiceQuotas => AwsError::new("TooManyRequestsException", "Rate exceeded"),
     }
 }
 

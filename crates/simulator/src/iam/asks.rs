@@ -4,14 +4,13 @@
 //! What a group launches is asked for when the group refers to a template, in [`super::launches`]. Not asked for: the
 //! service-linked roles.
 
+use super::networks;
 use super::policy::Ask;
 use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::service::Service;
 use crate::wire::params::Params;
-use foo_model::{
-    GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, Timestamp, VpcId,
-};
+use foo_model::{GroupName, ImageId, InstanceId, LaunchTemplateId, Timestamp};
 use std::collections::BTreeMap;
 
 /// Everything that must be allowed before the call is carried out.
@@ -23,7 +22,8 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
             vec![ask("sts:AssumeRole".to_owned(), params.text("RoleArn").unwrap_or("*"))]
         }
         // STS API Reference, GetCallerIdentity: no permissions are required. What speaks JSON is asked there.
-        Service::Sts | Service::Sqs | Service::Ssm => Vec::new(),
+        Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
+        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas => Vec::new(),
     }
 }
 
@@ -46,7 +46,7 @@ impl Ask {
         self
     }
 
-    fn on_resource<'a>(
+    pub(super) fn on_resource<'a>(
         self,
         service: Service,
         tags: impl IntoIterator<Item = (&'a String, &'a String)> + Clone,
@@ -137,7 +137,7 @@ fn of_ec2(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
         "TerminateInstances" => on_each(region, &full, &params.texts("InstanceId"), &BTreeMap::new()),
         "CreateTags" => on_each(region, &full, &params.texts("ResourceId"), &tags_of(params.list("Tag"))),
         "DeleteTags" => on_each(region, &full, &params.texts("ResourceId"), &BTreeMap::new()),
-        _ => vec![ask(full, "*")],
+        _ => networks::of_ec2(region, action, params).unwrap_or_else(|| vec![ask(full, "*")]),
     }
 }
 
@@ -166,14 +166,17 @@ pub(crate) fn knows_tags(region: &Region, made: Timestamp) -> bool {
 fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String, String>) -> Vec<Ask> {
     ids.iter()
         .map(|id| {
-            let (kind, tags) = resource(region, id);
-            let ask = ask(action.to_owned(), arn(region, kind, id)).with_tags("aws:RequestTag", new);
-            tags.into_iter().fold(ask, |ask, tags| ask.on_resource(Service::Ec2, tags))
+            let asked = networks::on(region, action, id).unwrap_or_else(|| {
+                let (kind, tags) = resource(region, id);
+                let ask = ask(action.to_owned(), arn(region, kind, id));
+                tags.into_iter().fold(ask, |ask, tags| ask.on_resource(Service::Ec2, tags))
+            });
+            asked.with_tags("aws:RequestTag", new)
         })
         .collect()
 }
 
-/// The kind of a resource as its ARN calls it, and its tags.
+/// The kind of a resource that is no part of a network, as its ARN calls it, and its tags.
 fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTreeMap<String, String>>) {
     match id.split('-').next().unwrap_or_default() {
         "i" => {
@@ -185,12 +188,6 @@ fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTree
             let known = region.templates.find(&key).ok().filter(|it| knows_tags(region, it.created));
             ("launch-template", known.map(|it| &it.tags))
         }
-        "subnet" => ("subnet", region.network.subnets.get(&SubnetId::new(id)).map(|it| &it.tags)),
-        "sg" => (
-            "security-group",
-            region.network.security_groups.get(&SecurityGroupId::new(id)).map(|it| &it.tags),
-        ),
-        "vpc" => ("vpc", region.network.vpcs.get(&VpcId::new(id)).map(|it| &it.tags)),
         "ami" => ("image", region.images.get(&ImageId::new(id)).map(|it| &it.tags)),
         _ => ("*", None),
     }
@@ -202,7 +199,7 @@ pub(crate) fn arn(region: &Region, kind: &str, id: &str) -> String {
     format!("arn:aws:ec2:{}:{account}:{kind}/{id}", region.name)
 }
 
-fn tags_of(items: Vec<&Params>) -> BTreeMap<String, String> {
+pub(super) fn tags_of(items: Vec<&Params>) -> BTreeMap<String, String> {
     items
         .into_iter()
         .filter_map(|tag| {

@@ -4,6 +4,7 @@
 
 pub(crate) mod asks;
 pub(crate) mod launches;
+mod networks;
 pub(crate) mod policy;
 pub(crate) mod refusals;
 pub(crate) mod roles;

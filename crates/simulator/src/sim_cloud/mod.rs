@@ -135,8 +135,8 @@ fn service_of(operation: Operation) -> Service {
         operation::Service::Ec2 => Service::Ec2,
         operation::Service::Sts => Service::Sts,
         operation::Service::Sqs => Service::Sqs,
-        operation::Service::ElasticLoadBalancing => Service::Ec2,
-        operation::Service::ServiceQuotas => Service::Ec2,
+        operation::Service::ElasticLoadBalancing => Service::ElasticLoadBalancing,
+        operation::Service::ServiceQuotas => Service::ServiceQuotas,
     }
 }
 

@@ -11,6 +11,7 @@ mod health;
 mod hooks;
 mod http;
 mod iam;
+mod iam_networks;
 mod launch_instances;
 mod launches;
 mod membership;
