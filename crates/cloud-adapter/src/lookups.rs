@@ -1,6 +1,7 @@
-//! Subnets and security groups.
+//! Subnets and security groups that a spec names.
 
 use crate::error::{self, Gap};
+use crate::filters::{filter, literal};
 use crate::numbers::count;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
@@ -59,21 +60,6 @@ fn selection(query: &NetworkQuery, operation: Operation) -> Result<Selection> {
             Ok(Selection::Filters(vpc.chain(tags).collect()))
         }
     }
-}
-
-fn filter(name: &str, value: &str) -> aws::Filter {
-    aws::Filter::builder().name(name).values(value).build()
-}
-
-/// The value without the meaning of its wildcards (EC2 User Guide, "List and filter your resources").
-fn literal(value: &str) -> String {
-    value.chars().fold(String::with_capacity(value.len()), |mut text, c| {
-        if matches!(c, '*' | '?' | '\\') {
-            text.push('\\');
-        }
-        text.push(c);
-        text
-    })
 }
 
 fn subnet(subnet: &aws::Subnet) -> Result<SubnetInfo, Gap> {
