@@ -100,6 +100,8 @@ pub mod managers {
     pub const IDENTITY_SECRET: &str = "foo/identity-secret";
     /// FooClusterIdentity: status.
     pub const IDENTITY_STATUS: &str = "foo/identity-status";
+    /// Annotations of FooClusters: the id of the network, and `adopt-from` once it is done.
+    pub const CLUSTER_NETWORK: &str = "foo/cluster-network";
     /// FooCluster: status.
     pub const CLUSTER_STATUS: &str = "foo/cluster-status";
     /// The endpoint in a FooControlPlane's spec.

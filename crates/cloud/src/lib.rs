@@ -6,6 +6,7 @@
 //! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that hardly ever change, asked once.
+//! * [`networks`]: looks at networks, shared by all clusters.
 //! * [`retry`]: how long to wait after failures, for all who do.
 //! * [`watchdog`]: loops that run for ever, and those who notice when they do not.
 //!
@@ -16,6 +17,7 @@ pub mod error;
 pub mod lookups;
 pub mod metered;
 pub mod metrics;
+pub mod networks;
 pub mod observer;
 mod observers;
 pub mod operation;
@@ -29,6 +31,7 @@ pub use error::{CloudError, ErrorKind};
 pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
+pub use networks::NetworkLooks;
 pub use observer::{Observation, Observer, Pace, Seen, Word};
 pub use observers::Observers;
 pub use operation::Operation;

@@ -14,7 +14,7 @@ use crate::tasks::Tasks;
 use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::observer::Settings;
-use foo_cloud::{Cloud, Limits, Lookups, Metered, Observer, Observers, Queue, Watchdog};
+use foo_cloud::{Cloud, Limits, Lookups, Metered, NetworkLooks, Observer, Observers, Queue, Watchdog};
 use foo_model::GroupName;
 use futures::{Stream, StreamExt};
 use std::collections::HashMap;
@@ -172,6 +172,8 @@ pub struct CloudRegion {
     pub observer: Arc<Observer>,
     /// Facts that hardly ever change.
     pub lookups: Lookups,
+    /// The shared looks at networks.
+    pub networks: NetworkLooks,
     account: OnceCell<String>,
     allowance: Arc<Allowance>,
     _tasks: [AbortOnDropHandle<()>; 3],
@@ -308,6 +310,7 @@ impl Clouds {
         Arc::new(CloudRegion {
             key,
             lookups: Lookups::new(Arc::clone(&cloud)),
+            networks: NetworkLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             cloud,
             observer,
             account: OnceCell::new(),

@@ -68,6 +68,8 @@ pub enum Fault {
     DroppedAfter,
     /// It is not carried out, and no answer ever comes; the connection stays open.
     Hang,
+    /// It is carried out, and no answer ever comes; the connection stays open.
+    HangAfter,
     /// It is carried out, but the connection ends in the middle of the answer's body.
     Truncated,
     /// AWS cannot be reached at all. Over HTTP the same as [`Self::DroppedBefore`].

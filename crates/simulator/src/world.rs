@@ -55,6 +55,8 @@ pub(crate) enum Gate {
     AnswerLost,
     /// It is carried out, but its answer ends in the middle.
     Truncated,
+    /// It is carried out, but its answer never comes.
+    Silence,
     /// It is not carried out, and nothing ever happens.
     Hangs,
     /// It is not carried out and gets this answer.
@@ -74,6 +76,8 @@ pub(crate) enum Ending {
     Lost,
     /// Only its beginning arrives.
     Truncated,
+    /// It never comes, and nobody says so.
+    Never,
 }
 
 /// Regions a caller can make by naming them; more would be a mistake or a fuzzer.
@@ -138,6 +142,7 @@ impl World {
             Some(Fault::DroppedBefore) => Gate::Dropped,
             Some(Fault::DroppedAfter) => Gate::AnswerLost,
             Some(Fault::Hang) => Gate::Hangs,
+            Some(Fault::HangAfter) => Gate::Silence,
             Some(Fault::Truncated) => Gate::Truncated,
             Some(Fault::Unreachable) => Gate::Unreachable,
         };
@@ -161,7 +166,7 @@ impl World {
                 inner.calls.record(now, call, "Hang");
                 Gate::Hangs
             }
-            open @ (Gate::Open(_) | Gate::AnswerLost | Gate::Truncated) => open,
+            open @ (Gate::Open(_) | Gate::AnswerLost | Gate::Truncated | Gate::Silence) => open,
         }
     }
 
@@ -192,6 +197,7 @@ impl World {
         let outcome = match &result {
             _ if ending == Ending::Lost => "DroppedAfter",
             _ if ending == Ending::Truncated => "Truncated",
+            _ if ending == Ending::Never => "HangAfter",
             Ok(_) => "OK",
             Err(error) => &error.code,
         };

@@ -3,5 +3,6 @@
 
 mod lookups;
 mod metered;
+mod networks;
 mod observer;
 mod support;

@@ -32,6 +32,13 @@ pub(crate) struct World {
     pub(crate) instance_calls: Vec<(Instant, Vec<InstanceId>)>,
     pub(crate) template_calls: Vec<Instant>,
     pub(crate) image_calls: u32,
+    /// What every look at a network shows.
+    pub(crate) parts: Parts,
+    pub(crate) quotas: Quotas,
+    /// Looks at this kind never come back.
+    pub(crate) hanging_kind: Option<Kind>,
+    pub(crate) network_calls: Vec<(Instant, Kind, Scope)>,
+    pub(crate) quota_calls: u32,
 }
 
 #[derive(Clone, Default)]
@@ -264,13 +271,21 @@ impl Compute for Scripted {
 
 #[async_trait]
 impl Networks for Scripted {
-    async fn describe_network(&self, _: Kind, _: &Scope) -> Result<Parts> {
-        unimplemented!()
+    async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts> {
+        let hangs = self.edit(|world| {
+            world.network_calls.push((Instant::now(), kind, scope.clone()));
+            world.hanging_kind == Some(kind)
+        });
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        self.answer(kind.into(), |world| world.parts.clone()).await
     }
     async fn change_network(&self, _: &Change) -> Result<Parts> {
-        unimplemented!()
+        unreachable!()
     }
     async fn quotas(&self) -> Result<Quotas> {
-        unimplemented!()
+        self.edit(|world| world.quota_calls += 1);
+        self.answer(Operation::GetServiceQuota, |world| world.quotas.clone()).await
     }
 }

@@ -1,12 +1,13 @@
-//! FooCluster: finds the network that the user named, and publishes it for pools and for Cluster API.
+//! FooCluster: finds the network that the user named, or creates one, and publishes it for pools and for Cluster API.
 //!
-//! Nothing is made in AWS. The object stays until the last pool of its cluster is gone, because pools find their region
-//! and their network through it.
+//! Nothing is made in AWS for a network that exists already ([`network`]); [`managed`] creates, keeps and deletes one. The object
+//! stays until the last pool of its cluster is gone, because pools find their region and their network through it.
 
 mod managed;
 mod network;
+mod removal;
+mod status;
 
-use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
 use crate::clock::kube_time;
@@ -18,20 +19,19 @@ use crate::metrics::{Controller, Watched};
 use crate::owners;
 use crate::queue::Action;
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
+use crate::{Context, installation};
 use foo_api::capi::Cluster;
-use foo_api::cluster::{FailureDomain, NetworkStatus};
-use foo_api::conditions::{self, NewCondition};
-use foo_api::shared::Initialization;
-use foo_api::{FooCluster, FooClusterStatus, FooMachinePool, names};
-use foo_cloud::CloudError;
+use foo_api::{FooCluster, FooMachinePool, names};
 use foo_cloud::lookups::Asking;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
-use foo_planner::report::{Severity, some_names};
+use foo_planner::report::Severity;
 use futures::{StreamExt, stream};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use std::collections::{BTreeSet, HashMap};
+use managed::Goal;
+use status::{Found, Said, credentials, is_found, not_yet_used, status};
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -39,10 +39,14 @@ use tokio::time::Instant;
 
 /// How soon a network that could not be found is looked for again.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
-const CREDENTIALS_READY: &str = "CredentialsReady";
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
+    let mut shutdown = Box::pin(shutdown);
+    let installation = tokio::select! {
+        id = installation::id(&context.client, &context.readiness) => id,
+        () = &mut shutdown => return,
+    };
     let own =
         Watch::<FooCluster>::lenient(&context, Watched::FooCluster, Scope::Ours, ChangeFilter::AllButStatus);
     let clusters =
@@ -54,6 +58,8 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         ChangeFilter::AllButStatus,
     );
     let reconciler = Arc::new(Clusters {
+        installation,
+        networks: managed::States::default(),
         believed: Mutex::default(),
         regions: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),
@@ -94,6 +100,10 @@ fn waiting_for(clusters: &Store<FooCluster>, pool: &FooMachinePool) -> Vec<Objec
 
 struct Clusters {
     context: Context,
+    /// Which management cluster this is.
+    installation: Arc<str>,
+    /// What is remembered of networks that the provider creates.
+    networks: managed::States,
     own: Store<FooCluster>,
     owners: Store<Cluster>,
     pools: Store<FooMachinePool>,
@@ -102,12 +112,6 @@ struct Clusters {
     believed: Mutex<HashMap<ObjectRef<FooCluster>, (Instant, CloudKey)>>,
     /// The cloud of each cluster, kept in being by this.
     regions: Mutex<HashMap<ObjectRef<FooCluster>, Arc<CloudRegion>>>,
-}
-
-/// What a pass found.
-enum Found {
-    Network(NetworkStatus),
-    Blocked(Blocked),
 }
 
 impl Reconciler for Clusters {
@@ -126,10 +130,10 @@ impl Reconciler for Clusters {
 
     fn cloud(&self, cluster: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
         // Nobody waits for an account that is not called.
-        let owner = self.owner(cluster)?;
-        let calls = cluster.metadata.deletion_timestamp.is_none()
-            && !cluster.annotations().contains_key(names::MANAGED_BY_ANNOTATION)
-            && !owners::is_paused(cluster.as_ref(), Some(&owner));
+        let calls = match cluster.metadata.deletion_timestamp {
+            None => self.owner(cluster).is_some() && !self.is_left_alone(cluster, Goal::Keep),
+            Some(_) => self.may_have_network(cluster) && !self.is_left_alone(cluster, Goal::Delete),
+        };
         let credentials = self.credentials(cluster).ok().filter(|_| calls)?;
         Some((CloudKey::of(&credentials, &cluster.spec.region), Urgency::Usual))
     }
@@ -153,7 +157,7 @@ impl Clusters {
         }
         if paused {
             let said = Said { paused: true, ..Said::as_before(cluster) };
-            let written = self.publish(&api, cluster, &as_published(cluster), said).await?;
+            let written = self.publish(&api, cluster, &self.as_published(cluster), said).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
         }
         if owner.is_none() {
@@ -168,9 +172,24 @@ impl Clusters {
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
         }
+        match &cluster.spec.network.managed {
+            Some(managed) => {
+                let ended = self.network_pass(&api, cluster, managed, Goal::Keep).await?;
+                Ok(ended.outcome())
+            }
+            None => self.find_network(&api, cluster).await,
+        }
+    }
+
+    /// Looks for the network that the user named.
+    async fn find_network(
+        &self,
+        api: &Api<FooCluster>,
+        cluster: &FooCluster,
+    ) -> Result<Outcome, apply::Error> {
         let region = self.region(cluster).await;
         let found = match &region {
-            Ok(region) if self.believes(cluster, &region.key) => as_published(cluster),
+            Ok(region) if self.believes(cluster, &region.key) => self.as_published(cluster),
             Ok(region) => named(look(cluster, region).await, &cluster.spec.region),
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
@@ -180,9 +199,9 @@ impl Clusters {
         let said = credentials(&found, refusal.as_ref().map(|(_, error)| error));
         let period = match (&found, &refusal) {
             (Found::Network(_), None) => self.context.settings.sync_period,
-            (Found::Network(_), Some(_)) | (Found::Blocked(_), _) => LOOK_AGAIN,
+            (Found::Network(_), Some(_)) | (Found::Managed(_) | Found::Blocked(_), _) => LOOK_AGAIN,
         };
-        let written = self.publish(&api, cluster, &found, Said::of(said)).await?;
+        let written = self.publish(api, cluster, &found, Said::of(said)).await?;
         Ok(Outcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 
@@ -238,8 +257,24 @@ impl Clusters {
         }
     }
 
+    /// Whether nobody may do anything to the network of this object at present: it is paused, was moved, is managed by others, or
+    /// the goal is no longer the same.
+    fn is_left_alone(&self, cluster: &FooCluster, goal: Goal) -> bool {
+        let annotations = cluster.annotations();
+        let is_deleted = cluster.metadata.deletion_timestamp.is_some();
+        annotations.contains_key(names::MANAGED_BY_ANNOTATION) && !is_deleted
+            || annotations.contains_key(names::DELETE_FOR_MOVE_ANNOTATION)
+            || owners::is_paused(cluster, self.owner(cluster).as_deref())
+            || is_deleted != (goal == Goal::Delete)
+    }
+
+    fn as_published(&self, cluster: &FooCluster) -> Found {
+        status::as_published(cluster, self.networks.network(cluster))
+    }
+
     fn forget(&self, cluster: &FooCluster) {
         let key = ObjectRef::from_obj(cluster);
+        self.networks.forget(&key);
         self.regions.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         self.believed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
@@ -258,8 +293,11 @@ impl Clusters {
     ) -> Result<apply::Written, apply::Error> {
         let now = kube_time(self.context.clock.as_ref());
         let tells = said.deleting.is_none();
-        let status = status(cluster, found, &said, now);
+        let status = status(cluster, self.networks.network(cluster), found, &said, now);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
+        if let Found::Managed(shown) = found {
+            self.networks.note(cluster, &shown.network);
+        }
         if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
             let object = cluster.object_ref(&());
             self.context
@@ -268,68 +306,6 @@ impl Clusters {
                 .await;
         }
         Ok(written)
-    }
-
-    /// Waits for the pools, then lets go. AWS is not asked: there is nothing of ours in it.
-    async fn remove(
-        &self,
-        api: &Api<FooCluster>,
-        cluster: &FooCluster,
-        paused: bool,
-    ) -> Result<Outcome, apply::Error> {
-        if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
-            self.forget(cluster);
-            return Ok(Outcome::settled(Action::await_change()));
-        }
-        let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
-        if paused && !moved {
-            let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
-            let said = Said { paused, deleting: Some(why), ..Said::as_before(cluster) };
-            let written = self.publish(api, cluster, &as_published(cluster), said).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
-        }
-        let label = cluster.labels().get(names::CLUSTER_NAME_LABEL);
-        let left = self.pools.state_filter(|pool| {
-            pool.namespace() == cluster.namespace()
-                && label.is_some()
-                && pool.labels().get(names::CLUSTER_NAME_LABEL) == label
-        });
-        if left.is_empty() || moved {
-            apply::remove_finalizer(api, cluster, names::CLUSTER_FINALIZER).await?;
-            self.forget(cluster);
-            return Ok(Outcome::worked(Action::await_change()));
-        }
-        let names: Vec<String> =
-            left.iter().map(|pool| pool.name_any()).collect::<BTreeSet<_>>().into_iter().collect();
-        let why = Blocked::new(
-            Reason::WaitingForPools,
-            format!(
-                "waiting for these FooMachinePools of the cluster to be deleted: {}",
-                some_names(names.iter().map(String::as_str))
-            ),
-        );
-        let said = Said { deleting: Some(why), ..Said::as_before(cluster) };
-        let written = self.publish(api, cluster, &as_published(cluster), said).await?;
-        Ok(Outcome::wrote(written, Action::await_change()))
-    }
-}
-
-/// What is said of a FooCluster besides its network.
-struct Said {
-    credentials: NewCondition,
-    paused: bool,
-    /// What its deletion waits for, if it is being deleted.
-    deleting: Option<Blocked>,
-}
-
-impl Said {
-    fn of(credentials: NewCondition) -> Self {
-        Self { credentials, paused: false, deleting: None }
-    }
-
-    /// Of one for which nobody looks now.
-    fn as_before(cluster: &FooCluster) -> Self {
-        Self::of(published(cluster, CREDENTIALS_READY).unwrap_or_else(not_yet_used))
     }
 }
 
@@ -364,122 +340,4 @@ async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
         Ok(network) => Found::Network(network),
         Err(blocked) => Found::Blocked(blocked),
     }
-}
-
-/// Whether the status says that the network of this very spec was found.
-fn is_found(cluster: &FooCluster) -> bool {
-    let conditions = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
-    conditions.iter().any(|condition| {
-        condition.type_ == "NetworkReady"
-            && condition.status == "True"
-            && condition.observed_generation == cluster.metadata.generation
-    })
-}
-
-/// What the status says already: while paused nobody looks.
-fn as_published(cluster: &FooCluster) -> Found {
-    let status = cluster.status.as_ref();
-    let condition = status.and_then(|status| status.conditions.iter().find(|c| c.type_ == "NetworkReady"));
-    let network = status.and_then(|status| status.network.clone());
-    match (condition, network) {
-        (Some(condition), Some(network)) if condition.status == "True" => Found::Network(network),
-        (condition, _) => Found::Blocked(
-            condition
-                .and_then(|said| Some(Blocked::new(Reason::parse(&said.reason)?, said.message.as_str())))
-                .unwrap_or_else(|| Blocked::new(Reason::Paused, "not looked up while paused")),
-        ),
-    }
-}
-
-fn status(cluster: &FooCluster, found: &Found, said: &Said, now: jiff::Timestamp) -> FooClusterStatus {
-    let old = cluster.status.clone().unwrap_or_default();
-    let was_ready = old.ready == Some(true);
-    let (network, condition) = match found {
-        Found::Network(network) => {
-            (Some(network.clone()), ("True", Reason::NetworkFound.as_str(), String::new()))
-        }
-        Found::Blocked(blocked) => {
-            (old.network.clone(), ("False", blocked.reason.as_str(), blocked.message.clone()))
-        }
-    };
-    let ready = was_ready || matches!(found, Found::Network(_));
-    let paused_as = if said.paused {
-        ("True", Reason::Paused.as_str(), String::new())
-    } else {
-        ("False", Reason::NotPaused.as_str(), String::new())
-    };
-    let deleting = match &said.deleting {
-        Some(why) => ("True", why.reason.as_str(), why.message.clone()),
-        None => ("False", Reason::NotDeleting.as_str(), String::new()),
-    };
-    let credentials = &said.credentials;
-    // Of a network that was found, nobody can use anything with credentials that AWS refuses.
-    let summary = match (&said.deleting, found) {
-        (Some(why), _) => ("False", Reason::Deleting.as_str(), why.message.clone()),
-        (None, Found::Network(_)) if credentials.status == "False" => {
-            ("False", credentials.reason.as_str(), credentials.message.clone())
-        }
-        (None, _) => condition.clone(),
-    };
-    let conditions = [
-        wanted("Ready", summary),
-        said.credentials.clone(),
-        wanted("NetworkReady", condition),
-        wanted("Paused", paused_as),
-        wanted("Deleting", deleting),
-    ];
-    FooClusterStatus {
-        initialization: Some(Initialization { provisioned: Some(ready) }),
-        ready: Some(ready),
-        failure_domains: network.as_ref().map_or_else(|| old.failure_domains.clone(), failure_domains),
-        network,
-        conditions: conditions::merge(&old.conditions, &conditions, cluster.metadata.generation, now),
-    }
-}
-
-fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -> NewCondition {
-    NewCondition { kind: kind.to_owned(), status, reason: reason.to_owned(), message }
-}
-
-/// What is to be said of the credentials: whoever found something, or not, was let in.
-fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCondition {
-    let (status, reason, message) = match (found, refusal) {
-        (Found::Network(_), Some(error)) => ("False", error.kind.into(), error.to_string()),
-        (Found::Blocked(blocked), _) if blocked.reason.is_about_credentials() => {
-            ("False", blocked.reason, blocked.message.clone())
-        }
-        (Found::Blocked(blocked), _) if blocked.reason.is_transient() => {
-            ("Unknown", blocked.reason, blocked.message.clone())
-        }
-        (Found::Network(_), None) | (Found::Blocked(_), _) => ("True", Reason::Accepted, String::new()),
-    };
-    wanted(CREDENTIALS_READY, (status, reason.as_str(), message))
-}
-
-fn not_yet_used() -> NewCondition {
-    wanted(
-        CREDENTIALS_READY,
-        ("Unknown", Reason::NotYetVerified.as_str(), "AWS has not been asked yet".to_owned()),
-    )
-}
-
-/// A condition as it stands in the status.
-fn published(cluster: &FooCluster, kind: &str) -> Option<NewCondition> {
-    let conditions = cluster.status.as_ref()?.conditions.iter();
-    let condition = conditions.into_iter().find(|condition| condition.type_ == kind)?;
-    let status = match condition.status.as_str() {
-        "True" => "True",
-        "False" => "False",
-        _ => "Unknown",
-    };
-    Some(wanted(kind, (status, &condition.reason, condition.message.clone())))
-}
-
-/// One failure domain per zone, sorted. Control plane machines run in none of them.
-fn failure_domains(network: &NetworkStatus) -> Vec<FailureDomain> {
-    let zones: BTreeSet<&String> = network.subnets.iter().map(|subnet| &subnet.zone).collect();
-    zones
-        .into_iter()
-        .map(|zone| FailureDomain { name: zone.clone(), control_plane: false, attributes: None })
-        .collect()
 }

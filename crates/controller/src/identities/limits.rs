@@ -54,6 +54,13 @@ impl Limits {
         }
     }
 
+    /// Whether pools may launch into subnets that the provider is about to create, whose ids nobody knows yet.
+    pub(crate) fn new_subnets(&self) -> Result<(), Blocked> {
+        self.check(self.subnets.is_none(), Reason::SubnetNotAllowed, || {
+            "subnets that the provider creates: it lists allowedSubnets".to_owned()
+        })
+    }
+
     fn check(&self, allowed: bool, reason: Reason, what: impl Fn() -> String) -> Result<(), Blocked> {
         if allowed {
             return Ok(());
@@ -98,6 +105,14 @@ mod tests {
         }
         assert!(limits(&json!({"allowedInstanceProfiles": []})).profile("any").is_err());
         assert!(limits(&json!({"allowedInstanceProfiles": ["*"]})).profile("any").is_ok());
+    }
+
+    #[test]
+    fn new_subnets_are_allowed_where_all_are() {
+        assert_eq!(limits(&json!({})).new_subnets(), Ok(()));
+        let blocked = limits(&json!({"allowedSubnets": ["subnet-1"]})).new_subnets().unwrap_err();
+        assert_eq!(blocked.reason, Reason::SubnetNotAllowed);
+        assert!(blocked.message.contains("subnets that the provider creates"), "{}", blocked.message);
     }
 
     #[test]

@@ -292,6 +292,11 @@ impl Metrics {
         self.actions.get_or_create(&ActionLabels { action: action.name(), outcome }).inc();
     }
 
+    /// A change of a network was sent, by AWS's name of the operation.
+    pub fn network_action(&self, operation: &'static str, outcome: ActionOutcome) {
+        self.actions.get_or_create(&ActionLabels { action: operation, outcome }).inc();
+    }
+
     /// A plan was refused.
     pub fn invariant_violated(&self, invariant: Invariant) {
         self.violations.get_or_create(&InvariantLabels { invariant }).inc();

@@ -155,7 +155,7 @@ reasons! {
     "a FooMachine or Machine of the namespace cannot be decoded; the message names it. Without it an instance would count as one that never had a Machine, so nothing is done in this namespace"
     "repair or delete the object; other namespaces are not affected"
 
-    InvalidPlan Fault [PoolReady False]
+    InvalidPlan Fault [PoolReady False, NetworkReady False]
     "the manager's check found that its plan would violate an invariant; nothing was done"
     "please report it with the message and `/debug/pools`"
 
@@ -213,7 +213,7 @@ reasons! {
     "the API server did not return the Secret with the FooClusterIdentity's access key"
     "the manager's log and its rights"
 
-    NotYetVerified Waiting [CredentialsReady Unknown]
+    NotYetVerified Waiting [CredentialsReady Unknown, NetworkReady Unknown]
     "no call was made to AWS yet"
     "wait"
 
@@ -342,6 +342,10 @@ reasons! {
     SettingsDiffer Waiting [AutoScalingGroupReady False]
     "another user or a new spec changed the settings that the message lists; the manager is about to update the group"
     "wait"
+
+    NetworkOfAnotherCluster NeedsUser [NetworkReady False]
+    "the annotation `infrastructure.foo.com/network-id` names the network of another FooCluster, which the message names: this FooCluster was created from a copy of that one"
+    "create the FooCluster anew without this annotation"
 
     SubnetNotFound NeedsUser [AutoScalingGroupReady False, NetworkReady False]
     "no subnet has this id or these tags, or none is configured"

@@ -114,6 +114,7 @@ impl SimCloud {
             Gate::Open(wait) => (wait, Ending::Whole),
             // Half an answer cannot be read: no caller learns more from it than from none.
             Gate::AnswerLost | Gate::Truncated => (Duration::ZERO, Ending::Lost),
+            Gate::Silence => (Duration::ZERO, Ending::Never),
             Gate::Hangs => std::future::pending().await,
             Gate::Refused(error) => return Err(errors::as_adapter(operation, &error)),
             Gate::Dropped => return Err(lost_answer()),
@@ -122,9 +123,11 @@ impl SimCloud {
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
-        match self.world.carry_out(&call, ending, work) {
-            _ if ending != Ending::Whole => Err(lost_answer()),
-            result => result.map_err(|error| errors::as_adapter(operation, &error)),
+        let result = self.world.carry_out(&call, ending, work);
+        match ending {
+            Ending::Never => std::future::pending().await,
+            Ending::Lost | Ending::Truncated => Err(lost_answer()),
+            Ending::Whole => result.map_err(|error| errors::as_adapter(operation, &error)),
         }
     }
 }

@@ -83,6 +83,22 @@ async fn a_lost_answer_was_carried_out_and_a_lost_request_was_not() {
 }
 
 #[tokio::test]
+async fn a_call_that_hangs_after_it_was_carried_out_never_answers() {
+    let sim = Simulator::new(SimulatorConfig::stepped());
+    let cloud = sim.cloud(REGION, "manager");
+    let scene = super::scene::Scene { sim: sim.clone(), region: sim.region(REGION) };
+    scene.settled_pool((0, 1, 5));
+    let to = foo_model::GroupChange { desired: Some(4), ..Default::default() };
+    sim.add_fault(FaultRule::on("UpdateAutoScalingGroup", Fault::HangAfter).times(1));
+    let name = GroupName::from("pool");
+    let answer = tokio::time::timeout(Duration::from_millis(50), cloud.update_group(&name, &to)).await;
+    assert!(answer.is_err());
+    assert_eq!(scene.group().sizes.desired, 4);
+    let last = sim.recent_calls().pop().map(|call| call.outcome);
+    assert_eq!(last.as_deref(), Some("HangAfter"));
+}
+
+#[tokio::test]
 async fn a_denied_call_names_the_missing_action() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     sim.add_fault(FaultRule::on("DescribeAutoScalingGroups", Fault::Denied).for_caller("manager"));

@@ -123,6 +123,7 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
         Gate::Open(wait) => (wait, Ending::Whole),
         Gate::AnswerLost => (Duration::ZERO, Ending::Lost),
         Gate::Truncated => (Duration::ZERO, Ending::Truncated),
+        Gate::Silence => (Duration::ZERO, Ending::Never),
         Gate::Hangs => std::future::pending().await,
         Gate::Refused(error) => return refuse(service, &error, request_id),
         Gate::Dropped | Gate::Unreachable => return WireAnswer::Dropped,
@@ -158,6 +159,9 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
             }
         })
         .map_err(|error| in_words_of(service, error));
+    if ending == Ending::Never {
+        return std::future::pending().await;
+    }
     let whole = match result {
         Ok(()) => {
             let body = success(service, &action, params.text("Version"), &xml.into_text(), &request_id);

@@ -424,12 +424,20 @@ pub(in crate::pool) async fn instance_types(
     Ok(found)
 }
 
+/// The network that instances can be launched into. One that the provider creates shows its parts before all of them are ready:
+/// it can be used once it was ready as a whole.
+fn network(gathered: &Gathered) -> Option<&foo_api::cluster::NetworkStatus> {
+    let status = gathered.foo_cluster.as_ref()?.status.as_ref()?;
+    let was_ready = status.initialization.as_ref().is_some_and(|it| it.provisioned == Some(true));
+    status.network.as_ref().filter(|network| network.id.is_none() || was_ready)
+}
+
 async fn security_groups(
     gathered: &Gathered,
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Vec<SecurityGroupId>, Blocked> {
-    let network = gathered.foo_cluster.as_ref().and_then(|cluster| cluster.status.as_ref()?.network.as_ref());
+    let network = network(gathered);
     let mut ids: BTreeSet<SecurityGroupId> = network
         .iter()
         .flat_map(|network| network.security_groups.iter().map(|id| SecurityGroupId::new(id.as_str())))
@@ -464,16 +472,14 @@ async fn subnets(
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<BTreeSet<SubnetId>, Blocked> {
-    let Some(network) =
-        gathered.foo_cluster.as_ref().and_then(|cluster| cluster.status.as_ref()?.network.clone())
-    else {
+    let Some(network) = network(gathered).filter(|network| !network.subnets.is_empty()) else {
         return Err(Blocked::new(
             Reason::WaitingForClusterInfrastructure,
-            "the FooCluster has not found its network yet",
+            "the FooCluster has not found or created its network yet",
         ));
     };
     if gathered.pool.spec.subnets.is_empty() {
-        return default_subnets(gathered, &network);
+        return default_subnets(gathered, network);
     }
     let mut ids = BTreeSet::new();
     for reference in &gathered.pool.spec.subnets {

@@ -76,6 +76,7 @@ pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &s
             let (status, body) = dialect.written(outcome);
             WireAnswer::Truncated { status, body, content_type }
         }
+        Ok((Ending::Never, _)) => std::future::pending().await,
         Ok((Ending::Lost, _)) | Err(Refusal::Dropped) => WireAnswer::Dropped,
         Err(Refusal::Answer(error)) => {
             let query_error = dialect.query_error(&error);
@@ -140,6 +141,7 @@ async fn carry_out(
         Gate::Open(wait) => (wait, Ending::Whole),
         Gate::AnswerLost => (Duration::ZERO, Ending::Lost),
         Gate::Truncated => (Duration::ZERO, Ending::Truncated),
+        Gate::Silence => (Duration::ZERO, Ending::Never),
         Gate::Hangs => std::future::pending().await,
         Gate::Refused(error) => return Err(error.into()),
         Gate::Dropped | Gate::Unreachable => return Err(Refusal::Dropped),

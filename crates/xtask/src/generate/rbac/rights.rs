@@ -104,7 +104,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["fooclusters"],
         &["get", "list", "watch", "patch"],
         &[Cluster],
-        "the clusters themselves; patched: finalizer",
+        "the clusters themselves; patched: finalizer, the annotations with the id of the network and `adopt-from`",
     ),
     right(INFRASTRUCTURE_GROUP, &["fooclusters/status"], &["patch"], &[Cluster], "their status"),
     right(
@@ -132,8 +132,8 @@ pub(super) const RIGHTS: &[Right] = &[
         "",
         &["namespaces"],
         &["get"],
-        &[Pool],
-        "its uid is the id of the management cluster, which the tags of Auto Scaling groups carry",
+        &[Pool, Cluster],
+        "its uid is the id of the management cluster, which the tags of Auto Scaling groups and VPCs carry",
     )
     .on(&["kube-system"]),
     right(

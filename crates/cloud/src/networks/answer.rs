@@ -1,0 +1,138 @@
+//! One answer per question, the newest; one call at a time for each.
+
+use super::{Freshness, Known, Look};
+use crate::error::CloudError;
+use crate::retry::{Jitter, RetryDelays};
+use crate::{Clock, Result};
+use foo_model::Timestamp;
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Answers that nobody asked for in this time are dropped.
+const UNUSED: Duration = Duration::from_hours(1);
+/// After failures a question is asked again after at most this long: a right that was missing is granted by a person who waits.
+const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::Shorter };
+
+/// The answers to all questions of one type.
+pub(super) struct Answers<Q, T> {
+    slots: Mutex<HashMap<Q, Slot<T>>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    /// Whoever holds this asks; the others wait for it and read.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    used: Instant,
+    look: Option<Look<T>>,
+    failed: Option<Failed>,
+}
+
+/// The last failure, if no look has succeeded since.
+#[derive(Clone, Debug)]
+struct Failed {
+    began: Timestamp,
+    /// When the question may be asked again.
+    until: Instant,
+    /// How many there were in a row.
+    times: u32,
+    error: CloudError,
+}
+
+impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
+    /// None yet; times are those of this clock.
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { slots: Mutex::default(), clock }
+    }
+
+    /// An answer that is new enough, from whoever asked last or from AWS, or the last one and why there is no newer.
+    pub(super) async fn get<F: Future<Output = Result<T>>>(
+        &self,
+        question: &Q,
+        freshness: Freshness,
+        ask: impl FnOnce() -> F,
+    ) -> Known<T> {
+        let asked = self.clock.now();
+        let earliest = freshness.earliest(asked);
+        let turn = match self.known(question, earliest, asked) {
+            Ok(known) => return known,
+            Err(turn) => turn,
+        };
+        let _mine = turn.lock().await;
+        if let Ok(known) = self.known(question, earliest, asked) {
+            return known;
+        }
+        let began = self.clock.now();
+        let answer = ask().await;
+        self.note(question, began, answer)
+    }
+
+    /// The newest answer, however old.
+    pub(super) fn last(&self, question: &Q) -> Option<Look<T>> {
+        self.lock().get(question)?.look.clone()
+    }
+
+    /// What can be said without asking, or whose turn must be waited for.
+    fn known(
+        &self,
+        question: &Q,
+        earliest: Timestamp,
+        asked: Timestamp,
+    ) -> Result<Known<T>, Arc<tokio::sync::Mutex<()>>> {
+        let now = Instant::now();
+        let mut slots = self.lock();
+        if !slots.contains_key(question) {
+            slots.retain(|_, slot| now.saturating_duration_since(slot.used) < UNUSED);
+        }
+        let slot = slots.entry(question.clone()).or_insert_with(|| Slot::unasked(now));
+        slot.used = now;
+        if let Some(look) = slot.look.as_ref().filter(|look| look.began >= earliest) {
+            return Ok(Known { look: Some(look.clone()), trouble: None });
+        }
+        match &slot.failed {
+            // Those who waited for a call that failed have their answer; nobody asks again too soon.
+            Some(failed) if failed.began >= asked || now < failed.until => {
+                Ok(Known { look: slot.look.clone(), trouble: Some(failed.error.clone()) })
+            }
+            Some(_) | None => Err(Arc::clone(&slot.turn)),
+        }
+    }
+
+    fn note(&self, question: &Q, began: Timestamp, answer: Result<T>) -> Known<T> {
+        let now = Instant::now();
+        let mut slots = self.lock();
+        let slot = slots.entry(question.clone()).or_insert_with(|| Slot::unasked(now));
+        match answer {
+            Ok(shown) => {
+                let look = Look { began, shows: Arc::new(shown) };
+                // A slot that was dropped while its question was on the way may have been filled again by others.
+                if slot.look.as_ref().is_none_or(|last| last.began <= began) {
+                    slot.look = Some(look.clone());
+                    slot.failed = None;
+                }
+                Known { look: Some(look), trouble: None }
+            }
+            Err(error) => {
+                let times = slot.failed.as_ref().map_or(1, |failed| failed.times.saturating_add(1));
+                let until = now.checked_add(DELAYS.after(times, 0, &())).unwrap_or(now);
+                slot.failed = Some(Failed { began, until, times, error: error.clone() });
+                Known { look: slot.look.clone(), trouble: Some(error) }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Q, Slot<T>>> {
+        // Nothing in here panics half way through a change, so a poisoned lock guards sound data.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Slot<T> {
+    fn unasked(now: Instant) -> Self {
+        Self { turn: Arc::default(), used: now, look: None, failed: None }
+    }
+}

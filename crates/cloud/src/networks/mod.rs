@@ -1,0 +1,148 @@
+//! Looks at networks, shared by all clusters of one set of credentials and region.
+//!
+//! Every question (the parts of one kind within one scope, or the quotas) has one answer, the newest. Whoever asks says how old
+//! an answer may be; only if none is new enough is AWS asked, and those who asked the same meanwhile share that call. So a
+//! hundred clusters at rest, each content with what is five minutes old, cost one call per kind in five minutes, and kinds
+//! that none of them has are not asked for.
+//!
+//! * An answer is never replaced by one whose question was sent earlier.
+//! * A look that fails keeps the last answer, and says that it failed; the next one waits, longer each time.
+//! * Nobody waits for ever: a call has a deadline, and so has the wait for somebody else's call.
+//!
+//! Ages are counted from when a look began: it shows at least what was there then, as far as EC2's reads do. The clock has to
+//! be one that never goes back ([`crate::SystemClock`]). Nothing is decided here, and nothing is changed.
+
+mod answer;
+
+use crate::error::CloudError;
+use crate::operation::Operation;
+use crate::{Clock, Cloud, Result};
+use answer::Answers;
+use foo_model::Timestamp;
+use foo_model::network::{Kind, Parts, Quotas, Scope};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A call that takes longer is given up: longer than the SDK's own limits for one attempt.
+const LONGEST_CALL: Duration = Duration::from_secs(45);
+/// Nobody waits longer for an answer, whoever asked first.
+const LONGEST_WAIT: Duration = Duration::from_secs(90);
+
+/// How old an answer may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// Its look began at this moment or later.
+    Since(Timestamp),
+    /// Its look began no longer ago than this.
+    Within(Duration),
+}
+
+impl Freshness {
+    /// The earliest moment at which a look may have begun.
+    fn earliest(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Since(moment) => moment,
+            Self::Within(age) => now.minus(age),
+        }
+    }
+}
+
+/// What one look showed.
+#[derive(Debug)]
+pub struct Look<T> {
+    /// When it began.
+    pub began: Timestamp,
+    /// What it showed.
+    pub shows: Arc<T>,
+}
+
+impl<T> Clone for Look<T> {
+    fn clone(&self) -> Self {
+        Self { began: self.began, shows: Arc::clone(&self.shows) }
+    }
+}
+
+/// What is known, and whether it is as new as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Known<T> {
+    /// The newest look that succeeded, however old.
+    pub look: Option<Look<T>>,
+    /// Why there is no newer one, if the look is older than it was asked for, or there is none.
+    pub trouble: Option<CloudError>,
+}
+
+impl<T> Known<T> {
+    /// What was seen if it is as new as it was asked for, or why not.
+    ///
+    /// # Errors
+    /// What kept AWS from being asked.
+    pub fn fresh(self) -> Result<Option<Look<T>>> {
+        match self.trouble {
+            Some(error) => Err(error),
+            None => Ok(self.look),
+        }
+    }
+}
+
+/// The shared looks, one per (credentials, region).
+pub struct NetworkLooks {
+    cloud: Arc<dyn Cloud>,
+    parts: Answers<(Kind, Scope), Parts>,
+    quotas: Answers<(), Quotas>,
+}
+
+impl NetworkLooks {
+    /// Nothing was looked at yet.
+    pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
+        Self { cloud, parts: Answers::new(Arc::clone(&clock)), quotas: Answers::new(clock) }
+    }
+
+    /// The parts of a kind within a scope.
+    pub async fn parts(&self, kind: Kind, scope: &Scope, freshness: Freshness) -> Known<Parts> {
+        let question = (kind, canonical(kind, scope));
+        let ask = || in_time(kind.into(), self.cloud.describe_network(kind, &question.1));
+        let last = || self.parts.last(&question);
+        in_line(kind.into(), self.parts.get(&question, freshness, ask), last).await
+    }
+
+    /// How much AWS allows, and how much there is.
+    pub async fn quotas(&self, freshness: Freshness) -> Known<Quotas> {
+        let operation = Operation::GetServiceQuota;
+        let ask = || in_time(operation, self.cloud.quotas());
+        in_line(operation, self.quotas.get(&(), freshness, ask), || self.quotas.last(&())).await
+    }
+
+    /// The newest look at the parts of a kind within a scope, however old; asks nobody.
+    pub fn last(&self, kind: Kind, scope: &Scope) -> Option<Look<Parts>> {
+        self.parts.last(&(kind, canonical(kind, scope)))
+    }
+}
+
+impl fmt::Debug for NetworkLooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NetworkLooks").finish_non_exhaustive()
+    }
+}
+
+/// The same scope for all who ask the same: zones are the region's, whatever the scope.
+fn canonical(kind: Kind, scope: &Scope) -> Scope {
+    if kind == Kind::Zone { Scope::TagKey(String::new()) } else { scope.clone() }
+}
+
+async fn in_time<T>(operation: Operation, call: impl Future<Output = Result<T>>) -> Result<T> {
+    let answer = tokio::time::timeout(LONGEST_CALL, call).await;
+    answer.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_CALL)))
+}
+
+async fn in_line<T>(
+    operation: Operation,
+    wait: impl Future<Output = Known<T>>,
+    last: impl FnOnce() -> Option<Look<T>>,
+) -> Known<T> {
+    let known = tokio::time::timeout(LONGEST_WAIT, wait).await;
+    known.unwrap_or_else(|_elapsed| Known {
+        look: last(),
+        trouble: Some(CloudError::no_answer(operation, LONGEST_WAIT)),
+    })
+}

@@ -1,0 +1,185 @@
+//! Looks at AWS for one network: those that its plans asked for, taken from the region's shared looks.
+//!
+//! What a plan asked for stays in view for a while: the next plan rests on it, though it asks for something else.
+
+use super::state::NetworkState;
+use foo_cloud::CloudError;
+use foo_cloud::networks::{Freshness, Known, NetworkLooks};
+use foo_model::Timestamp;
+use foo_model::names::TAG_NETWORK;
+use foo_model::network::{Kind, Parts, Quotas, Scope, Tags, Vpc, ZoneInfo};
+use foo_model::{VpcId, Zone};
+use foo_network::observed::{ById, DnsAttributes, Look};
+use foo_network::report::LookRequest;
+use foo_network::{Observed, Report};
+use futures::future::join_all;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Zones hardly ever change.
+const ZONES: Freshness = Freshness::Within(Duration::from_hours(12));
+/// While a network is created, quotas are as old as this at most.
+const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(10));
+/// What nobody asked for in this time is not looked at any more: longer than any plan waits for its next look.
+const IN_VIEW: Duration = Duration::from_hours(3);
+
+/// One question to AWS.
+pub(super) type Question = (Kind, Scope);
+
+/// What was asked for, and when last.
+#[derive(Debug, Default)]
+pub(super) struct InView(BTreeMap<Question, Timestamp>);
+
+impl InView {
+    /// A plan asks for this.
+    pub(super) fn add(&mut self, requests: &[LookRequest], now: Timestamp) {
+        for request in requests {
+            self.0.insert((request.kind, request.scope.clone()), now);
+        }
+        self.0.retain(|_, asked| asked.until(now) < IN_VIEW);
+    }
+
+    /// What the newest looks at all of it show, of this network only. Asks nobody.
+    pub(super) fn observed(&self, looks: &NetworkLooks, network: &str, now: Timestamp) -> Observed {
+        let mut observed = Observed { now, ..Observed::default() };
+        for (question @ (kind, scope), _) in &self.0 {
+            let Some(look) = looks.last(question.0, scope) else { continue };
+            match scope {
+                Scope::TagKey(_) | Scope::Tag(..) => {
+                    let parts = of_network(&look.shows, network);
+                    add_look(&mut observed.tagged, *kind, look.began, parts);
+                }
+                Scope::Vpc(vpc) => {
+                    let parts = Parts::clone(&look.shows);
+                    add_look(observed.in_vpc.entry(vpc.clone()).or_default(), *kind, look.began, parts);
+                }
+                Scope::Ids(_) if *kind == Kind::VpcAttributes => {
+                    let known = look.shows.vpcs.values().filter_map(|vpc| attributes(vpc, look.began));
+                    observed.attributes.extend(known);
+                }
+                Scope::Ids(ids) => add_ids(&mut observed.by_id, *kind, ids, look.began, &look.shows),
+            }
+        }
+        observed
+    }
+}
+
+/// The requests whose time has come and that no look answers yet.
+pub(super) fn due(report: &Report, looks: &NetworkLooks, now: Timestamp) -> Vec<LookRequest> {
+    let is_due = |request: &&LookRequest| request.from <= now && !is_answered(request, looks);
+    report.looks.iter().filter(is_due).cloned().collect()
+}
+
+/// How soon the first of the requests that have to wait can be answered.
+pub(super) fn next(report: &Report, now: Timestamp) -> Option<Duration> {
+    report.looks.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
+}
+
+fn is_answered(request: &LookRequest, looks: &NetworkLooks) -> bool {
+    looks.last(request.kind, &request.scope).is_some_and(|look| look.began >= request.from)
+}
+
+/// Takes these looks, all at the same time. Says what kept AWS from answering, if anything did.
+pub(super) async fn take(requests: &[LookRequest], looks: &NetworkLooks) -> Option<CloudError> {
+    let taken = requests.iter().map(async |request| {
+        looks.parts(request.kind, &request.scope, Freshness::Since(request.from)).await.trouble
+    });
+    let troubles: Vec<CloudError> = join_all(taken).await.into_iter().flatten().collect();
+    // Of several the one that a person can do something about.
+    troubles.into_iter().min_by_key(|error| foo_model::Reason::from(error.kind).is_transient())
+}
+
+/// The region's zones.
+///
+/// # Errors
+/// What kept AWS from telling, if it never told.
+pub(super) async fn zones(looks: &NetworkLooks) -> Result<BTreeMap<Zone, ZoneInfo>, CloudError> {
+    let known = looks.parts(Kind::Zone, &Scope::TagKey(TAG_NETWORK.to_owned()), ZONES).await;
+    match known {
+        Known { look: Some(look), .. } => Ok(look.shows.zones.clone()),
+        Known { look: None, trouble } => trouble.map_or_else(|| Ok(BTreeMap::new()), Err),
+    }
+}
+
+/// The quotas; all unknown, if AWS does not tell.
+pub(super) async fn quotas(looks: &NetworkLooks) -> Quotas {
+    let known = looks.quotas(QUOTAS).await;
+    if let Some(error) = &known.trouble {
+        tracing::warn!(%error, "could not look up quotas: what is too little is found out by AWS's refusals");
+    }
+    known.fresh().ok().flatten().map(|look| Quotas::clone(&look.shows)).unwrap_or_default()
+}
+
+impl NetworkState {
+    /// What the next plan goes by.
+    pub(super) fn observed(&self, looks: &NetworkLooks, now: Timestamp) -> Observed {
+        let mut observed = self.in_view.observed(looks, &self.id, now);
+        observed.zones = Some(self.zones.clone());
+        observed.quotas.clone_from(&self.quotas);
+        observed
+    }
+}
+
+fn attributes(vpc: &Vpc, begun: Timestamp) -> Option<(VpcId, DnsAttributes)> {
+    let known = DnsAttributes { begun, support: vpc.dns_support?, hostnames: vpc.dns_hostnames? };
+    Some((vpc.id.clone(), known))
+}
+
+fn add_look(to: &mut Look, kind: Kind, began: Timestamp, parts: Parts) {
+    to.begun.insert(kind, began);
+    merge(&mut to.parts, parts);
+}
+
+/// The newest answer about each id counts.
+fn add_ids(to: &mut ById, kind: Kind, ids: &BTreeSet<String>, began: Timestamp, shown: &Arc<Parts>) {
+    let begun = to.begun.entry(kind).or_default();
+    let newer: BTreeSet<&String> =
+        ids.iter().filter(|id| begun.get(*id).is_none_or(|before| *before <= began)).collect();
+    for id in &newer {
+        begun.insert((*id).clone(), began);
+    }
+    retain(&mut to.parts, |id, _| !newer.iter().any(|newer| newer.as_str() == id));
+    let mut parts = Parts::clone(shown);
+    retain(&mut parts, |id, _| newer.iter().any(|newer| newer.as_str() == id));
+    merge(&mut to.parts, parts);
+}
+
+/// The parts that carry the tag of this network.
+fn of_network(parts: &Parts, network: &str) -> Parts {
+    let mut parts = parts.clone();
+    retain(&mut parts, |_, tags| tags.get(TAG_NETWORK).is_some_and(|tag| tag == network));
+    parts
+}
+
+fn merge(to: &mut Parts, from: Parts) {
+    to.vpcs.extend(from.vpcs);
+    to.subnets.extend(from.subnets);
+    to.internet_gateways.extend(from.internet_gateways);
+    to.egress_only_gateways.extend(from.egress_only_gateways);
+    to.addresses.extend(from.addresses);
+    to.nat_gateways.extend(from.nat_gateways);
+    to.route_tables.extend(from.route_tables);
+    to.security_groups.extend(from.security_groups);
+    to.endpoints.extend(from.endpoints);
+    to.interfaces.extend(from.interfaces);
+    to.load_balancers.extend(from.load_balancers);
+    to.target_groups.extend(from.target_groups);
+    to.zones.extend(from.zones);
+}
+
+/// Keeps those parts for whose id and tags this holds. Zones have neither and stay.
+fn retain(parts: &mut Parts, keeps: impl Fn(&str, &Tags) -> bool) {
+    parts.vpcs.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.subnets.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.internet_gateways.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.egress_only_gateways.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.addresses.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.nat_gateways.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.route_tables.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.security_groups.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.endpoints.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.interfaces.retain(|id, it| keeps(id.as_str(), &it.tags));
+    parts.load_balancers.retain(|id, it| keeps(id, &it.tags));
+    parts.target_groups.retain(|id, it| keeps(id, &it.tags));
+}

@@ -1,0 +1,177 @@
+//! The planner's record in the FooCluster's status, and out of it again.
+//!
+//! Times in it have seconds: rounded up, so that nothing seems to have happened before it did.
+
+use foo_api::cluster::{NetworkIntent, NetworkResource, NetworkStatus};
+use foo_model::Timestamp;
+use foo_network::recorded::{Intent, Origin, RecordedPart};
+use foo_network::report::Resource;
+use foo_network::{Recorded, Role};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the API server takes in one message.
+const LONGEST_MESSAGE: usize = 1024;
+
+/// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out:
+/// tags and looks say the same.
+pub(super) fn read(status: &NetworkStatus) -> Recorded {
+    let mut record = Recorded { tag_keys: status.tag_keys.iter().cloned().collect(), ..Recorded::default() };
+    for resource in &status.resources {
+        let Some(role) = Role::parse(&resource.role) else { continue };
+        if let (Some(id), Some(since)) = (&resource.id, &resource.since) {
+            let part = RecordedPart { id: id.clone(), since: timestamp(since), seen: resource.seen };
+            record.parts.insert(role.clone(), part);
+        }
+        if let Some(attempts) = u32::try_from(resource.attempts).ok().filter(|attempts| *attempts > 0) {
+            record.attempts.insert(role.clone(), attempts);
+        }
+        if let Some(reached) = &resource.reached {
+            record.reached.insert(role, reached.clone());
+        }
+    }
+    for intent in &status.intents {
+        let Some(role) = Role::parse(&intent.role) else { continue };
+        let origin = if intent.assumed { Origin::Assumed } else { Origin::Decided };
+        let attempt = u32::try_from(intent.attempt).unwrap_or_default();
+        record.intents.insert(role, Intent { since: timestamp(&intent.since), attempt, origin });
+    }
+    record
+}
+
+/// The resources that a status shows: all that is recorded or reported, by role.
+pub(super) fn resources(record: &Recorded, reported: &[Resource]) -> Vec<NetworkResource> {
+    let reported: BTreeMap<&Role, &Resource> = reported.iter().map(|it| (&it.role, it)).collect();
+    let roles: BTreeSet<&Role> = reported
+        .keys()
+        .copied()
+        .chain(record.parts.keys())
+        .chain(record.attempts.keys())
+        .chain(record.reached.keys())
+        .collect();
+    roles.into_iter().map(|role| resource(role, record, reported.get(role).copied())).collect()
+}
+
+fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>) -> NetworkResource {
+    let part = record.parts.get(role);
+    let state: &'static str = reported.map_or("Missing", |it| it.state.into());
+    let message = reported.map(|it| it.message.as_str()).filter(|message| !message.is_empty());
+    NetworkResource {
+        role: role.to_string(),
+        id: part.map(|part| part.id.clone()).or_else(|| reported.and_then(|it| it.id.clone())),
+        state: state.to_owned(),
+        message: message.map(|message| message.chars().take(LONGEST_MESSAGE).collect()),
+        since: part.map(|part| time(part.since)),
+        seen: part.is_some_and(|part| part.seen),
+        attempts: record.attempts.get(role).map_or(0, |attempts| number(*attempts)),
+        reached: record.reached.get(role).cloned(),
+    }
+}
+
+/// The intents that a status shows, by role.
+pub(super) fn intents(record: &Recorded) -> Vec<NetworkIntent> {
+    let shown = record.intents.iter().map(|(role, intent)| NetworkIntent {
+        role: role.to_string(),
+        since: time(intent.since),
+        attempt: number(intent.attempt),
+        assumed: intent.origin == Origin::Assumed,
+    });
+    shown.collect()
+}
+
+fn number(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+/// That moment, or up to a second later.
+fn time(moment: Timestamp) -> Time {
+    let seconds = moment.0.saturating_add(999).div_euclid(1000);
+    Time(jiff::Timestamp::from_second(seconds).unwrap_or_default())
+}
+
+fn timestamp(time: &Time) -> Timestamp {
+    Timestamp(time.0.as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_network::report::{Owner, State};
+
+    fn record() -> Recorded {
+        let part = |id: &str, seen| RecordedPart { id: id.to_owned(), since: Timestamp(5_000), seen };
+        let nat = Role::Nat("eu-central-1a".into());
+        Recorded {
+            parts: [
+                (Role::Vpc, part("vpc-1", true)),
+                (Role::Subnet("private/z".into()), part("subnet-1", false)),
+            ]
+            .into(),
+            intents: [
+                (nat.clone(), Intent { since: Timestamp(7_000), attempt: 2, origin: Origin::Decided }),
+                (
+                    Role::InternetGateway,
+                    Intent { since: Timestamp(8_000), attempt: 0, origin: Origin::Assumed },
+                ),
+            ]
+            .into(),
+            attempts: [(nat, 3)].into(),
+            reached: [(Role::PublicRoutes, "abc".to_owned())].into(),
+            tag_keys: ["team".to_owned()].into(),
+        }
+    }
+
+    fn written(record: &Recorded, reported: &[Resource]) -> NetworkStatus {
+        let status = NetworkStatus {
+            resources: resources(record, reported),
+            intents: intents(record),
+            tag_keys: record.tag_keys.iter().cloned().collect(),
+            ..NetworkStatus::default()
+        };
+        let text = serde_json::to_string(&status).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_whatever_the_report_says() {
+        let record = record();
+        assert_eq!(read(&written(&record, &[])), record);
+        let reported = Resource {
+            role: Role::Vpc,
+            id: Some("vpc-1".to_owned()),
+            state: State::Ready,
+            owner: Owner::Network,
+            zone: None,
+            message: "x".repeat(5_000),
+        };
+        let status = written(&record, &[reported]);
+        assert_eq!(read(&status), record);
+        assert_eq!(status.resources[1].message.as_ref().unwrap().len(), LONGEST_MESSAGE);
+        assert!(status.resources.is_sorted_by_key(|it| it.role.clone()) || status.resources.len() > 2);
+    }
+
+    /// The user's VPC is shown, and is none of the parts that we look after.
+    #[test]
+    fn what_is_the_users_is_shown_and_not_recorded() {
+        let reported = Resource {
+            role: Role::Vpc,
+            id: Some("vpc-9".to_owned()),
+            state: State::Ready,
+            owner: Owner::User,
+            zone: None,
+            message: String::new(),
+        };
+        let status = written(&Recorded::default(), &[reported]);
+        assert_eq!(status.resources[0].id.as_deref(), Some("vpc-9"));
+        assert_eq!(read(&status), Recorded::default());
+    }
+
+    #[test]
+    fn a_moment_between_two_seconds_is_written_as_the_later_one() {
+        let mut record = Recorded::default();
+        let intent = Intent { since: Timestamp(7_001), attempt: 0, origin: Origin::Decided };
+        record.intents.insert(Role::Vpc, intent);
+        let read = read(&written(&record, &[]));
+        assert_eq!(read.intents.get(&Role::Vpc).unwrap().since, Timestamp(8_000));
+    }
+}

@@ -1,0 +1,218 @@
+//! What a plan shows of its network: the part of the FooCluster's status that pools and Cluster API read, and the conditions.
+
+use super::record;
+use foo_api::cluster::{FailureDomain, NetworkStatus, SubnetStatus};
+use foo_api::conditions::NewCondition;
+use foo_cloud::CloudError;
+use foo_model::network::{CidrState, ZoneInfo};
+use foo_model::{Reason, SubnetId, Zone};
+use foo_network::desired::{DesiredSubnet, Tier};
+use foo_network::report::{ConditionKind, Resource, State, Status};
+use foo_network::{Desired, Memory, Observed, Plan, Recorded, Role, Violation};
+use foo_planner::desired::Blocked;
+use foo_planner::report::some_names;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is shown of a managed network.
+#[derive(Clone, Debug)]
+pub(in crate::cluster) struct Shown {
+    pub(in crate::cluster) network: NetworkStatus,
+    pub(in crate::cluster) failure_domains: Vec<FailureDomain>,
+    /// `NetworkReady`.
+    pub(in crate::cluster) ready: NewCondition,
+    /// The conditions under it.
+    pub(in crate::cluster) areas: Vec<NewCondition>,
+    /// Why AWS could not be looked at, if it could not.
+    pub(in crate::cluster) trouble: Option<CloudError>,
+}
+
+/// What there is to be shown.
+pub(super) struct View<'a> {
+    pub(super) desired: &'a Desired,
+    pub(super) observed: &'a Observed,
+    pub(super) plan: &'a Plan,
+    pub(super) zones: &'a BTreeMap<Zone, ZoneInfo>,
+    /// What the status said before the plan.
+    pub(super) before: Option<NetworkStatus>,
+}
+
+/// What a plan shows.
+pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
+    let View { desired, plan, .. } = *view;
+    let subnets = subnets(view);
+    let failure_domains = failure_domains(&subnets, view.zones);
+    let network = NetworkStatus {
+        vpc_id: plan.report.vpc.as_ref().map(|vpc| vpc.as_str().to_owned()).unwrap_or_default(),
+        subnets: subnets.into_iter().map(|subnet| subnet.status).collect(),
+        security_groups: node_groups(view),
+        id: Some(desired.network_id.clone()),
+        resources: record::resources(&plan.record, &plan.report.resources),
+        intents: record::intents(&plan.record),
+        tag_keys: plan.record.tag_keys.iter().cloned().collect(),
+    };
+    let of = |kind: ConditionKind| plan.report.conditions.iter().find(move |it| it.kind == kind);
+    let mut ready = of(ConditionKind::NetworkReady).map_or_else(not_yet, condition);
+    if let Some(error) = trouble.as_ref().filter(|_| ready.status != "True") {
+        // What was planned rests on looks that could not be taken.
+        ready = NewCondition {
+            kind: ready.kind,
+            status: "False",
+            reason: Reason::from(error.kind).as_str().to_owned(),
+            message: error.to_string(),
+        };
+    }
+    let areas = plan.report.conditions.iter().filter(|it| is_area(it.kind)).map(condition).collect();
+    Shown { network, failure_domains, ready, areas, trouble }
+}
+
+/// What the deletion waits for.
+pub(super) fn deleting(plan: &Plan, trouble: Option<&CloudError>) -> Blocked {
+    if let Some(error) = trouble {
+        return Blocked::new(error.kind.into(), error.to_string());
+    }
+    let said = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting);
+    said.map_or_else(
+        || Blocked::new(Reason::Deleting, "the network is being deleted"),
+        |said| Blocked::new(said.reason, said.message.as_str()),
+    )
+}
+
+/// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were.
+pub(super) fn refused(mut plan: Plan, violations: &[Violation], record: &Recorded, memory: &Memory) -> Plan {
+    plan.actions.clear();
+    plan.record.clone_from(record);
+    plan.memory.clone_from(memory);
+    let names: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let names = some_names(names.iter().map(String::as_str));
+    for said in plan.report.conditions.iter_mut().filter(|it| it.kind == ConditionKind::NetworkReady) {
+        said.status = Status::False;
+        said.reason = Reason::InvalidPlan;
+        said.message = format!(
+            "Internal error: the plan violates an invariant and was not carried out, please report: {names}"
+        );
+    }
+    plan
+}
+
+fn not_yet() -> NewCondition {
+    let kind: &'static str = ConditionKind::NetworkReady.into();
+    NewCondition {
+        kind: kind.to_owned(),
+        status: "Unknown",
+        reason: Reason::NotYetVerified.as_str().to_owned(),
+        message: "AWS has not been asked yet".to_owned(),
+    }
+}
+
+fn is_area(kind: ConditionKind) -> bool {
+    match kind {
+        ConditionKind::VpcReady
+        | ConditionKind::SubnetsReady
+        | ConditionKind::RoutesReady
+        | ConditionKind::NatReady
+        | ConditionKind::SecurityGroupsReady
+        | ConditionKind::EndpointsReady => true,
+        ConditionKind::NetworkReady | ConditionKind::Deleting => false,
+    }
+}
+
+fn condition(said: &foo_network::report::Condition) -> NewCondition {
+    let kind: &'static str = said.kind.into();
+    let status = match said.status {
+        Status::True => "True",
+        Status::False => "False",
+        Status::Unknown => "Unknown",
+    };
+    NewCondition {
+        kind: kind.to_owned(),
+        status,
+        reason: said.reason.as_str().to_owned(),
+        message: said.message.clone(),
+    }
+}
+
+/// A subnet that instances can be launched into.
+struct Usable<'a> {
+    desired: &'a DesiredSubnet,
+    status: SubnetStatus,
+}
+
+/// The subnets that instances can be launched into, by id. One that they could once stays, whatever somebody did to its
+/// routes since: pools would move otherwise.
+fn subnets<'a>(view: &View<'a>) -> Vec<Usable<'a>> {
+    let View { desired, observed, plan, ref before, .. } = *view;
+    let resources: BTreeMap<&Role, &Resource> =
+        plan.report.resources.iter().map(|it| (&it.role, it)).collect();
+    let was: BTreeSet<&str> =
+        before.iter().flat_map(|status| &status.subnets).map(|subnet| subnet.id.as_str()).collect();
+    let is_ready = |role: &Role| resources.get(role).is_some_and(|it| it.state == State::Ready);
+    let mut all: Vec<Usable<'_>> = desired
+        .subnets
+        .iter()
+        .filter_map(|subnet| {
+            let role = Role::Subnet(subnet.key.clone());
+            let resource = resources.get(&role).filter(|it| it.state != State::Deleting)?;
+            let id = resource.id.clone()?;
+            let routes = match subnet.tier {
+                Tier::Public => Role::PublicRoutes,
+                Tier::Private => Role::PrivateRoutes(subnet.zone.clone()),
+            };
+            let usable = was.contains(id.as_str()) || is_ready(&role) && is_ready(&routes);
+            usable.then(|| Usable { desired: subnet, status: status(subnet, id, observed) })
+        })
+        .collect();
+    all.sort_by(|one, other| one.status.id.cmp(&other.status.id));
+    all
+}
+
+fn status(subnet: &DesiredSubnet, id: String, observed: &Observed) -> SubnetStatus {
+    let seen = observed.tagged.parts.subnets.get(&SubnetId::new(id.as_str()));
+    let ipv6 = seen.iter().flat_map(|seen| &seen.ipv6).find(|it| it.state == CidrState::Associated);
+    SubnetStatus {
+        id,
+        zone: subnet.zone.as_str().to_owned(),
+        public: subnet.tier == Tier::Public,
+        name: Some(subnet.key.clone()),
+        cidr: Some(subnet.cidr.to_string()),
+        ipv6_cidr: ipv6.map(|it| it.range.to_string()),
+    }
+}
+
+/// The security groups that every node gets. While one of them is missing, those that were shown before: without it every node
+/// would be replaced.
+fn node_groups(view: &View<'_>) -> Vec<String> {
+    let of_nodes = view.desired.security_groups.iter().filter(|group| group.is_for_nodes);
+    let id_of = |name: &str| {
+        let role = Role::SecurityGroup(name.to_owned());
+        view.plan.report.resources.iter().find(|it| it.role == role)?.id.clone()
+    };
+    let ids: Option<BTreeSet<String>> = of_nodes.map(|group| id_of(&group.name)).collect();
+    match (ids, &view.before) {
+        (Some(ids), _) => ids.into_iter().collect(),
+        (None, before) => before.as_ref().map(|it| it.security_groups.clone()).unwrap_or_default(),
+    }
+}
+
+/// One per zone, sorted. Machines of a control plane can run where there is a private subnet.
+fn failure_domains(subnets: &[Usable<'_>], zones: &BTreeMap<Zone, ZoneInfo>) -> Vec<FailureDomain> {
+    let names: BTreeSet<&Zone> = subnets.iter().map(|subnet| &subnet.desired.zone).collect();
+    let domain = |zone: &Zone| {
+        let of = |tier: Tier| {
+            let there = subnets.iter().filter(|it| it.desired.zone == *zone && it.desired.tier == tier);
+            there.map(|it| it.status.id.as_str()).collect::<Vec<_>>().join(",")
+        };
+        let (private, public) = (of(Tier::Private), of(Tier::Public));
+        let known = [
+            ("zoneID", zones.get(zone).map(|info| info.id.clone()).unwrap_or_default()),
+            ("privateSubnets", private.clone()),
+            ("publicSubnets", public),
+        ];
+        let known = known.into_iter().filter(|(_, value)| !value.is_empty());
+        FailureDomain {
+            name: zone.as_str().to_owned(),
+            control_plane: !private.is_empty(),
+            attributes: Some(known.map(|(key, value)| (key.to_owned(), value)).collect()),
+        }
+    };
+    names.into_iter().map(domain).collect()
+}

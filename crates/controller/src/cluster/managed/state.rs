@@ -1,0 +1,103 @@
+//! What is remembered of each managed network between passes. All of it can be lost at any time: status and tags suffice.
+
+use super::looks::InView;
+use super::record;
+use foo_api::FooCluster;
+use foo_api::cluster::NetworkStatus;
+use foo_model::names::NETWORK_ID_ANNOTATION;
+use foo_model::network::{Quotas, ZoneInfo};
+use foo_model::{Timestamp, Zone};
+use foo_network::{Memory, Recorded};
+use kube::ResourceExt;
+use kube_runtime::reflector::{ObjectRef, Store};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Of one network.
+#[derive(Debug, Default)]
+pub(super) struct NetworkState {
+    /// Uid of the FooCluster that this is about.
+    uid: Option<String>,
+    /// The network's id.
+    pub(super) id: String,
+    /// Whether it was written onto the FooCluster, and the cache may not show that yet.
+    pub(super) id_written: bool,
+    /// Whether the FooCluster had the id before this process saw it.
+    pub(super) begun_before: bool,
+    /// What the status says, as it was written last: the cache may show an older one.
+    pub(super) record: Recorded,
+    pub(super) memory: Memory,
+    pub(super) in_view: InView,
+    pub(super) zones: BTreeMap<Zone, ZoneInfo>,
+    pub(super) quotas: Option<Quotas>,
+    /// Failures that were told of in events, and since when.
+    pub(super) told: BTreeMap<String, Timestamp>,
+}
+
+impl NetworkState {
+    /// What this process knows of the FooCluster when it sees it first: what the status says.
+    pub(super) fn first(cluster: &FooCluster) -> Self {
+        let status = cluster.status.as_ref().and_then(|status| status.network.as_ref());
+        let recorded = status.and_then(|network| network.id.clone());
+        let recorded = recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned());
+        Self {
+            uid: cluster.uid(),
+            begun_before: recorded.is_some(),
+            id: recorded.or_else(|| cluster.uid()).unwrap_or_default(),
+            record: status.map(record::read).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it is of this very object, and not of another one that had its name.
+    pub(super) fn is_of(&self, cluster: &FooCluster) -> bool {
+        self.uid.is_some() && self.uid == cluster.uid()
+    }
+}
+
+/// Those of all networks.
+#[derive(Debug, Default)]
+pub(in crate::cluster) struct States {
+    of: Mutex<HashMap<Key, Slot>>,
+    /// The status of each network as it was written last, and the uid of the object: the cache may show an older one.
+    written: Mutex<HashMap<Key, (Option<String>, NetworkStatus)>>,
+}
+
+type Key = ObjectRef<FooCluster>;
+type Slot = Arc<tokio::sync::Mutex<NetworkState>>;
+
+impl States {
+    /// That of one FooCluster.
+    pub(super) fn of(&self, key: &Key) -> Slot {
+        Arc::clone(lock(&self.of).entry(key.clone()).or_default())
+    }
+
+    /// The newest status of the network of this FooCluster.
+    pub(in crate::cluster) fn network(&self, cluster: &FooCluster) -> Option<NetworkStatus> {
+        let written = lock(&self.written);
+        let newest = written.get(&ObjectRef::from_obj(cluster)).filter(|(uid, _)| *uid == cluster.uid());
+        newest.map(|(_, network)| network.clone()).or_else(|| cluster.status.as_ref()?.network.clone())
+    }
+
+    /// This is the status of the network by now.
+    pub(in crate::cluster) fn note(&self, cluster: &FooCluster, network: &NetworkStatus) {
+        let newest = (cluster.uid(), network.clone());
+        lock(&self.written).insert(ObjectRef::from_obj(cluster), newest);
+    }
+
+    /// Nothing is remembered of FooClusters that are gone.
+    pub(super) fn forget_vanished(&self, there: &Store<FooCluster>) {
+        lock(&self.of).retain(|key, _| there.get(key).is_some());
+        lock(&self.written).retain(|key, _| there.get(key).is_some());
+    }
+
+    /// Nothing is remembered of this one.
+    pub(in crate::cluster) fn forget(&self, key: &Key) {
+        lock(&self.of).remove(key);
+        lock(&self.written).remove(key);
+    }
+}
+
+fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
+    map.lock().unwrap_or_else(PoisonError::into_inner)
+}

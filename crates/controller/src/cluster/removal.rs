@@ -1,0 +1,88 @@
+//! How a FooCluster goes: its pools first, then the network if the provider created it, then the object.
+
+use super::Clusters;
+use super::managed::{Ended, Goal};
+use super::status::Said;
+use crate::apply;
+use crate::harness::Outcome;
+use crate::queue::Action;
+use foo_api::cluster::DeletionPolicy;
+use foo_api::{FooCluster, names};
+use foo_model::Reason;
+use foo_planner::desired::Blocked;
+use foo_planner::report::some_names;
+use kube::{Api, ResourceExt};
+use std::collections::BTreeSet;
+
+impl Clusters {
+    /// One pass over a FooCluster that is being deleted.
+    pub(super) async fn remove(
+        &self,
+        api: &Api<FooCluster>,
+        cluster: &FooCluster,
+        paused: bool,
+    ) -> Result<Outcome, apply::Error> {
+        if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
+            self.forget(cluster);
+            return Ok(Outcome::settled(Action::await_change()));
+        }
+        let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
+        if paused && !moved {
+            let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
+            let said = Said { paused, ..Said::as_before(cluster) };
+            return self.waits(api, cluster, said, why).await;
+        }
+        let pools = self.pools_left(cluster);
+        if !pools.is_empty() && !moved {
+            let names = some_names(pools.iter().map(String::as_str));
+            let message = format!("waiting for these FooMachinePools of the cluster to be deleted: {names}");
+            let why = Blocked::new(Reason::WaitingForPools, message);
+            return self.waits(api, cluster, Said::as_before(cluster), why).await;
+        }
+        let network = if moved { None } else { self.delete_network(api, cluster).await? };
+        if let Some(ended) = network.filter(|ended| !ended.gone) {
+            return Ok(ended.outcome());
+        }
+        apply::remove_finalizer(api, cluster, names::CLUSTER_FINALIZER).await?;
+        self.forget(cluster);
+        Ok(Outcome::worked(Action::await_change()))
+    }
+
+    /// What was published stays, and what is waited for is added.
+    async fn waits(
+        &self,
+        api: &Api<FooCluster>,
+        cluster: &FooCluster,
+        said: Said,
+        why: Blocked,
+    ) -> Result<Outcome, apply::Error> {
+        let said = Said { deleting: Some(why), ..said };
+        let written = self.publish(api, cluster, &self.as_published(cluster), said).await?;
+        Ok(Outcome::wrote(written, Action::await_change()))
+    }
+
+    /// Names of the cluster's pools, sorted.
+    fn pools_left(&self, cluster: &FooCluster) -> BTreeSet<String> {
+        let label = cluster.labels().get(names::CLUSTER_NAME_LABEL);
+        let left = self.pools.state_filter(|pool| {
+            pool.namespace() == cluster.namespace()
+                && label.is_some()
+                && pool.labels().get(names::CLUSTER_NAME_LABEL) == label
+        });
+        left.iter().map(|pool| pool.name_any()).collect()
+    }
+
+    /// Goes on deleting the network; none if there is nothing to delete: it is the user's, was never begun, or is to stay.
+    async fn delete_network(
+        &self,
+        api: &Api<FooCluster>,
+        cluster: &FooCluster,
+    ) -> Result<Option<Ended>, apply::Error> {
+        let managed = cluster.spec.network.managed.as_ref();
+        let managed = managed.filter(|managed| managed.deletion_policy == DeletionPolicy::Delete);
+        match managed.filter(|_| self.may_have_network(cluster)) {
+            Some(managed) => self.network_pass(api, cluster, managed, Goal::Delete).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
