@@ -25,8 +25,8 @@ pub mod kinds;
 mod management;
 mod manager;
 pub mod manifests;
-mod pool;
 pub mod network;
+mod pool;
 mod view;
 
 pub use audit::Request;

@@ -3,8 +3,8 @@
 use super::aws::{Aws, REGION};
 use anyhow::{Context as _, Result};
 use foo_cloud::Networks as _;
-use foo_model::network::{Change, Kind, Parts, Scope};
 use foo_model::names::TAG_CLUSTER;
+use foo_model::network::{Change, Kind, Parts, Scope};
 
 /// Who looks: not counted among the manager's calls.
 const CALLER: &str = "somebody";

@@ -17,7 +17,10 @@ const STUCK: Duration = Duration::from_mins(3);
 fn changes(world: &World) -> u64 {
     let reads = ["Describe", "Get", "List"];
     let counts = world.aws().calls().into_iter();
-    counts.filter(|(action, _)| !reads.iter().any(|read| action.starts_with(read))).map(|(_, count)| count).sum()
+    counts
+        .filter(|(action, _)| !reads.iter().any(|read| action.starts_with(read)))
+        .map(|(_, count)| count)
+        .sum()
 }
 
 /// Lets the manager make one change at a time: the next one hangs, and then the manager is killed and started again. Until it is
@@ -39,7 +42,10 @@ async fn one_at_a_time(world: &World, done: impl AsyncFn() -> Result<bool>) -> R
             if done().await? {
                 break true;
             }
-            ensure!(began.elapsed() < foo_testbed::on_this_machine(STUCK), "no change after {crashes} crashes");
+            ensure!(
+                began.elapsed() < foo_testbed::on_this_machine(STUCK),
+                "no change after {crashes} crashes"
+            );
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
         world.manager().kill();
@@ -67,7 +73,8 @@ fn a_manager_that_is_killed_after_each_change_makes_nothing_twice_and_leaves_not
         has_one_of_each(&network(&cluster).await?, 2, 1)?;
 
         cluster.delete().await?;
-        let crashes = one_at_a_time(world, async || Ok(cluster.read(Kind::FooCluster).await?.is_none())).await?;
+        let crashes =
+            one_at_a_time(world, async || Ok(cluster.read(Kind::FooCluster).await?.is_none())).await?;
         println!("{crashes} crashes while it was deleted");
         cluster.is_gone(MADE).await?;
         let left = ids(&network(&cluster).await?);

@@ -1,12 +1,15 @@
 //! A network from nothing and back to nothing, and what happens to it in between.
 
-use crate::parts::{MADE, STAGE, cluster, foo_cluster, goes, has_one_of_each, is_ready, network, options, says};
+use crate::parts::{
+    MADE, STAGE, cluster, foo_cluster, goes, has_one_of_each, is_ready, network, options, says,
+};
 use anyhow::{Context as _, Result, ensure};
-use foo_model::network::{Change, NatState, Parts, RouteTarget};
-use foo_testbed::world::kinds::{self, Kind, condition, text};
+use foo_model::network::{Change, NatState, Parts, RouteTarget, Tags};
+use foo_simulator::core::network::NewInterface;
+use foo_testbed::world::kinds::Kind;
 use foo_testbed::world::{Pool, manifests};
 use foo_testbed::{Probe, World, wait_until};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// A region in which nothing of the world is.
@@ -81,16 +84,25 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
             Ok(Probe::when(zones.len() == 3, || format!("{zones:?}")))
         })
         .await?;
-        let printed = world.rig().clusterctl(["describe", "cluster", "whole-life", "-n", "whole-life"]).await?;
+        let printed =
+            world.rig().clusterctl(["describe", "cluster", "whole-life", "-n", "whole-life"]).await?;
         ensure!(printed.contains("FooCluster/whole-life"), "{printed}");
 
-        let vpc = only(&after.vpcs, "VPC")?.clone();
         let subnet = only(&after.subnets, "subnet")?.clone();
-        let stranger =
-            world.aws().region().put_stranger_interface(&vpc, &subnet, "of somebody else's database")?;
+        let stranger = world.aws().region().put_stranger_interface(NewInterface {
+            subnet,
+            groups: BTreeSet::new(),
+            description: "of somebody else's database".to_owned(),
+            requester_managed: false,
+            in_use: false,
+            public_ip: None,
+            tags: Tags::new(),
+        })?;
         cluster.delete().await?;
         let waits = |(status, _, message): (&str, &str, &str)| {
-            status == "True" && message.contains(stranger.as_str()) && message.contains("of somebody else's database")
+            status == "True"
+                && message.contains(stranger.as_str())
+                && message.contains("of somebody else's database")
         };
         says(&cluster, "Deleting", "the interface to be named", waits).await?;
         world.aws().change_network(&Change::DeleteNetworkInterface { interface: stranger }).await?;
@@ -105,10 +117,12 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
 #[test]
 fn clusters_of_one_name_have_networks_of_their_own() {
     STAGE.play(options(), async |world| {
-        let managed = || json!({"zones": {"count": 1}, "nat": "None"});
+        let managed = || json!({"zones": {"count": 1}, "egress": "None"});
         let here = cluster(world, "namesake", managed()).await?;
         world.apply(&manifests::namespace("other-team")).await?;
-        world.apply(&manifests::kubeconfig_secret("other-team", "namesake", world.api().kubeconfig())).await?;
+        world
+            .apply(&manifests::kubeconfig_secret("other-team", "namesake", world.api().kubeconfig()))
+            .await?;
         world.apply(&foo_cluster("other-team", "namesake", ELSEWHERE, managed())).await?;
         world.apply(&manifests::foo_control_plane("other-team", "namesake")).await?;
         world.apply(&manifests::cluster("other-team", "namesake")).await?;
@@ -135,20 +149,10 @@ fn what_cannot_be_made_is_said_before_anything_is() {
     STAGE.play(options(), async |world| {
         let managed = json!({"cidr": "10.9.0.0/28", "zones": {"count": 3}});
         let cluster = cluster(world, "too-small", managed).await?;
-        let is_said = |(status, _, message): (&str, &str, &str)| status == "False" && message.contains("10.9.0.0/28");
+        let is_said =
+            |(status, _, message): (&str, &str, &str)| status == "False" && message.contains("10.9.0.0/28");
         says(&cluster, "NetworkReady", "the range to be refused", is_said).await?;
         ensure!(network(&cluster).await? == Parts::default());
         goes(&cluster).await
-    });
-}
-
-/// ClusterClass with a managed network.
-#[test]
-fn a_topology_has_a_managed_network() {
-    STAGE.play(options(), async |world| {
-        let object = kinds::read(world.client(), Kind::FooCluster, "whole-life", "none").await?;
-        ensure!(object.is_none(), "{:?}", object.as_ref().and_then(|it| condition(it, "Ready")));
-        let _: &str = object.as_ref().map_or("", |it: &Value| text(it, "/metadata/name"));
-        Ok(())
     });
 }

@@ -1,7 +1,7 @@
 //! A move by clusterctl while the network is being made.
 
 use crate::parts::{MADE, STAGE, cluster, has_one_of_each, network, options};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, ensure};
 use foo_e2e::document::Reader;
 use foo_model::network::NatState;
 use foo_testbed::world::kinds::{self, Kind, condition};
@@ -17,7 +17,10 @@ fn a_network_that_is_half_made_is_finished_by_the_manager_it_moved_to() {
     STAGE.play(options(), async |world| {
         let other = world.another_management_cluster("network-target").await?;
         let cluster = cluster(world, "half-made", json!({"zones": {"count": 2}, "nat": "Single"})).await?;
-        world.aws().region().change_settings(|settings| settings.nat_gateway = Duration::from_secs(30))?;
+        world
+            .aws()
+            .region()
+            .change_settings(|settings| settings.nat_gateway_create = Duration::from_secs(30))?;
         wait_until("the NAT gateway to be on its way", MADE, async || {
             let parts = network(&cluster).await?;
             let pending = parts.nat_gateways.values().any(|gateway| gateway.state == NatState::Pending);

@@ -30,7 +30,10 @@ pub(crate) fn options() -> WorldOptions {
 
 /// AWS is quick.
 pub(crate) fn quick(world: &World) -> Result<()> {
-    world.aws().region().change_settings(|settings| settings.nat_gateway = NAT_GATEWAY)?;
+    world.aws().region().change_settings(|settings| {
+        settings.nat_gateway_create = NAT_GATEWAY;
+        settings.nat_gateway_delete = NAT_GATEWAY;
+    })?;
     Ok(())
 }
 
