@@ -63,7 +63,7 @@ fn event_rows(object: EventObject) -> String {
             Severity::Normal => "Normal",
             Severity::Warning => "Warning",
         };
-        rows.push_str(&format!("| {on}| {severity} | `{reason}` | {} |\n", entry.when));
+        rows.extend([format!("| {on}| {severity} | `{reason}` | {} |\n", entry.when)]);
         on = "";
     }
     rows

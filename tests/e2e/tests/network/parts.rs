@@ -49,6 +49,7 @@ pub(crate) async fn cluster<'w>(world: &'w World, name: &str, managed: Value) ->
 }
 
 /// A FooCluster with a managed network.
+#[expect(clippy::needless_pass_by_value, reason = "callers write it on the spot")]
 pub(crate) fn foo_cluster(namespace: &str, name: &str, region: &str, managed: Value) -> Value {
     json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
