@@ -29,7 +29,7 @@ build_released := RUSTFLAGS="$(remap)" cargo build --locked --release --target $
 # $(call timed,what,command): says what is going on and how long it took.
 timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - start)) s"
 
-.PHONY: help demo test check advisories conformance chaos bench model release release-manifests manager plugin tools browser python build clean \
+.PHONY: help demo test check advisories conformance chaos bench model release release-manifests manager extension plugin tools browser python build clean \
     cargo-deny prerequisites components
 
 help: ## This list
@@ -67,6 +67,7 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	$(call timed,simulator,cargo run --release --quiet -p foo-simulator --example throughput -- \
 	    $(wildcard $(bin)/../tmp/python/bin/python))
 	$(call timed,runtime extension,cargo run --release --quiet -p foo-runtime-sdk --example load)
+	$(call timed,our runtime extension,cargo run --release --quiet -p foo-runtime-extension --no-default-features --example load)
 	$(call timed,heartbeats,cargo test --quiet --workspace --test suite -- --exact --nocapture \
 	    taken::heartbeats_arrive_in_a_throttling_storm)
 	@$(bin)/foo-bench $(BENCH_ARGS)
@@ -74,8 +75,8 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)
 	$(call timed,model,PLANNER_MODEL=deep cargo test --release -p foo-planner --test model -- --nocapture --test-threads 1)
 
-release: release-manifests manager plugin ## All of a release: dist/ (VERSION=v0.1.0); ten minutes and more, 8 GB of memory
-	@for program in foo-manager kubectl-foo; do \
+release: release-manifests manager extension plugin ## All of a release: dist/ (VERSION=v0.1.0); ten minutes and more, 8 GB of memory
+	@for program in foo-manager foo-extension kubectl-foo; do \
 	    install -D $(bin)/../$(MANAGER_TARGET)/release/$$program dist/$$program/$(VERSION)/$$program-$(MANAGER_TARGET); \
 	done
 	@$(bin)/xtask checksums --out dist
@@ -88,6 +89,11 @@ release-manifests: prerequisites ## The same without programs: what clusterctl i
 manager: ## The static foo-manager alone, optimised (MANAGER_TARGET=x86_64-unknown-linux-musl)
 	@hack/tools/target.sh $(MANAGER_TARGET)
 	$(call timed,foo-manager,$(build_released) --package foo-controller --bin foo-manager)
+
+# The second program of the image; the AWS SDK is compiled once for both.
+extension: ## The static foo-extension alone, optimised
+	@hack/tools/target.sh $(MANAGER_TARGET)
+	$(call timed,foo-extension,$(build_released) --package foo-runtime-extension --bin foo-extension)
 
 plugin: ## The static kubectl-foo alone, optimised
 	@hack/tools/target.sh $(MANAGER_TARGET)

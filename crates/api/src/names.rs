@@ -34,6 +34,13 @@ pub const AUTOSCALER_MAX_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autosc
 /// value. The policy `foo-protection` looks at it; the manager does not.
 pub const PROTECTED_ANNOTATION: &str = "infrastructure.foo.com/protected";
 
+/// Annotation on a Cluster with a managed topology, whatever its value: after the upgrade of its control plane the runtime
+/// extension holds its workers (setting `pauseWorkers`).
+pub const PAUSE_WORKERS_ANNOTATION: &str = "infrastructure.foo.com/pause-workers";
+/// Annotation on a Cluster with a managed topology, whatever its value: the runtime extension holds its deletion until its
+/// workloads have left no load balancers in AWS (setting `leftovers`).
+pub const WAIT_FOR_LEFTOVERS_ANNOTATION: &str = "infrastructure.foo.com/wait-for-leftovers";
+
 /// Annotation on a FooMachine, on a Machine of a pool or on one of our CRDs, whatever its value: users
 /// other than the manager and Cluster API may delete it. The policies `foo-machines` and `foo-crds` look at it; the
 /// manager does not.

@@ -80,29 +80,63 @@ pub(crate) struct Request {
     pub(crate) client: String,
 }
 
-impl Request {
-    /// Reads a request; a path that the server does not serve is a 404.
-    pub(crate) fn read(kinds: &Kinds, parts: &Parts, body: Bytes, client: &str) -> Result<Self, Refusal> {
-        let segments: Vec<&str> = parts.uri.path().split('/').filter(|segment| !segment.is_empty()).collect();
+/// What a path names; empty texts for what it leaves out.
+struct Location<'p> {
+    group: &'p str,
+    version: &'p str,
+    namespace: Option<&'p str>,
+    plural: &'p str,
+    name: &'p str,
+    subresource: &'static str,
+}
+
+impl<'p> Location<'p> {
+    /// `None` for a path that names no resource.
+    fn of(path: &'p str) -> Option<Self> {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let (group, version, rest) = match segments.as_slice() {
             ["api", version, rest @ ..] => ("", *version, rest),
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
-            _ => return Err(failure::unknown_path()),
+            _ => return None,
         };
         let (namespace, plural, rest) = match rest {
             ["namespaces", namespace, plural, rest @ ..] if !matches!(*plural, "status" | "finalize") => {
                 (Some(*namespace), *plural, rest)
             }
             [plural, rest @ ..] => (None, *plural, rest),
-            [] => return Err(failure::unknown_path()),
+            [] => return None,
         };
         let (name, subresource) = match rest {
             [] => ("", ""),
             [name] => (*name, ""),
             [name, "status"] => (*name, "status"),
             [name, "scale"] => (*name, "scale"),
-            _ => return Err(failure::unknown_path()),
+            _ => return None,
         };
+        Some(Self { group, version, namespace, plural, name, subresource })
+    }
+}
+
+fn header<'p>(parts: &'p Parts, name: &http::HeaderName) -> &'p str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// The kind of patch of a content type; built-in kinds take strategic merge patches, too.
+fn patch_kind(content_type: &str, built_in: bool) -> Option<PatchKind> {
+    match content_type.split(';').next().unwrap_or_default() {
+        "application/json-patch+json" => Some(PatchKind::Json),
+        "application/strategic-merge-patch+json" if built_in => Some(PatchKind::Strategic),
+        "application/apply-patch+yaml" | "application/apply-patch+json" => Some(PatchKind::Apply),
+        "application/merge-patch+json" => Some(PatchKind::Merge),
+        _ => None,
+    }
+}
+
+impl Request {
+    /// Reads a request; a path that the server does not serve is a 404.
+    pub(crate) fn read(kinds: &Kinds, parts: &Parts, body: Bytes, client: &str) -> Result<Self, Refusal> {
+        let Location { group, version, namespace, plural, name, subresource } =
+            Location::of(parts.uri.path()).ok_or_else(failure::unknown_path)?;
         let kind = kinds.find(group, version, plural).ok_or_else(failure::unknown_path)?;
         let served = match subresource {
             "status" => kind.status,
@@ -134,16 +168,12 @@ impl Request {
                 return Err(failure::failure(405, "MethodNotAllowed", message, Some((&kind, name))));
             }
         };
-        let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let patch = match header(http::header::CONTENT_TYPE).split(';').next().unwrap_or_default() {
-            "application/json-patch+json" => PatchKind::Json,
-            "application/strategic-merge-patch+json" if kind.built_in => PatchKind::Strategic,
-            "application/apply-patch+yaml" | "application/apply-patch+json" => PatchKind::Apply,
-            "application/merge-patch+json" => PatchKind::Merge,
-            _ if verb == Verb::Patch => return Err(failure::unsupported_patch(&kind)),
-            _ => PatchKind::Merge,
+        let patch = match patch_kind(header(parts, &http::header::CONTENT_TYPE), kind.built_in) {
+            Some(patch) => patch,
+            None if verb == Verb::Patch => return Err(failure::unsupported_patch(&kind)),
+            None => PatchKind::Merge,
         };
-        let view = if header(http::header::ACCEPT).contains("as=PartialObjectMetadata") {
+        let view = if header(parts, &http::header::ACCEPT).contains("as=PartialObjectMetadata") {
             View::Metadata
         } else {
             View::Full

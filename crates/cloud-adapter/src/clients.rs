@@ -1,10 +1,15 @@
 //! The SDK's clients that make up one cloud.
 
-/// Auto Scaling and EC2 of one identity in one region.
+/// What a cloud is made of: the services of one identity in one region.
 #[derive(Clone, Debug)]
 pub struct AwsCloud {
     pub(crate) autoscaling: Clients<aws_sdk_autoscaling::Client>,
     pub(crate) ec2: Clients<aws_sdk_ec2::Client>,
+    /// Classic load balancers.
+    pub(crate) classic: Clients<aws_sdk_elasticloadbalancing::Client>,
+    /// All other load balancers.
+    pub(crate) balancers: Clients<aws_sdk_elasticloadbalancingv2::Client>,
+    pub(crate) quotas: aws_sdk_servicequotas::Client,
     pub(crate) sts: aws_sdk_sts::Client,
 }
 

@@ -155,31 +155,29 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
     let settings = checked(settings)?;
     let sessions = Sessions::new();
     let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
-    let autoscaling = |retries: RetryConfig| {
-        let config = aws_sdk_autoscaling::config::Builder::from(&config)
-            .interceptor(sessions.clone())
-            .retry_config(retries);
-        aws_sdk_autoscaling::Client::from_conf(config.build())
-    };
-    let ec2 = |retries: RetryConfig| {
-        let config =
-            aws_sdk_ec2::config::Builder::from(&config).interceptor(sessions.clone()).retry_config(retries);
-        aws_sdk_ec2::Client::from_conf(config.build())
-    };
     // Not the adaptive mode: after two throttled calls it held others back for 38 s, across all clients.
     let repeating = || RetryConfig::standard().with_max_attempts(ATTEMPTS);
+    macro_rules! client {
+        ($service:ident, $retries:expr) => {{
+            let config = $service::config::Builder::from(&config).interceptor(sessions.clone());
+            $service::Client::from_conf(config.retry_config($retries).build())
+        }};
+    }
+    macro_rules! clients {
+        ($service:ident) => {
+            Clients {
+                repeating: client!($service, repeating()),
+                once: client!($service, RetryConfig::disabled()),
+            }
+        };
+    }
     Ok(AwsCloud {
-        autoscaling: Clients {
-            repeating: autoscaling(repeating()),
-            once: autoscaling(RetryConfig::disabled()),
-        },
-        ec2: Clients { repeating: ec2(repeating()), once: ec2(RetryConfig::disabled()) },
-        sts: aws_sdk_sts::Client::from_conf(
-            aws_sdk_sts::config::Builder::from(&config)
-                .interceptor(sessions.clone())
-                .retry_config(repeating())
-                .build(),
-        ),
+        autoscaling: clients!(aws_sdk_autoscaling),
+        ec2: clients!(aws_sdk_ec2),
+        classic: clients!(aws_sdk_elasticloadbalancing),
+        balancers: clients!(aws_sdk_elasticloadbalancingv2),
+        quotas: client!(aws_sdk_servicequotas, repeating()),
+        sts: client!(aws_sdk_sts, repeating()),
     })
 }
 

@@ -38,6 +38,12 @@ where
     }
 }
 
+/// What AWS says of one of several things within an answer that is a success as a whole.
+pub(crate) fn of_item(operation: Operation, code: Option<&str>, message: &str) -> CloudError {
+    let kind = code.map_or(ErrorKind::Invalid, |code| kind_of(operation, code, 400));
+    CloudError::new(operation, kind, code.map(str::to_owned), message)
+}
+
 /// AWS answered, with an error.
 fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata, status: u16) -> CloudError {
     let kind = match error.code() {
@@ -106,8 +112,12 @@ fn passing(operation: Operation, credentials: &CredentialsError) -> Option<Error
     unanswered.then_some(ErrorKind::Unreachable)
 }
 
-/// What an error code means (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error codes").
+/// What an error code means (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error codes"; API References of
+/// Elastic Load Balancing and Service Quotas).
 fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
+    if let Some(kind) = kind_during(operation, code) {
+        return kind;
+    }
     match code {
         "Throttling"
         | "ThrottlingException"
@@ -117,6 +127,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "RequestLimitExceeded"
         | "TooManyRequestsException"
         | "BandwidthLimitExceeded"
+        | "DependencyThrottle"
         | "EC2ThrottledException"
         | "KmsThrottled"
         | "KMS.ThrottlingException"
@@ -127,6 +138,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "AccessDeniedException"
         | "UnauthorizedOperation"
         | "NotAuthorized"
+        | "DependencyAccessDeniedException"
         | "OptInRequired"
         | "Blocked"
         | "PendingVerification" => ErrorKind::Denied,
@@ -145,9 +157,13 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
         "DependencyViolation"
+        // Of a gateway that was attached a moment ago.
+        | "Gateway.NotAttached"
         | "IncorrectInstanceState"
         | "IncorrectState"
         | "IdempotentCallInProgress"
+        | "InvalidState"
+        | "InvalidVpcState"
         | "OperationAborted"
         | "ResourceContention"
         | "ResourceInUse"
@@ -159,25 +175,45 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "IDPCommunicationError"
         | "IDPCommunicationErrorException"
         | "InternalServerError"
+        | "ServiceException"
         | "ServiceLinkedRoleFailure"
         | "ServiceUnavailable"
         | "Unavailable" => ErrorKind::Internal,
         "RequestTimeout" | "RequestTimeoutException" if operation.is_mutation() => ErrorKind::LostAnswer,
-        "InvalidAMIID.Unavailable" | "QueueDoesNotExist" | "AWS.SimpleQueueService.NonExistentQueue" => {
-            ErrorKind::NotFound
+        "InvalidAMIID.Unavailable"
+        | "QueueDoesNotExist"
+        | "AWS.SimpleQueueService.NonExistentQueue"
+        | "NoSuchResourceException" => ErrorKind::NotFound,
+        // The range of a subnet is another's, perhaps that of the same one, created before.
+        "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
+        "InsufficientAddressCapacity" | "ResourceCountExceeded" | "ServiceQuotaExceededException" => {
+            ErrorKind::LimitExceeded
         }
-        // Of a known type in a wrong place EC2 says otherwise; here the only input is the type's name.
-        "InvalidInstanceType" if operation == Operation::DescribeInstanceTypes => ErrorKind::NotFound,
         _ if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
         _ if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
             ErrorKind::AlreadyExists
         }
         _ if code.ends_with(".Duplicate") => ErrorKind::AlreadyExists,
+        _ if code.ends_with(".InUse") => ErrorKind::InUse,
         _ if code.ends_with("LimitExceeded") || code.ends_with("LimitExceededException") => {
             ErrorKind::LimitExceeded
         }
         _ if status >= 500 => ErrorKind::Internal,
         _ => ErrorKind::Invalid,
+    }
+}
+
+/// Codes that mean something else in one operation than in all others.
+fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
+    match (operation, code) {
+        // Of a known type in a wrong place EC2 says otherwise; here the only input is the type's name.
+        (Operation::DescribeInstanceTypes, "InvalidInstanceType")
+        // What was to be detached is not attached.
+        | (Operation::DetachInternetGateway, "Gateway.NotAttached") => Some(ErrorKind::NotFound),
+        // A NAT gateway or load balancer that is going still has the address. Of credentials that are no good EC2 says the same,
+        // but those are found out by looks.
+        (Operation::ReleaseAddress, "AuthFailure") => Some(ErrorKind::InUse),
+        _ => None,
     }
 }
 
@@ -268,5 +304,54 @@ mod tests {
         }
         assert_eq!(kind_of(Operation::DescribeInstanceTypes, "InvalidInstanceType", 400), NotFound);
         assert_eq!(kind_of(Operation::DescribeInstanceTypes, "Whatever", 500), Internal);
+    }
+
+    #[test]
+    fn codes_of_networks_have_their_kinds() {
+        use ErrorKind::{
+            AlreadyExists, Credentials, Denied, InUse, Internal, Invalid, LimitExceeded, NotFound, Throttled,
+        };
+        for (operation, code, kind) in [
+            (Operation::DeleteVpc, "DependencyViolation", InUse),
+            (Operation::DeleteInternetGateway, "DependencyViolation", InUse),
+            (Operation::ReleaseAddress, "InvalidIPAddress.InUse", InUse),
+            (Operation::DeleteNetworkInterface, "InvalidNetworkInterface.InUse", InUse),
+            (Operation::DeleteSecurityGroup, "InvalidGroup.InUse", InUse),
+            (Operation::ReleaseAddress, "AuthFailure", InUse),
+            (Operation::AllocateAddress, "AuthFailure", Credentials),
+            (Operation::AssociateVpcCidrBlock, "IncorrectState", InUse),
+            (Operation::CreateSubnet, "InvalidVpcState", InUse),
+            (Operation::CreateNatGateway, "Gateway.NotAttached", InUse),
+            (Operation::DetachInternetGateway, "Gateway.NotAttached", NotFound),
+            (Operation::CreateVpc, "VpcLimitExceeded", LimitExceeded),
+            (Operation::AllocateAddress, "AddressLimitExceeded", LimitExceeded),
+            (Operation::AllocateAddress, "InsufficientAddressCapacity", LimitExceeded),
+            (Operation::CreateNatGateway, "NatGatewayLimitExceeded", LimitExceeded),
+            (Operation::AuthorizeSecurityGroupIngress, "RulesPerSecurityGroupLimitExceeded", LimitExceeded),
+            (Operation::CreateVpcEndpoint, "VpcEndpointLimitExceeded", LimitExceeded),
+            (Operation::CreateSubnet, "InvalidVpcID.NotFound", NotFound),
+            (Operation::DeleteNatGateway, "NatGatewayNotFound", NotFound),
+            (Operation::DeleteRoute, "InvalidRoute.NotFound", NotFound),
+            (Operation::DisassociateRouteTable, "InvalidAssociationID.NotFound", NotFound),
+            (Operation::RevokeSecurityGroupEgress, "InvalidPermission.NotFound", NotFound),
+            (Operation::DeleteLoadBalancer, "LoadBalancerNotFound", NotFound),
+            (Operation::DeleteTargetGroup, "TargetGroupNotFound", NotFound),
+            (Operation::GetServiceQuota, "NoSuchResourceException", NotFound),
+            (Operation::CreateSubnet, "InvalidSubnet.Conflict", AlreadyExists),
+            (Operation::CreateSecurityGroup, "InvalidGroup.Duplicate", AlreadyExists),
+            (Operation::AuthorizeSecurityGroupEgress, "InvalidPermission.Duplicate", AlreadyExists),
+            (Operation::CreateRoute, "RouteAlreadyExists", AlreadyExists),
+            (Operation::AttachInternetGateway, "Resource.AlreadyAssociated", AlreadyExists),
+            (Operation::DeleteTargetGroup, "ResourceInUse", InUse),
+            (Operation::DeleteNetworkInterface, "OperationNotPermitted", Invalid),
+            (Operation::CreateVpc, "InvalidVpc.Range", Invalid),
+            (Operation::CreateNatGateway, "IdempotentParameterMismatch", Invalid),
+            (Operation::DescribeTags, "DependencyThrottle", Throttled),
+            (Operation::GetServiceQuota, "ServiceException", Internal),
+            (Operation::GetServiceQuota, "DependencyAccessDeniedException", Denied),
+            (Operation::CreateVpc, "UnauthorizedOperation", Denied),
+        ] {
+            assert_eq!(kind_of(operation, code, 400), kind, "{operation:?} {code}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Instances, their types and their images.
 
 use crate::error::{self, Gap};
+use crate::ids::without_unknown;
 use crate::numbers::count;
 use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
@@ -77,24 +78,6 @@ async fn describe_known(client: &Client, ids: &[&str]) -> Result<Answer> {
     }
 }
 
-/// The batches to ask for instead. The message serves only to find ids of the batch in it.
-fn without_unknown<'a>(batch: &[&'a str], message: &str) -> Vec<Vec<&'a str>> {
-    let words: BTreeSet<&str> = message
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-        .filter(|word| !word.is_empty())
-        .collect();
-    let rest: Vec<&str> = batch.iter().copied().filter(|id| !words.contains(id)).collect();
-    let parts = if rest.len() < batch.len() {
-        vec![rest]
-    } else if batch.len() <= 1 {
-        Vec::new()
-    } else {
-        let (left, right) = batch.split_at(batch.len() / 2);
-        vec![left.to_vec(), right.to_vec()]
-    };
-    parts.into_iter().filter(|part| !part.is_empty()).collect()
-}
-
 /// One odd instance is set aside, as if EC2 had said nothing about it: the others of the call must not wait for it.
 fn readable(instance: &aws::Instance) -> Option<InstanceDetails> {
     let read = details(instance);
@@ -159,14 +142,12 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
     let gpus = info.gpu_info().map(aws::GpuInfo::gpus).unwrap_or_default().iter();
     let nvidia =
         gpus.filter(|gpu| gpu.manufacturer().is_some_and(|name| name.eq_ignore_ascii_case("nvidia")));
-    let storage = info.instance_storage_info().and_then(aws::InstanceStorageInfo::total_size_in_gb);
     Ok(InstanceTypeInfo {
         instance_type: name.as_str().into(),
         vcpus: count(vcpus, "defaultVCpus")?,
         memory_mib: memory.and_then(|mib| u64::try_from(mib).ok()).ok_or(Gap("sizeInMiB"))?,
         nvidia_gpus: nvidia.filter_map(|gpu| u32::try_from(gpu.count()?).ok()).sum(),
         architecture: architecture(info).ok_or(Gap("supportedArchitectures"))?,
-        instance_storage_gb: storage.and_then(|gb| u64::try_from(gb).ok()),
     })
 }
 
@@ -211,23 +192,4 @@ fn image(image: &aws::Image) -> Result<ImageInfo, Gap> {
 
 fn missing(operation: Operation, what: &impl std::fmt::Display) -> CloudError {
     CloudError::new(operation, ErrorKind::NotFound, None, &format!("{what} does not exist"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_ids_are_dropped_by_name_or_found_by_halving() {
-        let batch = ["i-0a", "i-0b", "i-0c", "i-0d"];
-        let named = without_unknown(&batch, "The instance IDs 'i-0b, i-0d' do not exist");
-        assert_eq!(named, [["i-0a", "i-0c"]]);
-        assert_eq!(
-            without_unknown(&batch, "Some of them do not exist"),
-            [["i-0a", "i-0b"], ["i-0c", "i-0d"]]
-        );
-        assert_eq!(without_unknown(&batch[..1], "It does not exist"), Vec::<Vec<&str>>::new());
-        assert_eq!(without_unknown(&batch[..1], "Invalid id: \"i-0a\""), Vec::<Vec<&str>>::new());
-        assert_eq!(without_unknown(&batch[..2], "The instance ID 'i-0abc' does not exist").len(), 2);
-    }
 }

@@ -1,4 +1,4 @@
-//! AWS Auto Scaling, EC2 and SQS behind the traits of `foo-cloud`.
+//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas and SQS behind the traits of `foo-cloud`.
 //!
 //! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else may
 //! depend on it except where the manager is wired together. There are no decisions here, no caches and no limits: one
@@ -6,7 +6,8 @@
 //!
 //! * `clients`: the SDK's clients;
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
-//! * `groups`, `templates`, `instances`, `network`: the operations by family, with the shapes they need;
+//! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
+//! * `networks`: VPCs and what is in them;
 //! * `queue`: one SQS queue;
 //! * `sessions`: roles, and what is remembered of credentials;
 //! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
@@ -14,9 +15,12 @@
 mod clients;
 pub mod connect;
 mod error;
+mod filters;
 mod groups;
+mod ids;
 mod instances;
-mod network;
+mod lookups;
+mod networks;
 mod numbers;
 mod queue;
 mod sessions;
@@ -29,10 +33,9 @@ pub use sessions::AssumedRole;
 
 use async_trait::async_trait;
 use foo_cloud::{
-    CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Networks,
-    Operation, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Compute, Described, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Result, SecurityGroupInfo,
+    SubnetInfo, TemplateSummary, VersionCopy,
 };
-use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
 };
@@ -101,26 +104,9 @@ impl Compute for AwsCloud {
         instances::describe_images(&self.ec2.repeating, ids).await
     }
     async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
-        network::describe_subnets(&self.ec2.repeating, query).await
+        lookups::describe_subnets(&self.ec2.repeating, query).await
     }
     async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>> {
-        network::describe_security_groups(&self.ec2.repeating, query).await
+        lookups::describe_security_groups(&self.ec2.repeating, query).await
     }
-}
-
-#[async_trait]
-impl Networks for AwsCloud {
-    async fn describe_network(&self, kind: Kind, _: &Scope) -> Result<Parts> {
-        Err(unwritten(kind.into()))
-    }
-    async fn change_network(&self, change: &Change) -> Result<Parts> {
-        Err(unwritten(change.into()))
-    }
-    async fn quotas(&self) -> Result<Quotas> {
-        Err(unwritten(Operation::GetServiceQuota))
-    }
-}
-
-fn unwritten(operation: Operation) -> CloudError {
-    CloudError::new(operation, ErrorKind::Internal, None, "not written yet")
 }

@@ -4,31 +4,31 @@ use foo_model::Timestamp;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Tells the time. Sleeping is tokio's business, so that tests can pause it.
+/// The present time. Sleeping is tokio's business, so that tests can pause it.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// The present time.
     fn now(&self) -> Timestamp;
 }
 
-/// A wall clock that is so far ahead of ours was wrong before, or the machine slept: it is believed at once. Catching up
-/// would take as long again.
+/// A wall clock that is this far ahead was wrong before, or the machine slept: this clock jumps to it.
+/// Catching up would take as long again.
 const BELIEVED_AT_ONCE: Duration = Duration::from_hours(24);
 
 /// The machine's clock, made steady: it never goes back and never jumps by less than a day.
 ///
-/// What was before and what was after is decided by comparing times of this clock, and how long something has lasted by
-/// their difference. A wall clock that is set back would make everything look older than it is for as long as the step,
-/// one that is set forward would end every deadline at once. So this clock runs with the monotonic one and follows the
-/// wall clock like a slewed one does: at half the pace while the wall clock is behind, at double the pace while it is
-/// ahead. A step of a minute is made good in one minute or two. Only where the wall clock is ahead by more than a day does
-/// it jump there.
+/// The order of events follows from comparing times of this clock, and durations from their differences. A
+/// wall clock that is set back would make everything look older than it is; one that is set forward would end
+/// every deadline at once. So this clock runs with the monotonic clock and follows the wall clock as a slewed
+/// clock does: at half the pace while the wall clock is behind, at double the pace while it is ahead. It
+/// corrects a step of a minute in one or two minutes. Only if the wall clock is ahead by more than a day it
+/// jumps.
 ///
 /// Clones are the same clock.
 #[derive(Clone, Debug)]
 pub struct SystemClock(Arc<Mutex<Steady>>);
 
 impl SystemClock {
-    /// A clock that begins at the machine's time.
+    /// A clock that starts at the machine's time.
     pub fn start() -> Self {
         Self(Arc::new(Mutex::new(Steady { told: wall(), at: Instant::now() })))
     }
@@ -46,7 +46,7 @@ fn wall() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// What was told last, as time since the epoch, and when that was.
+/// The last returned time since the epoch, and when it was returned.
 #[derive(Debug)]
 struct Steady {
     told: Duration,

@@ -1,4 +1,4 @@
-//! What can go wrong with a call, sorted by what to do about it.
+//! Errors of calls, by what to do about them.
 
 use crate::operation::Operation;
 use foo_model::Reason;
@@ -7,17 +7,18 @@ use std::time::Duration;
 
 /// A failed call.
 ///
-/// `message` never holds a request id, an encoded authorization message or anything else that differs between two
-/// failures for the same reason: conditions carry it, and a text that changes on each pass would be written each time.
+/// `message` never contains a request id, an encoded authorization message or anything else that differs
+/// between two failures with the same cause: conditions show it, and a text that changes in each pass would
+/// be written each time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct CloudError {
     /// What was called.
     pub operation: Operation,
     /// What to do about it.
     pub kind: ErrorKind,
-    /// AWS's error code, if the answer had one.
+    /// AWS's error code, if the response had one.
     pub code: Option<String>,
-    /// AWS's words, without their volatile parts.
+    /// AWS's message, without its volatile parts.
     pub message: String,
 }
 
@@ -26,21 +27,21 @@ pub struct CloudError {
 pub enum ErrorKind {
     /// Too many requests; slow down.
     Throttled,
-    /// The credentials lack the right; a human must act.
+    /// The credentials lack the right; a user must act.
     Denied,
-    /// No usable credentials, or they expired; a human must act.
+    /// No usable credentials, or they expired; a user must act.
     Credentials,
-    /// The thing does not exist.
+    /// It does not exist.
     NotFound,
-    /// The name is taken.
+    /// The name is in use.
     AlreadyExists,
-    /// AWS refuses the request as it stands; repeating it cannot help until something changes.
+    /// AWS refuses the request; repeating it is pointless until something changes.
     Invalid,
     /// A limit or quota of the account.
     LimitExceeded,
-    /// Something else uses or changes the thing right now; try again later.
+    /// Another operation uses or changes it right now; try again later.
     InUse,
-    /// The request may or may not have been carried out: its answer never came.
+    /// The request may have been carried out: its response was lost.
     LostAnswer,
     /// AWS could not be reached; nothing was carried out.
     Unreachable,
@@ -66,7 +67,7 @@ impl From<ErrorKind> for Reason {
     }
 }
 
-/// Metric labels and logs say the same as conditions.
+/// Metric labels and logs use the reasons of conditions.
 impl From<ErrorKind> for &'static str {
     fn from(kind: ErrorKind) -> Self {
         Reason::from(kind).as_str()
@@ -79,19 +80,20 @@ impl CloudError {
         Self { operation, kind, code, message: stable_text(message) }
     }
 
-    /// Nobody answered within that time.
+    /// The call had no response within that time.
     pub fn no_answer(operation: Operation, within: Duration) -> Self {
         Self::new(operation, ErrorKind::Unreachable, None, &format!("no answer in {} s", within.as_secs()))
     }
 
-    /// Auto Scaling tries, with the caller's rights, whether it could launch from the template, and does not say which right
-    /// that lacks (Auto Scaling User Guide, "Troubleshoot launch templates"). Only words rest on this.
+    /// Auto Scaling verifies with the caller's rights whether it could launch from the template, and does not
+    /// say which right is missing (Auto Scaling User Guide, "Troubleshoot launch templates"). Used only for
+    /// messages.
     fn is_about_the_template(&self) -> bool {
         self.names_the_template() && self.message.to_ascii_lowercase().contains("not authorized")
     }
 
-    /// Whether Auto Scaling refused a group because it could not use its launch template, be it that it does not see it yet. Only
-    /// when this is told rests on these words.
+    /// Whether Auto Scaling refused a group because it could not use its launch template, perhaps because it
+    /// does not see it yet. Only the time of the report depends on this text.
     pub fn is_about_no_usable_template(&self) -> bool {
         matches!(self.kind, ErrorKind::Invalid | ErrorKind::NotFound) && self.names_the_template()
     }
@@ -128,11 +130,11 @@ impl fmt::Display for CloudError {
     }
 }
 
-/// The text without what differs from one failure to the next: request ids, encoded authorization messages, and names of
-/// role sessions, which are new with each refresh of credentials.
+/// The text without what differs between failures: request ids, encoded authorization messages, and names of
+/// role sessions, which change with each refresh of credentials.
 ///
-/// A word of hexadecimal digits in UUID form becomes `…`, so does a session's name in `assumed-role/<role>/<session>`, and
-/// everything after "Encoded authorization failure message:". Long texts are cut at 512 characters.
+/// A UUID becomes `…`, so does a session's name in `assumed-role/<role>/<session>`, and everything after
+/// "Encoded authorization failure message:". Long texts are cut at 512 characters.
 pub fn stable_text(text: &str) -> String {
     const ENCODED: &str = "Encoded authorization failure message:";
     let text = text.find(ENCODED).and_then(|at| text.get(..at)).unwrap_or(text);

@@ -89,11 +89,11 @@ pub trait Groups: Send + Sync {
         decrement: Decrement,
     ) -> Result<Ended>;
     /// The terms of our lifecycle hook, if the group has it.
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>>;
+    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>>;
     /// Makes our lifecycle hook or gives it other terms. Waits that have begun keep theirs.
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()>;
     /// Keeps an instance alive that waits for our hook. `Invalid` if it does not.
-    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
+    async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
     /// Lets an instance go that waits for our hook. `Invalid` if it does not.
     async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
     /// Deletes an empty group; never with ForceDelete. `InUse` while it has instances or activities.

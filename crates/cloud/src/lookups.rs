@@ -1,9 +1,10 @@
-//! Facts that hardly ever change, asked once: images, instance types, subnets, security groups.
+//! Facts that rarely change, looked up once: images, instance types, subnets, security groups.
 //!
-//! A settled pool costs no call: what was found is kept for a day while it is asked for. Only a caller that says that
-//! its own question is new ([`Asking::Anew`]: the spec changed, a group is about to be made) gets an answer that is at
-//! most ten minutes old. Failures are remembered for a minute, those that pass by themselves for five seconds, so that
-//! a pool with a misspelt subnet does not ask with every pass. Callers with the same question share one call.
+//! A pool at rest costs no call: answers are kept for a day while they are in use. Only a caller whose
+//! question is new ([`Asking::Anew`]: the spec changed, a group is about to be created) gets an answer that
+//! is at most ten minutes old. Failures are remembered for a minute, transient ones for five seconds, so that
+//! a pool with a misspelt subnet does not call AWS in every pass. Callers with the same question share one
+//! call.
 
 use crate::error::{CloudError, ErrorKind};
 use crate::operation::Operation;
@@ -17,21 +18,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What was found serves this long while nobody asks anew; unused answers are dropped after the same time.
+/// How long an answer is valid for repeated questions; unused answers are dropped after the same time.
 const SETTLED: Duration = Duration::from_hours(24);
-/// What was found serves this long for somebody who asks anew.
+/// How long an answer is valid for new questions.
 const ANEW: Duration = Duration::from_mins(10);
-/// A failure is the answer for this long.
+/// How long a failure is the answer.
 const FAILED: Duration = Duration::from_mins(1);
-/// A failure that is nobody's fault is the answer for this long.
+/// How long a transient failure is the answer.
 const PASSING: Duration = Duration::from_secs(5);
 
-/// Why somebody asks.
+/// Why a caller asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
-    /// For the same reason as before: any answer up to a day old will do.
+    /// For the same reason as before: an answer up to a day old suffices.
     Again,
-    /// Because the question is new to the caller: an answer up to ten minutes old will do.
+    /// The question is new: an answer up to ten minutes old suffices.
     Anew,
 }
 
@@ -74,12 +75,12 @@ impl Lookups {
         self.types.get(name, asking, ask).await
     }
 
-    /// The subnets a query names; tags that match nothing give an empty list, which serves for a minute.
+    /// The subnets that a query names; tags without a match give an empty list, which is valid for a minute.
     pub async fn subnets(&self, query: &NetworkQuery, asking: Asking) -> Result<Vec<SubnetInfo>> {
         self.subnets.get(query, asking, async || self.cloud.describe_subnets(query).await).await
     }
 
-    /// The security groups a query names; tags that match nothing give an empty list, which serves for a
+    /// The security groups that a query names; tags without a match give an empty list, which is valid for a
     /// minute.
     pub async fn security_groups(
         &self,
@@ -103,10 +104,11 @@ fn only<T>(found: Vec<T>, operation: Operation, id: &impl fmt::Display) -> Resul
     found.into_iter().next().ok_or_else(unknown)
 }
 
-/// One answer per question. Whoever holds the lock of a slot asks; the others wait for it and read.
+/// One answer per question. The holder of a slot's lock makes the call; the others wait for the lock and
+/// read.
 struct Answers<K, V> {
     slots: Mutex<HashMap<K, Slot<V>>>,
-    /// Whether an answer says that there is nothing.
+    /// Whether an answer is empty.
     is_nothing: fn(&V) -> bool,
 }
 
@@ -123,7 +125,7 @@ struct Answer<V> {
 struct Found<V> {
     at: Instant,
     value: V,
-    /// How long it serves at most, whoever asks.
+    /// How long it is valid at most, for any caller.
     serves: Duration,
 }
 
@@ -175,7 +177,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Answers<K, V> {
 }
 
 impl<V: Clone> Answer<V> {
-    /// The answer without asking, if there is one.
+    /// The known answer, if it is still valid.
     fn known(&self, asking: Asking) -> Option<Result<V>> {
         let longest = match asking {
             Asking::Again => SETTLED,
@@ -191,8 +193,8 @@ impl<V: Clone> Answer<V> {
         (at.elapsed() < remembered).then(|| self.despite(error, asking))
     }
 
-    /// The best answer when asking failed: a settled pool lives on with what was true yesterday, unless AWS says that
-    /// it is no longer.
+    /// The best answer after a failed call: a pool at rest keeps using yesterday's answer, unless AWS says
+    /// that it is no longer true.
     fn despite(&self, error: &CloudError, asking: Asking) -> Result<V> {
         match (&self.found, asking) {
             (Some(found), Asking::Again) if error.kind != ErrorKind::NotFound => Ok(found.value.clone()),
@@ -201,7 +203,7 @@ impl<V: Clone> Answer<V> {
     }
 }
 
-/// Whether a failure says nothing about the question.
+/// Whether a failure is transient and says nothing about the question.
 fn passes(kind: ErrorKind) -> bool {
     match kind {
         ErrorKind::Throttled

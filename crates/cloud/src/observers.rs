@@ -14,26 +14,26 @@ use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// All observers there are: asked when somebody scrapes.
+/// All observers; asked at each scrape.
 #[derive(Clone, Debug, Default)]
 pub struct Observers(Arc<Mutex<Vec<Weak<Observer>>>>);
 
 impl Observers {
-    /// None yet; their metrics are registered under their full names, once per process.
+    /// No observers yet; registers their metrics under their full names, once per process.
     pub fn register(registry: &mut Registry) -> Self {
         let observers = Self::default();
         registry.register_collector(Box::new(observers.clone()));
         observers
     }
 
-    /// From now on this observer is asked how old its views are.
+    /// Adds an observer.
     pub fn asks(&self, observer: &Arc<Observer>) {
         let mut observers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         observers.retain(|observer| observer.strong_count() > 0);
         observers.push(Arc::downgrade(observer));
     }
 
-    /// Groups of all observers that nobody has seen for longer than two periods.
+    /// Groups of all observers that have not been observed for longer than two periods.
     pub fn unseen(&self) -> Unseen {
         self.all().iter().map(|observer| observer.unseen()).fold(Unseen::default(), |sum, it| Unseen {
             groups: sum.groups.saturating_add(it.groups),

@@ -86,6 +86,8 @@ pub enum Operation {
     DeleteNetworkInterface,
     DescribeLoadBalancers,
     DescribeTargetGroups,
+    /// Of Elastic Load Balancing.
+    DescribeTags,
     DeleteLoadBalancer,
     DeleteTargetGroup,
     GetServiceQuota,
@@ -289,6 +291,7 @@ impl Operation {
             | Self::DeleteNetworkInterface => Service::Ec2,
             Self::DescribeLoadBalancers
             | Self::DescribeTargetGroups
+            | Self::DescribeTags
             | Self::DeleteLoadBalancer
             | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,
             Self::GetServiceQuota => Service::ServiceQuotas,

@@ -10,22 +10,23 @@ use std::time::Duration;
 pub const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// Most messages of one receive, and of one deletion (Amazon SQS API Reference, ReceiveMessage, DeleteMessageBatch).
 pub const BATCH: usize = 10;
-/// How long after its receipt a message can be hidden at the most (Amazon SQS Developer Guide, "Amazon SQS visibility
-/// timeout").
+/// Maximum time after its receipt that a message can be hidden (Amazon SQS Developer Guide, "Amazon SQS
+/// visibility timeout").
 pub const LONGEST_HIDDEN: Duration = Duration::from_hours(12);
 
-/// The tag that marks queues for us: the manager's rights are narrowed to what carries it.
+/// The tag that marks queues for the provider: the manager's rights are limited to queues with it.
 pub const TAG_EVENTS: &str = "infrastructure.foo.com/events";
 
 /// One queue. Each method is one API call.
 #[async_trait]
 pub trait Queue: Send + Sync {
-    /// Messages, at most [`BATCH`]. Waits for the first one, at most `wait` ([`LONGEST_WAIT`] or less), and hides what it
-    /// gives out from everybody for `hide`. Without messages the answer is empty.
+    /// Messages, at most [`BATCH`]. Waits for the first one, at most `wait` ([`LONGEST_WAIT`] or less), and
+    /// hides the received ones from all readers for `hide`. Without messages the result is empty.
     async fn receive(&self, wait: Duration, hide: Duration) -> Result<Vec<Message>>;
-    /// Deletes messages, at most [`BATCH`]. What could not be deleted comes again.
+    /// Deletes messages, at most [`BATCH`]. A message that could not be deleted becomes visible again.
     async fn delete(&self, receipts: &[Receipt]) -> Result<()>;
-    /// Hides a message for so long from now on; zero shows it to everybody at once. `Invalid` if it is hidden no more.
+    /// Hides a message for this time from now on; zero makes it visible at once. `Invalid` if it is no longer
+    /// hidden.
     async fn hide(&self, receipt: &Receipt, time: Duration) -> Result<()>;
 }
 
@@ -34,7 +35,7 @@ pub trait Queue: Send + Sync {
 pub struct Message {
     /// Its id: the same each time it is received.
     pub id: String,
-    /// What this receipt is deleted or hidden by.
+    /// The handle for deleting or hiding it.
     pub receipt: Receipt,
     /// Its text.
     pub body: String,
@@ -44,7 +45,7 @@ pub struct Message {
     pub receives: u32,
 }
 
-/// What a receipt of a message is deleted or hidden by.
+/// The handle for deleting or hiding a received message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Receipt(String);
 

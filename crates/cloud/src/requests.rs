@@ -1,4 +1,4 @@
-//! What calls take and return beyond the nouns of `foo-model`.
+//! Parameters and results of calls, beyond the nouns of `foo-model`.
 
 use crate::error::CloudError;
 use foo_model::{
@@ -8,32 +8,32 @@ use foo_model::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A template version to make from another one.
+/// A template version to create from another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionCopy<'a> {
     /// The version to copy.
     pub from: TemplateVersion,
-    /// The user data of the copy; all else but the tags stays.
+    /// The user data of the copy; everything else except the tags stays.
     pub user_data: &'a UserData,
-    /// The tags that instances and volumes of the copy get.
+    /// The tags of instances and volumes of the copy.
     pub tags: &'a BTreeMap<String, String>,
 }
 
-/// Something that EC2 made.
+/// Something that EC2 created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made<T> {
-    /// What was made.
+    /// What was created.
     pub made: T,
-    /// What EC2 says will not work of it: it makes it all the same, and refuses it later.
+    /// EC2's warning about what will not work: EC2 creates it nevertheless, and refuses it later.
     pub warning: Option<String>,
 }
 
-/// What came of a look at groups by name. A name that is in neither part is of no group.
+/// The result of describing groups by name. A name in neither part has no group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looked {
-    /// Those that are there.
+    /// Those that exist.
     pub groups: Vec<Group>,
-    /// Those of which AWS said something that makes no sense, and what: they are there, but were not seen.
+    /// Those with an invalid description, and what is wrong: they exist, but were not observed.
     pub odd: BTreeMap<GroupName, CloudError>,
 }
 
@@ -43,12 +43,12 @@ impl From<Vec<Group>> for Looked {
     }
 }
 
-/// What AWS said of a call that ends several instances.
+/// AWS's response to a call that terminates several instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It ends all of them.
+    /// It terminates all of them.
     All,
-    /// It ends fewer than it was asked to; which, it does not say.
+    /// It terminates fewer than requested; it does not say which.
     NotAll,
 }
 
@@ -65,7 +65,7 @@ pub struct TemplateSummary {
     pub tags: BTreeMap<String, String>,
 }
 
-/// EC2's own state of an instance.
+/// State of an instance, as EC2 reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are AWS's own (EC2 User Guide, \"Instance state changes\")")]
 pub enum InstanceState {
@@ -78,13 +78,13 @@ pub enum InstanceState {
 }
 
 impl InstanceState {
-    /// Whether it runs or may run again: not terminated and not on the way there.
+    /// Whether it runs or may run again: neither terminated nor terminating.
     pub fn is_alive(self) -> bool {
         !matches!(self, Self::ShuttingDown | Self::Terminated)
     }
 }
 
-/// What EC2 says of an instance.
+/// What EC2 reports about an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceDetails {
     /// Its id.
@@ -107,18 +107,18 @@ pub struct InstanceDetails {
     pub spot: bool,
 }
 
-/// EC2's answer about one instance. About an id that an answer leaves out EC2 said nothing.
+/// EC2's response about one instance. About an id that is missing in a response EC2 said nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Described {
-    /// What it says of it.
+    /// The details.
     Known(InstanceDetails),
-    /// It does not know the id. That is true of an instance that ended an hour ago, and at times of one that lives: EC2's
-    /// reads trail what it did (EC2 Developer Guide, "Eventual consistency").
+    /// EC2 does not know the id. That is so for an instance that terminated an hour ago, and sometimes for a
+    /// live one: EC2's reads trail its writes (EC2 Developer Guide, "Eventual consistency").
     NotFound,
 }
 
 impl Described {
-    /// What EC2 says of the instance, if it knows it.
+    /// The details, if EC2 knows the instance.
     pub fn details(&self) -> Option<&InstanceDetails> {
         match self {
             Self::Known(details) => Some(details),
@@ -136,12 +136,10 @@ pub struct InstanceTypeInfo {
     pub vcpus: u32,
     /// Memory in MiB.
     pub memory_mib: u64,
-    /// NVIDIA GPUs, all together.
+    /// Total number of NVIDIA GPUs.
     pub nvidia_gpus: u32,
-    /// First supported architecture in AWS's words: `x86_64` or `arm64`.
+    /// First supported architecture, as AWS names it: `x86_64` or `arm64`.
     pub architecture: String,
-    /// Instance store in GB, if it has one.
-    pub instance_storage_gb: Option<u64>,
 }
 
 /// What an image is.
@@ -168,7 +166,7 @@ pub enum NetworkQuery {
     Tags {
         /// VPC to search in.
         vpc: Option<String>,
-        /// Tags that must all be there.
+        /// Tags that must all match.
         tags: BTreeMap<String, String>,
     },
 }
@@ -182,7 +180,7 @@ pub struct SubnetInfo {
     pub zone: Zone,
     /// The VPC it belongs to.
     pub vpc: String,
-    /// Whether instances get public addresses there (MapPublicIpOnLaunch): our notion of a public subnet.
+    /// Whether instances get public addresses there (MapPublicIpOnLaunch): this makes a subnet public here.
     pub public: bool,
     /// Free IPv4 addresses.
     pub free_addresses: u32,

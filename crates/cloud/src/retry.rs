@@ -1,8 +1,9 @@
-//! How long to wait before the next try: 1 s after the first failure, doubled by each further one, with jitter.
+//! How long to wait before the next attempt: 1 s after the first failure, doubled by each further one, with
+//! jitter.
 //!
-//! A delay follows from the number of failures in a row. Who counts them, and for what (an object and what was asked of it, a
-//! page of a sweep, a queue), is the caller's business. Nothing in here sleeps, and there is no random number: the same seed
-//! and key give the same delays.
+//! A delay follows from the number of consecutive failures. The caller counts them, per object and request,
+//! page of a sweep, or queue. Nothing here sleeps, and there is no random number: the same seed and key give
+//! the same delays.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -15,23 +16,24 @@ const FIRST: Duration = Duration::from_secs(1);
 pub struct RetryDelays {
     /// The longest delay, before jitter.
     pub longest: Duration,
-    /// By how much each differs from its nominal length.
+    /// How much each delay differs from its nominal length.
     pub jitter: Jitter,
 }
 
-/// By how much a delay differs from its nominal length.
+/// How much a delay differs from its nominal length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jitter {
-    /// Not at all: for what there is one of.
+    /// Not at all: for single tasks.
     None,
     /// Between 80 % and 120 % of it.
     Around,
-    /// More than half of it, and never longer than it: for those who promised to try again within the longest delay.
+    /// More than half of it, and never longer: for callers that guarantee an attempt within the longest
+    /// delay.
     Shorter,
 }
 
 impl RetryDelays {
-    /// The delay after so many failures in a row, the first of them 1. `seed` and `key` choose the jitter.
+    /// The delay after that many consecutive failures, the first being 1. `seed` and `key` choose the jitter.
     pub fn after(self, failures: u32, seed: u64, key: &impl Hash) -> Duration {
         let doublings = failures.saturating_sub(1).min(16);
         let doubled = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
@@ -50,7 +52,8 @@ impl Jitter {
     }
 }
 
-/// `period` ± 20 %, the same for the same key: what repeats at fixed intervals is spread over time, and stays spread.
+/// `period` ± 20 %, the same for the same key: repetitions at fixed intervals are spread over time, and stay
+/// spread.
 pub fn jittered(period: Duration, key: &impl Hash) -> Duration {
     Jitter::Around.of(period, 0, 0, key)
 }

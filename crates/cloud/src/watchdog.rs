@@ -1,5 +1,5 @@
-//! A watchdog over a loop that runs for as long as the process: the loop says by when it turns again, whatever happens, and one
-//! that did not is noticed by somebody else. It ends nothing.
+//! A watchdog over a loop that runs as long as the process: the loop says by when it turns again in any case,
+//! and another task notices if it did not. It ends nothing.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -9,17 +9,18 @@ use tokio::time::Instant;
 #[derive(Clone, Debug, Default)]
 pub struct Watchdog(Arc<Mutex<Option<Instant>>>);
 
-/// Held by whoever looks. It does not outlive the loop.
+/// Held by the task that checks. It does not keep the watchdog.
 #[derive(Clone, Debug)]
 pub struct WeakWatchdog(Weak<Mutex<Option<Instant>>>);
 
 impl Watchdog {
-    /// The loop turns again within this time; everything that it waits for until then has its own deadline.
+    /// The loop turns again within this time; everything that it waits for until then has its own timeout.
     pub fn expects(&self, within: Duration) {
         self.set(Instant::now().checked_add(within));
     }
 
-    /// The loop turns again at this moment, or when something happens; without one it waits for what may never happen.
+    /// The loop turns again at this moment, or when something happens; without a moment it waits for what may
+    /// never happen.
     pub fn expects_at(&self, moment: Option<Instant>) {
         self.set(moment);
     }
@@ -29,7 +30,7 @@ impl Watchdog {
         self.set(None);
     }
 
-    /// For somebody else to look at.
+    /// The handle of the task that checks.
     pub fn downgrade(&self) -> WeakWatchdog {
         WeakWatchdog(Arc::downgrade(&self.0))
     }
@@ -40,7 +41,7 @@ impl Watchdog {
 }
 
 impl WeakWatchdog {
-    /// How long ago the loop should have turned; none if there is no loop any more.
+    /// How long ago the loop should have turned; `None` if the loop no longer exists.
     pub fn overdue(&self) -> Option<Duration> {
         let watchdog = self.0.upgrade()?;
         let until = *watchdog.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@
 //! transitions, not states. A lost event is logged and counted, never an error: nothing may depend on it.
 
 use crate::metrics::{EventOutcome, Metrics};
-use foo_planner::report::Severity;
+use foo_model::{EventReason, Severity};
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
@@ -33,8 +33,10 @@ impl Events {
         Self { recorder: Recorder::new(client, reporter), metrics }
     }
 
-    /// Tells that something happened to `object` (`object.object_ref(&())`). `reason` is CamelCase, `note` a sentence.
-    pub async fn publish(&self, object: &ObjectReference, severity: Severity, reason: &str, note: &str) {
+    /// Tells that something happened to `object` (`object.object_ref(&())`); `note` is a sentence.
+    pub async fn publish(&self, object: &ObjectReference, reason: impl Into<EventReason>, note: &str) {
+        let reason: EventReason = reason.into();
+        let (severity, reason) = (reason.severity(), reason.as_str());
         let event = Event {
             type_: match severity {
                 Severity::Normal => EventType::Normal,

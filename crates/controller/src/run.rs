@@ -5,7 +5,7 @@
 
 use crate::admin::Transport;
 use crate::announcements::{self, Announcements};
-use crate::args::{Config, ControllerName, Diagnostics, Security};
+use crate::args::{Config, ControllerName, Diagnostics, Election, Security};
 use crate::client::Limit;
 use crate::clock::Clock;
 use crate::clouds::{CloudFactory, Clouds};
@@ -74,36 +74,16 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let identity = identity();
     let lease = config.election.as_ref().map(|election| election.name.as_str());
     metrics.leads(lease, false);
-    let mut candidate = match &config.election {
+    let candidate = match &config.election {
         Some(election) => {
-            let (config, of_lease) = (kube.clone(), metrics.clone());
-            let lease = move || client::client(config, KubeClient::Lease, of_lease);
-            let settings = leader::Settings {
-                namespace: election.namespace.clone(),
-                name: election.name.clone(),
-                identity: identity.clone(),
-                timing: election.timing,
-            };
-            Some(
-                Candidate::start_apart(lease, settings, Arc::clone(&clock), metrics.leader_transitions())
-                    .await?,
-            )
+            let mut candidate = candidate(election, &identity, &kube, &clock, &metrics).await?;
+            if let Some(end) = wait_until_elected(&mut candidate, &readiness, &stop).await {
+                return Ok(end);
+            }
+            Some(candidate)
         }
         None => None,
     };
-    if let Some(candidate) = &mut candidate {
-        metrics.tasks().watch(Task::Election, &identity, candidate.watchdog());
-        let standing = candidate.standing();
-        readiness.wait_for("leader election", move || *standing.borrow() != Role::Starting);
-        tokio::select! {
-            standing = candidate.elected() => {
-                if standing != Role::Leading {
-                    return Ok(End::LeadLost);
-                }
-            }
-            () = stop.cancelled() => return Ok(End::Stopped),
-        }
-    }
     metrics.leads(lease, true);
 
     let leadership = candidate.as_ref().map_or_else(Leadership::always, Candidate::leadership);
@@ -131,6 +111,42 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     };
     let controllers = start(&config, &context, &stop);
     work_until_the_end(controllers, candidate, stop).await
+}
+
+/// Starts to compete for the Lease, under this identity.
+async fn candidate(
+    election: &Election,
+    identity: &str,
+    kube: &kube::Config,
+    clock: &Arc<dyn Clock>,
+    metrics: &Metrics,
+) -> anyhow::Result<Candidate> {
+    let (config, of_lease) = (kube.clone(), metrics.clone());
+    let lease = move || client::client(config, KubeClient::Lease, of_lease);
+    let settings = leader::Settings {
+        namespace: election.namespace.clone(),
+        name: election.name.clone(),
+        identity: identity.to_owned(),
+        timing: election.timing,
+    };
+    let candidate =
+        Candidate::start_apart(lease, settings, Arc::clone(clock), metrics.leader_transitions()).await?;
+    metrics.tasks().watch(Task::Election, &identity, candidate.watchdog());
+    Ok(candidate)
+}
+
+/// Waits until this process leads; otherwise returns how it ends.
+async fn wait_until_elected(
+    candidate: &mut Candidate,
+    readiness: &Readiness,
+    stop: &CancellationToken,
+) -> Option<End> {
+    let role = candidate.standing();
+    readiness.wait_for("leader election", move || *role.borrow() != Role::Starting);
+    tokio::select! {
+        role = candidate.elected() => (role != Role::Leading).then_some(End::LeadLost),
+        () = stop.cancelled() => Some(End::Stopped),
+    }
 }
 
 async fn serve_diagnostics(

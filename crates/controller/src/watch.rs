@@ -38,7 +38,7 @@ use crate::metrics::{Metrics, Watched};
 use changes::Changes;
 use follow::{Heard, follow};
 use foo_api::names::WATCH_LABEL;
-use foo_planner::report::Severity;
+use foo_model::EventReason;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use kube::api::ObjectMeta;
@@ -354,9 +354,7 @@ impl Invalid {
         };
         let events = self.events.clone();
         let note = format!("This object cannot be read and is ignored: {error}");
-        tokio::spawn(
-            async move { events.publish(&object, Severity::Warning, "UnreadableObject", &note).await },
-        );
+        tokio::spawn(async move { events.publish(&object, EventReason::UnreadableObject, &note).await });
     }
 }
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 pub const DRAIN_HOOK: &str = "foo-drain";
 
 /// From one heartbeat to the next at the latest. A third of the hook's timeout: two may fail.
-pub const BEAT: Duration = Duration::from_mins(20);
+pub const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(20);
 
 /// After how long the hook is looked at again, in case somebody has taken it away.
-pub const LOOK_AGAIN: Duration = Duration::from_hours(6);
+pub const DESCRIBE_HOOK_AFTER: Duration = Duration::from_hours(6);
 
 /// How long an instance can be kept waiting: 48 hours, or 100 timeouts if that is less (Auto Scaling API Reference,
 /// LifecycleHook: GlobalTimeout).
@@ -53,7 +53,7 @@ pub struct HookWait {
     /// When it was first seen waiting.
     pub since: Timestamp,
     /// When its last heartbeat was sent by this manager.
-    pub beaten: Option<Timestamp>,
+    pub last_heartbeat: Option<Timestamp>,
     /// When its hook was completed.
     pub completed: Option<Timestamp>,
 }

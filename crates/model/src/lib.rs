@@ -5,6 +5,7 @@
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 
 pub mod changes;
+pub mod event;
 pub mod group;
 pub mod hook;
 pub mod ids;
@@ -17,6 +18,7 @@ pub mod template;
 pub mod time;
 
 pub use changes::{GroupChange, NewGroup};
+pub use event::{EventReason, Severity};
 pub use group::{
     Activity, ActivityStatus, Decrement, DeletionProtection, Group, GroupStatus, Health, Instance,
     LifecycleState, Process, Protection, Sizes, TemplateChoice,

@@ -81,7 +81,7 @@ pub struct Machine {
 
 impl Machine {
     /// What MachineHealthCheck has against it, unless it is spared.
-    pub fn sickness(&self) -> Option<&str> {
+    pub fn unhealthy_because(&self) -> Option<&str> {
         self.unhealthy.as_deref().filter(|_| !self.spared)
     }
 

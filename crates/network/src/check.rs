@@ -15,7 +15,7 @@ use foo_model::network::{Change, NatState, Tags};
 use foo_model::{Reason, VpcId};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use targets::{Target, targets};
+use targets::{Target, created_tags, targets};
 
 /// A rule that a plan breaks. Its text names the rule and the action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,22 +67,6 @@ pub fn violations(
 
 fn hands_off(desired: &Desired) -> bool {
     desired.paused || (desired.being_deleted && desired.deletion == DeletionPolicy::Retain)
-}
-
-/// The tags of a creation.
-fn created_tags(change: &Change) -> Option<&Tags> {
-    match change {
-        Change::CreateVpc { tags, .. }
-        | Change::CreateSubnet { tags, .. }
-        | Change::CreateInternetGateway { tags }
-        | Change::CreateEgressOnlyInternetGateway { tags, .. }
-        | Change::AllocateAddress { tags }
-        | Change::CreateNatGateway { tags, .. }
-        | Change::CreateRouteTable { tags, .. }
-        | Change::CreateSecurityGroup { tags, .. }
-        | Change::CreateVpcEndpoint { tags, .. } => Some(tags),
-        _ => None,
-    }
 }
 
 fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::report::{Deletion, Report};
-use crate::situation::Situation;
+use crate::situation::{Situation, situation};
 use crate::steps::{
     begin, delete, endpoints, extra, gateways, groups, looks, nat, routes, strangers, subnets, tags, vpc,
 };
@@ -13,7 +13,7 @@ use crate::{Desired, Memory, Observed, Plan, Recorded};
 ///
 /// Total and deterministic: the same values give the same plan, and every combination of values gives one.
 pub fn plan(desired: &Desired, observed: &Observed, recorded: &Recorded, memory: &Memory) -> Plan {
-    let situation = Situation::new(desired, observed, recorded, memory);
+    let situation = situation(desired, observed, recorded, memory);
     let mut draft = Draft::new(&situation);
     let deletion = decide(&situation, &mut draft);
     finish(&situation, draft, deletion)

@@ -47,7 +47,7 @@ fn main() {
 fn settled() -> World {
     let mut world = pool().of(SIZE).draining_at_most(SIZE).with_surge(1).lacking_at_most(0).new_world();
     while world.instances().is_empty() {
-        world.round();
+        world.step();
     }
     let group = world.cloud.group.as_mut().unwrap();
     let first = group.instances[0].clone();

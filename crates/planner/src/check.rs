@@ -1,8 +1,8 @@
-//! A second opinion on a plan: the invariants of the design that one plan can break, checked from what goes in and
-//! what comes out. It shares no decision with the planner, so that one mistake is not made twice: of the planner's code it
-//! uses the model, inputs and outputs, and the constants and names that both must agree on.
+//! A second opinion on a plan: verifies, from inputs and outputs alone, the invariants that a single plan can
+//! break. It shares no decision with the planner, so that a mistake is not made twice. From the planner's
+//! code it uses only the model, the inputs and outputs, and the constants and names on which both must agree.
 //!
-//! The controller runs it on every plan and carries out none that breaks anything.
+//! The controller checks every plan and does not carry out one that breaks an invariant.
 
 use crate::Plan;
 use crate::action::{
@@ -25,8 +25,8 @@ pub use rule::{Rule, Violation};
 use facts::Facts;
 use rule::Found;
 
-/// The rules that a plan breaks; empty for every plan that may be carried out. `memory` is the memory that went
-/// into the plan.
+/// The rules that a plan breaks; empty for a plan that may be carried out. `memory` is the memory that the
+/// plan was made from.
 pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan: &Plan) -> Vec<Violation> {
     let facts = Facts::new(desired, observed, memory, plan);
     let mut found = Found::default();
@@ -46,7 +46,7 @@ pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan:
 fn hands_off(facts: &Facts<'_>, found: &mut Found) {
     for action in facts.actions {
         let allowed = match (facts.desired.pause, facts.desired.goal) {
-            // What clusterctl move waits for.
+            // `clusterctl move` waits for these actions.
             (Some(_), _) => {
                 let last =
                     matches!(action, Action::Pool(PoolAction::RecordArn { .. } | PoolAction::UnblockMove));
@@ -170,7 +170,7 @@ fn deletes_only_with_cause(facts: &Facts<'_>, found: &mut Found) {
 fn completes_only_drained(facts: &Facts<'_>, found: &mut Found) {
     let mut completed: BTreeSet<&InstanceId> = BTreeSet::new();
     for action in facts.actions {
-        let Action::Hook(HookAction::CompleteHook { id, .. }) = action else { continue };
+        let Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) = action else { continue };
         found.check(completed.insert(id), || Violation::CompletedTwice { id: id.clone() });
         found.check(facts.waits(id), || Violation::CompletedNotWaiting { id: id.clone() });
         found.check(facts.may_complete(id), || Violation::CompletedUndrained { id: id.clone() });

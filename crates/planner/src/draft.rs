@@ -2,13 +2,14 @@
 
 use crate::action::{Action, GroupAction, HookAction, TemplateAction};
 use crate::memory::{Memory, RAISE_WAITS};
-use crate::report::{Event, EventTrigger, Severity};
-use foo_model::{GroupChange, GroupName, InstanceId, MachineName, Seconds, Timestamp};
+use crate::report::{Event, EventTrigger};
+use foo_model::{EventReason, GroupChange, GroupName, InstanceId, MachineName, Seconds, Timestamp};
 use std::collections::BTreeSet;
 
-/// When in a plan an action comes: what others rest on first, and what must not wait long before what can: Kubernetes
-/// before AWS, what ends instances before what decorates them, what may be refused for ever (a bad template, a denied
-/// look) last. An action that fails holds up only what rests on it; whoever carries the plan out decides on that.
+/// The place of an action in a plan. An action comes before those that depend on it: Kubernetes before AWS,
+/// terminations before tags and processes, and last what AWS may refuse for good (a bad template, a denied
+/// read). An action that fails delays only what depends on it; the code that carries out the plan decides
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Finalizer, ARN.
@@ -21,46 +22,46 @@ pub(crate) enum Stage {
     Group,
     /// MachinePool.spec.replicas: before Machines whose deletion is conditional on it.
     Publish,
-    /// Machines chosen to go.
+    /// Deletion of the Machines that this plan chose.
     Victims,
-    /// Released instances.
+    /// Termination of released instances.
     Ends,
     /// Tags and processes.
     Decorate,
     /// Template and versions.
     Template,
-    /// Reading more.
+    /// Further reads.
     Look,
-    /// The last things of a removal.
+    /// The last actions of a removal.
     Finish,
-    /// What talks to the workload cluster, which may take its time.
+    /// Calls to the workload cluster, which may be slow.
     Last,
 }
 
-/// Unmarked Machines with a Node that are more than desired and stay for a while.
+/// Unmarked Machines with a Node that exceed the desired replicas and are not deleted yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Postponed {
     /// How many.
     pub(crate) machines: u32,
-    /// What was desired before; `None`: nobody remembers.
+    /// The desired replicas before; `None` if the memory of them is lost.
     pub(crate) from: Option<u32>,
     pub(crate) until: Until,
 }
 
-/// When the first of those that are held back may go.
+/// When the first of the postponed Machines may be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// At this moment, and all of them.
+    /// All of them at this moment.
     At(Timestamp),
-    /// At this moment, and others later.
+    /// Some at this moment, others later.
     AtLeast(Timestamp),
-    /// So long after launches come again.
+    /// This long after launches succeed again.
     Launches(Seconds),
 }
 
-/// The two parts of a change of the group, each a call of its own: AWS refuses a template for reasons that nobody can foresee
-/// (an instance refresh with another one, an image that is gone, a right that was taken away), and all that comes with it
-/// in the same call.
+/// The two parts of a change of the group, each sent as a call of its own. AWS refuses a template for reasons
+/// that the planner cannot foresee (an instance refresh with another template, a deleted image, a revoked
+/// right), and then refuses everything else in the same call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Template,
@@ -71,13 +72,13 @@ enum Part {
 pub(crate) struct Draft {
     pub(crate) memory: Memory,
     pub(crate) events: Vec<Event>,
-    /// How many Machines this plan chose to go.
+    /// How many Machines this plan deletes because there are too many.
     pub(crate) victims: u32,
-    /// What this plan does not choose yet, though it is too many.
+    /// Excess Machines that this plan does not delete yet.
     pub(crate) postponed: Option<Postponed>,
     /// How many launches in flight are not cancelled because marked Machines wait for them.
     pub(crate) reserved: u32,
-    /// Machines that this plan deletes, so that two reasons make one deletion.
+    /// Machines that this plan deletes. Two reasons to delete a Machine cause one deletion.
     pub(crate) deleted: BTreeSet<MachineName>,
     actions: Vec<(Stage, Action)>,
     change: GroupChange,
@@ -111,13 +112,13 @@ impl Draft {
         self.actions.insert(0, (stage, action.into()));
     }
 
-    /// Whether anything is done so far, here or in AWS, but for reading.
+    /// Whether the plan so far has an action other than reads.
     pub(crate) fn does_something(&self) -> bool {
         let reads = |action: &Action| matches!(action, Action::Read(_));
         !self.reasons.is_empty() || self.actions.iter().any(|(_, action)| !reads(action))
     }
 
-    /// Adds to the change of the group that this plan makes.
+    /// Adds to the one change of the group in this plan.
     pub(crate) fn change(&mut self, why: impl Into<String>, edit: impl FnOnce(&mut GroupChange)) {
         let before = self.change.template.clone();
         edit(&mut self.change);
@@ -130,34 +131,28 @@ impl Draft {
         &self.change
     }
 
-    /// Instances that this plan lets go from our hook.
-    pub(crate) fn let_go(&self) -> BTreeSet<&InstanceId> {
+    /// Instances whose lifecycle action this plan completes.
+    pub(crate) fn completed_hooks(&self) -> BTreeSet<&InstanceId> {
         let actions = self.actions.iter().map(|(_, action)| action);
         actions
             .filter_map(|action| match action {
-                Action::Hook(HookAction::CompleteHook { id, .. }) => Some(id),
+                Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => Some(id),
                 _ => None,
             })
             .collect()
     }
 
-    /// Tells people, once, when it is done.
-    pub(crate) fn event(
-        &mut self,
-        severity: Severity,
-        about: EventTrigger,
-        reason: &str,
-        message: impl Into<String>,
-    ) {
-        self.events.push(Event { severity, reason: reason.to_owned(), message: message.into(), about });
+    /// Adds an event, which is published once, when that action was carried out.
+    pub(crate) fn event(&mut self, about: EventTrigger, reason: EventReason, message: impl Into<String>) {
+        self.events.push(Event { reason, message: message.into(), about });
     }
 
-    /// Plan again at this moment even if nothing happens.
+    /// Requests another plan at this moment, even if nothing changes until then.
     pub(crate) fn wake_at(&mut self, at: Timestamp) {
         self.timers.push(at);
     }
 
-    /// Whether something is made in AWS so far.
+    /// Whether the plan so far creates something in AWS.
     pub(crate) fn makes_something(&self) -> bool {
         let makes = |action: &Action| {
             matches!(
@@ -169,7 +164,7 @@ impl Draft {
         self.actions.iter().any(|(_, action)| makes(action))
     }
 
-    /// Nothing to do so far, here or in AWS.
+    /// Whether the plan so far has no action.
     pub(crate) fn is_idle(&self) -> bool {
         self.actions.iter().all(|(stage, _)| *stage == Stage::Last) && self.reasons.is_empty()
     }
@@ -179,10 +174,10 @@ impl Draft {
         self.timers.iter().min().copied()
     }
 
-    /// The actions in their order, the change of the group among them.
+    /// The actions in their order, including the change of the group.
     ///
-    /// The template comes first, so that what is launched is launched from it; when AWS has refused it for long, last, so that
-    /// the rest does not wait for it.
+    /// A change of the launch template comes first, so that new instances are launched from it. After AWS has
+    /// refused it for a while it comes last, so that the other actions do not wait for it.
     pub(crate) fn into_actions(mut self, group: &GroupName, now: Timestamp) -> Vec<Action> {
         let refused = self.memory.template_refused_since;
         let hopeless = refused.is_some_and(|since| since.until(now) >= RAISE_WAITS);
@@ -205,7 +200,7 @@ impl Draft {
                 Action::Group(GroupAction::UpdateGroup { name: group.clone(), change, why }),
             ));
         }
-        // Stable: within a stage the order of writing stays.
+        // A stable sort: within a stage, actions keep the order in which the steps added them.
         self.actions.sort_by_key(|(stage, _)| *stage);
         self.actions.into_iter().map(|(_, action)| action).collect()
     }

@@ -1,19 +1,19 @@
 //! Pure decisions about one pool: `plan(&Desired, &Observed, &Memory) -> Plan { actions, report, memory }`.
 //!
-//! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values.
-//! Every decision of the provider about groups, instances and Machines is made here and nowhere else.
+//! No async, no clock, no I/O, no Kubernetes client, no SDK: inputs and outputs are values. Every decision of
+//! the provider about groups, instances and Machines is made here and nowhere else.
 //!
 //! The folders, in reading order; each uses only those before it:
 //!
 //! * the crate `foo-model`: the nouns;
 //! * `input`: [`desired`], [`observed`] and [`memory`], `output`: [`action`] and [`report`];
-//! * `situation`: what is the case; nothing is decided there;
-//! * `draft`: a plan being written;
-//! * `steps`: one file per question, each decides on one thing;
-//! * `summary`: turns the situation into conditions, and never asks the steps;
+//! * `situation`: facts derived from the inputs; it decides nothing;
+//! * `draft`: a plan while the steps add to it;
+//! * `steps`: one file per question, each makes one decision;
+//! * `summary`: turns the situation into conditions, and never calls the steps;
 //! * [`plan`]: the order of the questions, the table of contents.
 //!
-//! [`check`] judges a plan from inputs and outputs alone, without having made it.
+//! [`check`] verifies a plan from inputs and outputs alone.
 
 pub mod check;
 mod draft;
@@ -42,7 +42,7 @@ pub struct Plan {
     /// What to do, in order. After a failure the actions that depend on the failed one are skipped, all others are carried
     /// out.
     pub actions: Vec<Action>,
-    /// What is true and what is waited for.
+    /// What is true, and what the pool waits for.
     pub report: Report,
     /// What to remember until the next pass, before the outcomes of the actions are noted in it with
     /// [`Memory::answered`].

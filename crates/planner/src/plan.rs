@@ -13,9 +13,8 @@ use crate::{Plan, report};
 
 /// Decides what to do next about one pool.
 ///
-/// Total and deterministic: the same values give the same plan, and every combination of values gives one. The
-/// actions are to be carried out in order; after each, its outcome is to be noted in the returned memory with
-/// [`Memory::answered`].
+/// Total and deterministic: every combination of values has exactly one plan. The caller carries out the
+/// actions in order and records the result of each in the returned memory with [`Memory::answered`].
 pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     let memory = memory.absorbed(observed);
     let situation = Situation::new(desired, observed, &memory);
@@ -25,7 +24,7 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     if desired.pause.is_none() {
         decide(&situation, &mut draft);
     } else {
-        // Nothing could come meanwhile.
+        // No new instance can have become available meanwhile.
         draft.memory.rollout = None;
         own::unblock_move(&situation, &mut draft);
     }

@@ -1,9 +1,9 @@
-//! The situation in words: conditions, counts, and when to look again.
+//! Turns the situation into conditions, counts and the time of the next observation.
 //!
 //! Conditions come in the order of [`ConditionKind`]: Ready, Paused, CredentialsReady, LaunchTemplateReady,
-//! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, RollingOut, Remediating, Deleting. All of them are always there;
-//! AutoscalerReady is there only when something is wrong with the autoscaler's annotations. Messages stay the same
-//! while the cause stays the same: they hold counts and names, never times.
+//! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, RollingOut, Remediating, Deleting. All
+//! of them are always present; AutoscalerReady is present only if the autoscaler's annotations are invalid. A
+//! message stays the same while its cause stays the same: it has counts and names, never times.
 
 mod conditions;
 mod parts;
@@ -18,13 +18,13 @@ use crate::draft::Draft;
 use crate::memory::SHORT_FOR;
 use crate::observed::{Ec2State, MoveBlock};
 use crate::report::{Counts, MachineReport, NextLook, OutsideReport, Pace, TemplateReport};
-use crate::situation::{Freshness, MachineState, Member, Situation, View};
+use crate::situation::{ContentState, MachineState, Member, Situation, View};
 use foo_model::group::TemplateChoice;
 use foo_model::{InstanceId, LifecycleState, NodeState, SpecHash, Timestamp};
 use std::collections::BTreeSet;
 
-/// Whether the pool's infrastructure is there: the group is, and if any instance is wanted, one is in service. An instance
-/// that is still being launched may never come up.
+/// Whether the pool's infrastructure exists: the group does, and if the pool desires instances, one is in
+/// service. An instance that is still launching may never come up.
 pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
     let serves =
         |member: &Member<'_>| member.is_replica() && member.instance.lifecycle == LifecycleState::InService;
@@ -32,12 +32,12 @@ pub(crate) fn provisioned(situation: &Situation<'_>) -> bool {
     matches!(situation.view, View::Ours(_)) && (situation.target.replicas == 0 || somebody)
 }
 
-/// Provider ids of all that exists, sorted. `None` when that is not known.
+/// Provider ids of all instances that exist, sorted. `None` if they are unknown.
 ///
-/// An instance whose FooMachine we have but which is not in the group stays listed until EC2 says that it is gone: core
-/// deletes the Node of an id that leaves the list, and neither a gap in one answer of AWS nor somebody who detaches an
-/// instance that runs pods must do that. Nothing
-/// is said about a group without our tags: if they were taken off our own group, its Nodes must live on.
+/// An instance with a FooMachine that is not in the group stays listed until EC2 reports that it is gone.
+/// Cluster API deletes the Node of an id that leaves the list; neither a gap in a response of AWS nor a user
+/// who detaches an instance may cause that. For a group without our tags the list is unknown: if someone
+/// removed the tags, the Nodes of the group must survive.
 pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
     match situation.view {
         View::Unknown | View::Failed { .. } | View::Foreign(_) => None,
@@ -58,7 +58,7 @@ pub(crate) fn provider_ids(situation: &Situation<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// Counts, from the same knowledge as the provider ids.
+/// Counts, from the same facts as the provider ids.
 pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
     let replicas = provider_ids(situation)?.len();
     let sizes = situation.view.group().map(|group| group.sizes);
@@ -80,7 +80,8 @@ pub(crate) fn counts(situation: &Situation<'_>) -> Option<Counts> {
     Some(counts)
 }
 
-/// The spec hash that up-to-date instances have: the wanted one, or while that is blocked the one in use.
+/// The spec hash of up-to-date instances: the desired one, or the one in use while the desired one is
+/// blocked.
 fn reference_hash<'a>(situation: &Situation<'a>) -> Option<&'a SpecHash> {
     match &situation.desired.template {
         Wanted::Ready(template) => Some(&template.spec_hash),
@@ -91,7 +92,7 @@ fn reference_hash<'a>(situation: &Situation<'a>) -> Option<&'a SpecHash> {
     }
 }
 
-/// What each FooMachine's status shall say.
+/// The status of each FooMachine.
 pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineReport> {
     let mut reports: Vec<MachineReport> = situation
         .members
@@ -107,10 +108,10 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
                 lifecycle: instance.lifecycle.clone(),
                 template_version: instance.template.as_ref().map(|(_, version)| *version),
                 spec_hash: situation.content.spec_hash(instance, Some(foo_machine)).cloned(),
-                up_to_date: match member.freshness {
-                    Freshness::UpToDate => Some(true),
-                    Freshness::Outdated => Some(false),
-                    Freshness::Unknown => None,
+                up_to_date: match member.content {
+                    ContentState::UpToDate => Some(true),
+                    ContentState::Outdated => Some(false),
+                    ContentState::Unknown => None,
                 },
                 hook_wait: draft
                     .memory
@@ -124,7 +125,7 @@ pub(crate) fn machines(situation: &Situation<'_>, draft: &Draft) -> Vec<MachineR
     reports
 }
 
-/// FooMachines whose instance is not in the group, as far as EC2 was asked about it.
+/// FooMachines whose instance is not in the group, as far as EC2 reported its state.
 pub(crate) fn outside(situation: &Situation<'_>) -> Vec<OutsideReport> {
     let said = situation.missing.iter().filter_map(|missing| {
         Some(OutsideReport {
@@ -139,7 +140,7 @@ pub(crate) fn outside(situation: &Situation<'_>) -> Vec<OutsideReport> {
     }
 }
 
-/// The template version new instances launch from, once its hash is known.
+/// The template version that new instances launch from, once its hash is known.
 pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
     let View::Ours(group) = situation.view else { return None };
     match &group.template {
@@ -152,7 +153,7 @@ pub(crate) fn template(situation: &Situation<'_>) -> Option<TemplateReport> {
     }
 }
 
-/// When to look again, and how often until then.
+/// When to observe again, and how often until then.
 pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
     let now = situation.observed.now;
     let settling = (!situation.is_settled()).then_some(situation.observed.size_decisions_from);
@@ -170,7 +171,7 @@ pub(crate) fn next_look(situation: &Situation<'_>, draft: &Draft) -> NextLook {
     NextLook { pace, after: after.filter(|_| !paused) }
 }
 
-/// Whether something is going on in AWS. A drain is not: it can take hours, and its end is seen in Kubernetes.
+/// Whether AWS has work in progress. A drain does not count: it can take hours, and Kubernetes shows its end.
 fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     let counts = situation.counts;
     let expected = situation.memory.next_deadline().is_some();
@@ -184,20 +185,21 @@ fn is_under_way(situation: &Situation<'_>, draft: &Draft) -> bool {
     !draft.is_idle() || expected || (ours && moving) || unclear
 }
 
-/// Whether all that moves in AWS is instances that shut down, or wait until more are drained to be ended with them. A call that
-/// ends some is followed by a look anyway.
+/// Whether the only work in progress is instances that shut down, or wait to be terminated together with
+/// others that still drain. A call that terminates instances is followed by an observation anyway.
 fn only_shuts_down(situation: &Situation<'_>, draft: &Draft) -> bool {
     let counts = situation.counts;
     let comes = counts.booting + counts.without_foo_machine > 0 || situation.unlaunched() > 0;
-    let now = draft.let_go();
-    let let_go = |id: &InstanceId| {
+    let now = draft.completed_hooks();
+    let hook_completed = |id: &InstanceId| {
         let before = situation.memory.hook_waits.get(id).is_some_and(|hold| hold.completed.is_some());
         before || now.contains(id)
     };
     let shuts_down = |member: &Member<'_>| match member.state {
         MachineState::TerminateSent => false,
         MachineState::Terminating => {
-            member.instance.lifecycle == LifecycleState::TerminatingProceed || let_go(&member.instance.id)
+            member.instance.lifecycle == LifecycleState::TerminatingProceed
+                || hook_completed(&member.instance.id)
         }
         _ => true,
     };

@@ -10,7 +10,7 @@
 //! | GET, DELETE `/_sim/calls` | counts by action and by caller, total, the latest calls; reset |
 //! | GET, PUT `/_sim/throttling` | [`Throttling`] |
 //! | GET `/_sim/actions` | everything that is not answered with `InvalidAction` |
-//! | GET `/_sim/page`, `/_sim/page/<r>/<group>` | what the page at `/` shows |
+//! | GET `/_sim/page`, `/_sim/page/<r>`, `/_sim/page/<r>/<group>` | what the page at `/` shows: all groups; the networks of a region; one group |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
 //! | DELETE `/_sim/sessions` | end all sessions of roles at once |
@@ -34,12 +34,19 @@
 //! | GET, PUT `/_sim/regions/<r>/launch-faults` | what goes wrong with coming launches ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
 //! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
+//! | POST `/_sim/regions/<r>/network-interfaces`, `/load-balancers` | somebody makes one ([`NewInterface`](crate::core::network::NewInterface), [`NewLoadBalancer`](crate::core::network::NewLoadBalancer)); its id |
+//! | DELETE `/_sim/regions/<r>/network/<id>` | somebody deletes a part of a network by hand |
+//! | DELETE `/_sim/regions/<r>/network` | everything but zones goes: an empty region |
+//! | GET `/_sim/regions/<r>/network` | everything in the region's networks |
+//! | GET, PUT `/_sim/regions/<r>/nat-faults` | which coming NAT gateways fail ([`NatMishap`](crate::core::network::NatMishap)s) |
 //! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
 
+mod networks;
+mod outcome;
+
 use crate::clock::Pace;
 use crate::core::catalogue::{Boot, TypeInfo};
-use crate::core::error::AwsResult;
 use crate::core::group::model::RootVolume;
 use crate::core::mishaps::{QuotaClass, ZoneState};
 use crate::faults::FaultRule;
@@ -50,8 +57,8 @@ use crate::throttle::Throttling;
 use crate::wire;
 use foo_model::InstanceId;
 use http::{Method, StatusCode};
+use outcome::{Outcome, Refusal, done, parse, removed, value_of};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,14 +71,6 @@ pub(crate) struct ControlAnswer {
     pub(crate) status: StatusCode,
     pub(crate) body: String,
 }
-
-/// Why a request cannot be answered.
-enum Refusal {
-    NotFound,
-    Bad(String),
-}
-
-type Outcome = Result<Value, Refusal>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -180,21 +179,53 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         ("GET", ["health"]) => Ok(json!({ "ok": true })),
         ("GET", ["state"]) => Ok(simulator.state()),
         ("GET", ["clock"]) => Ok(clock(simulator)),
-        ("POST", ["clock"]) => {
-            let change: ClockChange = parse(body)?;
-            if let Some(factor) = change.factor {
-                simulator.set_pace(Pace::Scaled { factor });
-            }
-            if change.stepped == Some(true) {
-                simulator.set_pace(Pace::Stepped);
-            }
-            if let Some(seconds) = change.step_seconds {
-                let by =
-                    Duration::try_from_secs_f64(seconds).map_err(|error| Refusal::Bad(error.to_string()))?;
-                simulator.step(by);
-            }
-            Ok(clock(simulator))
+        ("POST", ["clock"]) => change_clock(simulator, body),
+        (_, ["faults", ..]) => of_faults(simulator, method, path, body),
+        (_, ["keys" | "roles" | "sessions", ..]) => of_access(simulator, method, path, body),
+        (_, ["snapshots", ..]) => of_snapshots(simulator, method, path),
+        ("GET", ["calls"]) => Ok(calls(simulator)),
+        ("DELETE", ["calls"]) => {
+            simulator.reset_calls();
+            Ok(json!({}))
         }
+        ("GET", ["throttling"]) => value_of(simulator.throttling()),
+        ("PUT", ["throttling"]) => {
+            let throttling: Throttling = parse(body)?;
+            simulator.set_throttling(throttling);
+            value_of(throttling)
+        }
+        ("GET", ["page"]) => Ok(page::overview(simulator)),
+        ("GET", ["page", region]) => Ok(page::networks(&simulator.region(region))),
+        ("GET", ["page", region, group]) => {
+            page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
+        }
+        ("GET", ["actions"]) => Ok(wire::all_actions()
+            .into_iter()
+            .map(|(service, action)| Value::String(format!("{}:{action}", service.name())))
+            .collect()),
+        ("GET", ["regions"]) => value_of(simulator.region_names()),
+        _ => Err(Refusal::NotFound),
+    }
+}
+
+fn change_clock(simulator: &Simulator, body: &[u8]) -> Outcome {
+    let change: ClockChange = parse(body)?;
+    if let Some(factor) = change.factor {
+        simulator.set_pace(Pace::Scaled { factor });
+    }
+    if change.stepped == Some(true) {
+        simulator.set_pace(Pace::Stepped);
+    }
+    if let Some(seconds) = change.step_seconds {
+        let by = Duration::try_from_secs_f64(seconds).map_err(|error| Refusal::Bad(error.to_string()))?;
+        simulator.step(by);
+    }
+    Ok(clock(simulator))
+}
+
+/// Faults that calls meet with.
+fn of_faults(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+    match (method.as_str(), path) {
         ("GET", ["faults"]) => Ok(simulator
             .faults()
             .into_iter()
@@ -212,17 +243,13 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             let number = number.parse().map_err(|_| Refusal::NotFound)?;
             removed(simulator.remove_fault(number))
         }
-        ("GET", ["calls"]) => Ok(calls(simulator)),
-        ("DELETE", ["calls"]) => {
-            simulator.reset_calls();
-            Ok(json!({}))
-        }
-        ("GET", ["throttling"]) => value_of(simulator.throttling()),
-        ("PUT", ["throttling"]) => {
-            let throttling: Throttling = parse(body)?;
-            simulator.set_throttling(throttling);
-            value_of(throttling)
-        }
+        _ => Err(Refusal::NotFound),
+    }
+}
+
+/// Access keys, roles and their sessions.
+fn of_access(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+    match (method.as_str(), path) {
         ("GET", ["keys"]) => value_of(simulator.keys()),
         ("PUT", ["keys"]) => {
             let key: AccessKey = parse(body)?;
@@ -237,6 +264,12 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         }
         ("DELETE", ["roles", name]) => removed(simulator.remove_role(name)),
         ("DELETE", ["sessions"]) => Ok(json!({ "ended": simulator.expire_sessions() })),
+        _ => Err(Refusal::NotFound),
+    }
+}
+
+fn of_snapshots(simulator: &Simulator, method: &Method, path: &[&str]) -> Outcome {
+    match (method.as_str(), path) {
         ("GET", ["snapshots"]) => value_of(simulator.snapshot_names()),
         ("POST", ["snapshots", name]) => {
             simulator.take_snapshot(name).map_err(|error| Refusal::Bad(error.to_string()))?;
@@ -247,15 +280,6 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
             Ok(json!({}))
         }
         ("DELETE", ["snapshots", name]) => removed(simulator.drop_snapshot(name)),
-        ("GET", ["page"]) => Ok(page::overview(simulator)),
-        ("GET", ["page", region, group]) => {
-            page::group(&simulator.region(region), group).ok_or(Refusal::NotFound)
-        }
-        ("GET", ["actions"]) => Ok(wire::all_actions()
-            .into_iter()
-            .map(|(service, action)| Value::String(format!("{}:{action}", service.name())))
-            .collect()),
-        ("GET", ["regions"]) => value_of(simulator.region_names()),
         _ => Err(Refusal::NotFound),
     }
 }
@@ -267,31 +291,11 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("GET", ["groups", name]) => region.group(name).map_or(Err(Refusal::NotFound), value_of),
         ("GET", ["activities", group]) => value_of(region.activities(group)),
         ("GET", ["instances"]) => value_of(region.instances()),
+        (_, ["instances", _, _]) => of_instance(region, method, path, body),
         ("GET", ["nodes"]) => value_of(region.in_service_instances()),
-        ("GET", ["event-rules"]) => value_of(region.event_rules()),
-        ("PUT", ["event-rules"]) => done(region.set_event_rules(parse(body)?)),
-        ("POST", ["events"]) => {
-            let event: NewEvent = parse(body)?;
-            done(region.tell(&event.source, &event.detail_type, event.resources, event.detail))
-        }
-        ("GET", ["events"]) => value_of(region.events_after(0)),
-        ("GET", ["events", after]) => {
-            value_of(region.events_after(after.parse().map_err(|_| Refusal::NotFound)?))
-        }
-        ("POST", ["instances", id, "kill"]) => done(region.kill_instance(&InstanceId::from(*id))),
-        ("POST", ["instances", id, "recommend-rebalance"]) => {
-            done(region.recommend_rebalance(&InstanceId::from(*id)))
-        }
-        ("POST", ["instances", id, "interrupt"]) => done(region.interrupt(&InstanceId::from(*id))),
-        ("POST", ["instances", id, "schedule-event"]) => {
-            let event: NewScheduledEvent = parse(body)?;
-            let ahead = Duration::from_secs(event.in_seconds);
-            done(region.schedule_event(&InstanceId::from(*id), &event.code, ahead))
-        }
-        ("PUT", ["instances", id, "root-volume"]) => {
-            let change: RootVolumeChange = parse(body)?;
-            done(region.set_root_volume(&InstanceId::from(*id), change.state))
-        }
+        (_, ["event-rules" | "events", ..]) => of_events(region, method, path, body),
+        ("PATCH", ["images", id]) => change_image(region, id, body),
+        ("PATCH", ["settings"]) => change_settings(region, body),
         ("PUT", ["capacity"]) => {
             let change: CapacityChange = parse(body)?;
             done(region.set_capacity_limit(&change.zone, &change.instance_type, change.limit))
@@ -314,34 +318,84 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
             let change: QuotaChange = parse(body)?;
             done(region.set_vcpu_quota(change.class, change.vcpus))
         }
-        ("PATCH", ["images", id]) => {
-            let change: ImageChange = parse(body)?;
-            if let Some(boots) = change.boots {
-                done(region.set_image_boot(id, boots))?;
-            }
-            if let Some(available) = change.available {
-                done(region.set_image_available(id, available))?;
-            }
-            Ok(json!({}))
-        }
         ("PUT", ["images"]) => done(region.put_image(parse(body)?)),
         ("PUT", ["types"]) => done(region.put_instance_type(type_of(body)?)),
         ("PUT", ["vpcs"]) => done(region.put_vpc(parse(body)?)),
         ("PUT", ["subnets"]) => done(region.put_subnet(parse(body)?)),
         ("PUT", ["security-groups"]) => done(region.put_security_group(parse(body)?)),
         ("GET", ["settings"]) => value_of(region.settings()),
-        ("PATCH", ["settings"]) => {
-            // Settings that are not named stay: the change is laid over their JSON form.
-            let change: serde_json::Map<String, Value> = parse(body)?;
-            let mut merged = value_of(region.settings())?;
-            if let Some(merged) = merged.as_object_mut() {
-                merged.extend(change);
-            }
-            let settings = serde_json::from_value(merged).map_err(|error| Refusal::Bad(error.to_string()))?;
-            done(region.change_settings(|current| *current = settings))
+        _ => networks::of_region(region, method, path, body),
+    }
+}
+
+/// What happens to one instance.
+fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+    match (method.as_str(), path) {
+        ("POST", ["instances", id, "kill"]) => done(region.kill_instance(&InstanceId::from(*id))),
+        ("POST", ["instances", id, "recommend-rebalance"]) => {
+            done(region.recommend_rebalance(&InstanceId::from(*id)))
+        }
+        ("POST", ["instances", id, "interrupt"]) => done(region.interrupt(&InstanceId::from(*id))),
+        ("POST", ["instances", id, "schedule-event"]) => {
+            let event: NewScheduledEvent = parse(body)?;
+            let ahead = Duration::from_secs(event.in_seconds);
+            done(region.schedule_event(&InstanceId::from(*id), &event.code, ahead))
+        }
+        ("PUT", ["instances", id, "root-volume"]) => {
+            let change: RootVolumeChange = parse(body)?;
+            done(region.set_root_volume(&InstanceId::from(*id), change.state))
         }
         _ => Err(Refusal::NotFound),
     }
+}
+
+/// Lays a change over what is there: members that it does not name stay, at every depth.
+fn lay_over(there: &mut Value, change: Value) {
+    match (there, change) {
+        (Value::Object(there), Value::Object(change)) => {
+            for (name, value) in change {
+                lay_over(there.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (there, change) => *there = change,
+    }
+}
+
+/// EventBridge: rules, and the events of the region.
+fn of_events(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
+    match (method.as_str(), path) {
+        ("GET", ["event-rules"]) => value_of(region.event_rules()),
+        ("PUT", ["event-rules"]) => done(region.set_event_rules(parse(body)?)),
+        ("POST", ["events"]) => {
+            let event: NewEvent = parse(body)?;
+            done(region.tell(&event.source, &event.detail_type, event.resources, event.detail))
+        }
+        ("GET", ["events"]) => value_of(region.events_after(0)),
+        ("GET", ["events", after]) => {
+            value_of(region.events_after(after.parse().map_err(|_| Refusal::NotFound)?))
+        }
+        _ => Err(Refusal::NotFound),
+    }
+}
+
+fn change_image(region: &RegionHandle, id: &str, body: &[u8]) -> Outcome {
+    let change: ImageChange = parse(body)?;
+    if let Some(boots) = change.boots {
+        done(region.set_image_boot(id, boots))?;
+    }
+    if let Some(available) = change.available {
+        done(region.set_image_available(id, available))?;
+    }
+    Ok(json!({}))
+}
+
+/// Settings that the change does not name stay.
+fn change_settings(region: &RegionHandle, body: &[u8]) -> Outcome {
+    let change: serde_json::Map<String, Value> = parse(body)?;
+    let mut merged = value_of(region.settings())?;
+    lay_over(&mut merged, Value::Object(change));
+    let settings = serde_json::from_value(merged).map_err(|error| Refusal::Bad(error.to_string()))?;
+    done(region.change_settings(|current| *current = settings))
 }
 
 /// An instance type, of which the name is enough if it says the rest.
@@ -378,20 +432,4 @@ fn calls(simulator: &Simulator) -> Value {
         "callers": callers,
         "recent": simulator.recent_calls(),
     })
-}
-
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body).map_err(|error| Refusal::Bad(error.to_string()))
-}
-
-fn value_of(value: impl serde::Serialize) -> Outcome {
-    serde_json::to_value(value).map_err(|error| Refusal::Bad(error.to_string()))
-}
-
-fn removed(was_there: bool) -> Outcome {
-    if was_there { Ok(json!({})) } else { Err(Refusal::NotFound) }
-}
-
-fn done(result: AwsResult<()>) -> Outcome {
-    result.map(|()| json!({})).map_err(|error| Refusal::Bad(error.to_string()))
 }

@@ -22,6 +22,9 @@ pub struct FaultRule {
     /// Only calls whose parameters hold this text (a group's name, an id).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containing: Option<String>,
+    /// Only calls that change something: neither Describe…, Get… nor List….
+    #[serde(default)]
+    pub changes: bool,
     /// How many matching calls pass before the first one is hit.
     #[serde(default)]
     pub skip: u32,
@@ -81,6 +84,7 @@ impl FaultRule {
             action: Some(action.to_owned()),
             caller: None,
             containing: None,
+            changes: false,
             skip: 0,
             times: None,
             probability: None,
@@ -91,6 +95,11 @@ impl FaultRule {
     /// A rule for every call of everything.
     pub fn on_everything(fault: Fault) -> Self {
         Self { action: None, ..Self::on("", fault) }
+    }
+
+    /// A rule for every call that changes something.
+    pub fn on_changes(fault: Fault) -> Self {
+        Self { changes: true, ..Self::on_everything(fault) }
     }
 
     /// The same for so many calls only.
@@ -128,6 +137,7 @@ impl FaultRule {
             && self.action.as_deref().is_none_or(|action| action == call.action)
             && self.caller.as_deref().is_none_or(|caller| caller == call.caller)
             && self.containing.as_deref().is_none_or(|text| call.parameters.contains(text))
+            && (!self.changes || call.changes())
     }
 }
 
@@ -144,6 +154,13 @@ pub(crate) struct CallHead<'a> {
     pub(crate) action: &'a str,
     /// All parameters as text.
     pub(crate) parameters: &'a str,
+}
+
+impl CallHead<'_> {
+    /// Whether it changes something, by AWS's naming.
+    fn changes(&self) -> bool {
+        !["Describe", "Get", "List", "Assume"].iter().any(|read| self.action.starts_with(read))
+    }
 }
 
 /// The rules in force, in the order they were added.
@@ -215,8 +232,13 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
                  {{request-id}}"
             ),
         ),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => AwsError::new(
-            "AccessDenied",
+        Service::AutoScaling
+        | Service::Sts
+        | Service::Sqs
+        | Service::Ssm
+        | Service::ElasticLoadBalancing
+        | Service::ServiceQuotas => AwsError::new(
+            if call.service == Service::ServiceQuotas { "AccessDeniedException" } else { "AccessDenied" },
             format!(
                 "User: {user} is not authorized to perform: {action} because no identity-based policy allows the \
                  {action} action"
@@ -230,9 +252,12 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
 pub(crate) fn throttled(service: Service) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestLimitExceeded", "Request limit exceeded.").status(503),
-        Service::AutoScaling | Service::Sts => AwsError::new("Throttling", "Rate exceeded"),
+        Service::AutoScaling | Service::Sts | Service::ElasticLoadBalancing => {
+            AwsError::new("Throttling", "Rate exceeded")
+        }
         Service::Sqs => AwsError::new("RequestThrottled", "Request is throttled.").status(403),
         Service::Ssm => AwsError::new("ThrottlingException", "Rate exceeded"),
+        Service::ServiceQuotas => AwsError::new("TooManyRequestsException", "Rate exceeded"),
     }
 }
 
@@ -267,6 +292,15 @@ mod tests {
         assert_eq!(faults.strike(&call("Any")), Some(Fault::Denied));
         assert_eq!(faults.strike(&CallHead { caller: "user", ..call("Any") }), None);
         assert_eq!(faults.strike(&CallHead { parameters: "pool-b", ..call("Any") }), None);
+    }
+
+    #[test]
+    fn a_rule_for_changes_spares_and_does_not_count_what_only_reads() {
+        let mut faults = Faults::new(1);
+        faults.add(FaultRule::on_changes(Fault::Hang).after(1));
+        let hits = ["DescribeVpcs", "CreateVpc", "GetCallerIdentity", "ListServiceQuotas", "DeleteVpc"]
+            .map(|action| faults.strike(&call(action)).is_some());
+        assert_eq!(hits, [false, false, false, false, true]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The services that are simulated.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumIter, IntoEnumIterator as _};
 
 /// A service of AWS, by the name in the credential scope of a signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, EnumIter)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
     /// Amazon EC2 Auto Scaling.
@@ -16,6 +17,10 @@ pub enum Service {
     Sqs,
     /// AWS Systems Manager Parameter Store.
     Ssm,
+    /// Elastic Load Balancing: the API of classic load balancers and that of all others.
+    ElasticLoadBalancing,
+    /// Service Quotas.
+    ServiceQuotas,
 }
 
 impl Service {
@@ -27,13 +32,13 @@ impl Service {
             Self::Sts => "sts",
             Self::Sqs => "sqs",
             Self::Ssm => "ssm",
+            Self::ElasticLoadBalancing => "elasticloadbalancing",
+            Self::ServiceQuotas => "servicequotas",
         }
     }
 
     /// The service of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::AutoScaling, Self::Ec2, Self::Sts, Self::Sqs, Self::Ssm]
-            .into_iter()
-            .find(|service| service.name() == name)
+        Self::iter().find(|service| service.name() == name)
     }
 }

@@ -1,7 +1,7 @@
 //! AWS's token buckets, refilled in virtual time.
 //!
 //! EC2's sizes are published (EC2 Developer Guide, "Request throttling for the Amazon EC2 API"); Auto Scaling has one
-//! bucket for all actions whose size is not **(A)**.
+//! bucket for all actions whose size is not **(A)**, and neither are those of Elastic Load Balancing and Service Quotas **(A)**.
 
 use crate::service::Service;
 use foo_model::Timestamp;
@@ -23,6 +23,9 @@ pub struct BucketSize {
 pub struct Throttling {
     /// All Auto Scaling calls of an account and region together; `None` never throttles.
     pub autoscaling: Option<BucketSize>,
+    /// All calls of Elastic Load Balancing of an account and region together, and all of Service Quotas; `None` never
+    /// throttles.
+    pub rare: Option<BucketSize>,
     /// Whether EC2's published buckets, one per action, apply.
     pub ec2: Ec2Throttling,
 }
@@ -39,13 +42,14 @@ pub enum Ec2Throttling {
 
 impl Throttling {
     /// No call is ever throttled.
-    pub const OFF: Self = Self { autoscaling: None, ec2: Ec2Throttling::Off };
+    pub const OFF: Self = Self { autoscaling: None, rare: None, ec2: Ec2Throttling::Off };
 }
 
 impl Default for Throttling {
     fn default() -> Self {
         Self {
             autoscaling: Some(BucketSize { burst: 100.0, per_second: 10.0 }),
+            rare: Some(BucketSize { burst: 40.0, per_second: 10.0 }),
             ec2: Ec2Throttling::Published,
         }
     }
@@ -72,6 +76,7 @@ impl Buckets {
             Service::Ec2 if rules.ec2 == Ec2Throttling::Published => {
                 (action.to_owned(), Some(ec2_bucket(action)))
             }
+            Service::ElasticLoadBalancing | Service::ServiceQuotas => (service.name().to_owned(), rules.rare),
             Service::Ec2 | Service::Sts | Service::Sqs | Service::Ssm => return true,
         };
         let Some(size) = size else { return true };
@@ -94,6 +99,7 @@ fn ec2_bucket(action: &str) -> BucketSize {
     let (burst, per_second) = match action {
         "TerminateInstances" | "CreateLaunchTemplateVersion" | "ModifyLaunchTemplate" => (100.0, 5.0),
         "CreateTags" => (100.0, 10.0),
+        "CreateVpcEndpoint" | "ModifyVpcEndpoint" | "DeleteVpcEndpoints" => (4.0, 0.3),
         describe if describe.starts_with("Describe") => (100.0, 20.0),
         _ => (50.0, 5.0),
     };

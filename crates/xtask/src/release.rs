@@ -1,11 +1,13 @@
 //! `cargo xtask release`: the folder that `clusterctl init` installs from.
 //!
 //! Two providers, one manager: the infrastructure provider runs the pool and cluster controllers, the control-plane
-//! provider runs the control-plane controller, each with its own Deployment, ServiceAccount and the rights it needs.
+//! provider runs the control-plane controller, each with its own Deployment, ServiceAccount and the rights it needs. The
+//! third is the runtime extension.
 //! Everything comes from the files in deploy/; the same version gives the same bytes. No kubectl and no kustomize.
 
 mod components;
 mod entries;
+mod extension;
 
 use crate::{checksums, provenance, sbom, yaml};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -36,7 +38,7 @@ pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<
     Ok(written)
 }
 
-/// Writes `<out>/<provider>/<version>/…` for both providers and returns the paths of all files.
+/// Writes `<out>/<provider>/<version>/…` for all three providers and returns the paths of all files.
 pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
     check_version(root, version)?;
     let mut written = Vec::new();
@@ -52,13 +54,27 @@ pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<
                 .collect::<Result<_>>()?;
             files.push(((*name).to_owned(), parts.join("---\n")));
         }
-        for (name, text) in files {
-            let path = folder.join(name);
-            std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
-            written.push(path);
-        }
+        written.extend(written_to(&folder, files)?);
     }
+    let folder = out.join(extension::LABEL).join(version);
+    emptied(&folder)?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    let files = [
+        (extension::COMPONENTS.to_owned(), extension::components(root, version, image)?),
+        (METADATA.0.to_owned(), read(root, "deploy/clusterctl/metadata.yaml")?),
+    ];
+    written.extend(written_to(&folder, files)?);
     Ok(written)
+}
+
+/// Writes files into a folder; their paths.
+fn written_to(folder: &Path, files: impl IntoIterator<Item = (String, String)>) -> Result<Vec<PathBuf>> {
+    let write = |(name, text): (String, String)| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+        Ok(path)
+    };
+    files.into_iter().map(write).collect()
 }
 
 /// What an earlier run left there is not part of this release: checksums would vouch for it.

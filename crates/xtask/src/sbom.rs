@@ -11,7 +11,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The programs of a release: package and name.
-pub const PROGRAMS: [(&str, &str); 2] = [("foo-controller", "foo-manager"), ("kubectl-foo", "kubectl-foo")];
+pub const PROGRAMS: [(&str, &str); 3] = [
+    ("foo-controller", "foo-manager"),
+    ("foo-runtime-extension", "foo-extension"),
+    ("kubectl-foo", "kubectl-foo"),
+];
 /// What is released is built for this target; others link the same crates.
 pub const TARGET: &str = "x86_64-unknown-linux-musl";
 

@@ -42,7 +42,7 @@ const PAGES: [&str; 6] = [
 ];
 
 /// Crates whose string literals are for users: conditions, events, logs, errors, what is printed.
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 10] = [
     "crates/api/src/",
     "crates/controller/src/",
     "crates/model/src/",
@@ -50,6 +50,7 @@ const PROGRAMS: [&str; 9] = [
     "crates/cloud/src/",
     "crates/cloud-adapter/src/",
     "crates/kubectl-foo/src/",
+    "crates/runtime-extension/src/",
     "crates/runtime-sdk/src/",
     "crates/simulator/src/",
 ];

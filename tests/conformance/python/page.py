@@ -82,6 +82,12 @@ def main(chromium, endpoint, screenshot=None):
         calls = page.value("[...document.querySelectorAll('#calls tr')].map((it) => it.children[0].textContent)")
         assert "autoscaling CreateAutoScalingGroup" in calls, calls
 
+        until("the network is shown", lambda: count("#networks details[open] li[data-part^='subnet-']") == 6)
+        gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+        vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+        ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+        until("a new one with its gateway", lambda: count(f"[data-vpc='{vpc}'] li[data-part='{gateway}']") == 1)
+
         page.value("const f = document.getElementById('filter'); f.value = 'odd'; f.dispatchEvent(new Event('input'))")
         until("the filter leaves one group", lambda: count("#groups button") == 1)
         assert text("#trouble") and page.value("document.getElementById('trouble').hidden") is True

@@ -52,6 +52,8 @@ def session(credentials, service):
 
 AUTOSCALING, EC2, STS = client("autoscaling"), client("ec2"), client("sts")
 SQS, SSM = client("sqs"), client("ssm")
+BALANCING = client("elb"), client("elbv2")
+QUOTAS = client("service-quotas")
 
 
 def control(method, path, body=None):
@@ -130,6 +132,165 @@ def test_network_and_catalogue():
     refused("InvalidAMIID.NotFound", EC2.describe_images, ImageIds=["ami-0123456789abcdef0"])
     refused("InvalidSubnetID.NotFound", EC2.describe_subnets, SubnetIds=["subnet-0123456789abcdef0"])
     refused("InvalidGroup.NotFound", EC2.describe_security_groups, GroupIds=["sg-0123456789abcdef0"])
+
+
+def tagged(kind):
+    return [{"ResourceType": kind, "Tags": [{"Key": "network", "Value": "n1"}]}]
+
+
+def only(answer, key):
+    """The one thing of a list."""
+    (found,) = answer[key]
+    return found
+
+
+def test_life_of_a_network():
+    """Everything that a cluster's network is made of, and back to nothing."""
+    region = client("ec2", region="eu-north-1")
+    control("DELETE", "regions/eu-north-1/network")
+    assert region.describe_vpcs()["Vpcs"] == []
+    vpc = region.create_vpc(
+        CidrBlock="10.0.0.0/16", AmazonProvidedIpv6CidrBlock=True, TagSpecifications=tagged("vpc")
+    )["Vpc"]["VpcId"]
+    wait(30)
+    whole = only(region.describe_vpcs(Filters=[{"Name": "tag:network", "Values": ["n1"]}]), "Vpcs")
+    assert (whole["State"], whole["CidrBlockAssociationSet"][0]["CidrBlock"]) == ("available", "10.0.0.0/16")
+    ipv6 = whole["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlock"]
+    for name in ("EnableDnsSupport", "EnableDnsHostnames"):
+        region.modify_vpc_attribute(VpcId=vpc, **{name: {"Value": True}})
+        attribute = name[0].lower() + name[1:]
+        assert region.describe_vpc_attribute(VpcId=vpc, Attribute=attribute)[name]["Value"] is True
+    more = region.associate_vpc_cidr_block(VpcId=vpc, CidrBlock="100.64.0.0/16")["CidrBlockAssociation"]
+    wait(30)
+    subnet = region.create_subnet(
+        VpcId=vpc, CidrBlock="10.0.0.0/24", AvailabilityZone="eu-north-1a", TagSpecifications=tagged("subnet")
+    )["Subnet"]["SubnetId"]
+    refused("InvalidSubnet.Conflict", region.create_subnet, VpcId=vpc, CidrBlock="10.0.0.128/25")
+    region.modify_subnet_attribute(SubnetId=subnet, MapPublicIpOnLaunch={"Value": True})
+    region.associate_subnet_cidr_block(SubnetId=subnet, Ipv6CidrBlock=ipv6.replace("/56", "/64"))
+    wait(30)
+    shown = only(region.describe_subnets(SubnetIds=[subnet]), "Subnets")
+    assert (shown["MapPublicIpOnLaunch"], shown["AvailableIpAddressCount"]) == (True, 251)
+    assert shown["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlockState"]["State"] == "associated"
+
+    gateway = region.create_internet_gateway(TagSpecifications=tagged("internet-gateway"))
+    gateway = {"InternetGatewayId": gateway["InternetGateway"]["InternetGatewayId"]}
+    region.attach_internet_gateway(**gateway, VpcId=vpc)
+    found = only(region.describe_internet_gateways(InternetGatewayIds=[*gateway.values()]), "InternetGateways")
+    assert found["Attachments"] == [{"State": "available", "VpcId": vpc}]
+    outward = region.create_egress_only_internet_gateway(VpcId=vpc, ClientToken="e")["EgressOnlyInternetGateway"]
+    outward = {"EgressOnlyInternetGatewayId": outward["EgressOnlyInternetGatewayId"]}
+    assert only(region.describe_egress_only_internet_gateways(), "EgressOnlyInternetGateways")["Attachments"]
+    address = region.allocate_address(Domain="vpc", TagSpecifications=tagged("elastic-ip"))["AllocationId"]
+    nat = dict(SubnetId=subnet, AllocationId=address, ClientToken="n", TagSpecifications=tagged("natgateway"))
+    pending = region.create_nat_gateway(**nat)["NatGateway"]
+    again = region.create_nat_gateway(**nat)["NatGateway"]
+    assert (pending["State"], again["NatGatewayId"]) == ("pending", pending["NatGatewayId"])
+    nat = pending["NatGatewayId"]
+    wait(600)
+    running = only(region.describe_nat_gateways(NatGatewayIds=[nat]), "NatGateways")
+    assert (running["State"], running["NatGatewayAddresses"][0]["AllocationId"]) == ("available", address)
+    assert only(region.describe_addresses(AllocationIds=[address]), "Addresses")["NetworkInterfaceId"]
+    own = only(region.describe_network_interfaces(Filters=[{"Name": "vpc-id", "Values": [vpc]}]), "NetworkInterfaces")
+    assert (own["InterfaceType"], own["RequesterManaged"]) == ("nat_gateway", True)
+
+    table = region.create_route_table(VpcId=vpc, TagSpecifications=tagged("route-table"))["RouteTable"]["RouteTableId"]
+    everywhere = dict(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
+    region.create_route(**everywhere, NatGatewayId=nat)
+    refused("RouteAlreadyExists", region.create_route, **everywhere, **dict(GatewayId=gateway["InternetGatewayId"]))
+    region.replace_route(**everywhere, GatewayId=gateway["InternetGatewayId"])
+    region.create_route(RouteTableId=table, DestinationIpv6CidrBlock="::/0", **outward)
+    association = region.associate_route_table(RouteTableId=table, SubnetId=subnet)["AssociationId"]
+    other = region.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+    moved = region.replace_route_table_association(AssociationId=association, RouteTableId=other)["NewAssociationId"]
+    tables = region.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"]
+    assert sorted(each["Associations"][0]["Main"] for each in tables if each["Associations"]) == [False, True]
+
+    group = region.create_security_group(GroupName="node", Description="nodes", VpcId=vpc)["GroupId"]
+    kubelet = {"IpProtocol": "tcp", "FromPort": 10250, "ToPort": 10250,
+               "UserIdGroupPairs": [{"GroupId": group, "Description": "kubelet"}]}
+    region.authorize_security_group_ingress(GroupId=group, IpPermissions=[kubelet])
+    dns = {"IpProtocol": "udp", "FromPort": 53, "ToPort": 53, "Ipv6Ranges": [{"CidrIpv6": ipv6}]}
+    region.authorize_security_group_egress(GroupId=group, IpPermissions=[dns])
+    refused("InvalidPermission.Duplicate", region.authorize_security_group_egress, GroupId=group, IpPermissions=[dns])
+    shown = only(region.describe_security_groups(GroupIds=[group]), "SecurityGroups")
+    assert shown["IpPermissions"][0]["UserIdGroupPairs"][0]["Description"] == "kubelet"
+    rules = region.describe_security_group_rules(Filters=[{"Name": "group-id", "Values": [group]}])
+    assert {rule["IsEgress"] for rule in rules["SecurityGroupRules"]} == {True, False}
+
+    services = region.describe_vpc_endpoint_services()
+    assert "com.amazonaws.eu-north-1.ecr.api" in services["ServiceNames"]
+    create = lambda service, **more: region.create_vpc_endpoint(
+        VpcId=vpc, ServiceName=f"com.amazonaws.eu-north-1.{service}", **more)["VpcEndpoint"]["VpcEndpointId"]
+    s3 = create("s3", RouteTableIds=[table])
+    assert region.describe_prefix_lists()["PrefixLists"]
+    ecr = create("ecr.api", VpcEndpointType="Interface", SubnetIds=[subnet], SecurityGroupIds=[group],
+                 PrivateDnsEnabled=True, TagSpecifications=tagged("vpc-endpoint"))
+    region.modify_vpc_endpoint(VpcEndpointId=s3, AddRouteTableIds=[other])
+    wait(600)
+    endpoints = region.describe_vpc_endpoints(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["VpcEndpoints"]
+    assert {each["State"] for each in endpoints} == {"available"}, endpoints
+    assert sorted(len(each["RouteTableIds"]) for each in endpoints) == [0, 2]
+
+    stranger = control("POST", "regions/eu-north-1/network-interfaces", {"subnet": subnet})["id"]
+    refused("DependencyViolation", region.delete_subnet, SubnetId=subnet)
+    region.delete_network_interface(NetworkInterfaceId=stranger)
+    assert region.delete_vpc_endpoints(VpcEndpointIds=[s3, ecr])["Unsuccessful"] == []
+    region.delete_nat_gateway(NatGatewayId=nat)
+    wait(600)
+    region.release_address(AllocationId=address)
+    region.disassociate_route_table(AssociationId=moved)
+    region.delete_route(**everywhere)
+    for each in (table, other):
+        region.delete_route_table(RouteTableId=each)
+    region.revoke_security_group_ingress(GroupId=group, IpPermissions=[kubelet])
+    region.revoke_security_group_egress(GroupId=group, IpPermissions=[dns])
+    region.delete_security_group(GroupId=group)
+    region.detach_internet_gateway(**gateway, VpcId=vpc)
+    region.delete_internet_gateway(**gateway)
+    assert region.delete_egress_only_internet_gateway(**outward)["ReturnCode"] is True
+    region.delete_subnet(SubnetId=subnet)
+    region.disassociate_vpc_cidr_block(AssociationId=more["AssociationId"])
+    wait(30)
+    region.delete_vpc(VpcId=vpc)
+    wait(30)
+    refused("InvalidVpcID.NotFound", region.describe_vpcs, VpcIds=[vpc])
+
+
+def test_load_balancers_and_quotas():
+    classic, v2 = BALANCING
+    tags = {"kubernetes.io/cluster/c": "owned"}
+    for name, kind in (("old", "Classic"), ("web", "Application")):
+        made = {"name": name, "kind": kind, "subnets": SUBNETS[:2], "target_groups": [f"{name}-tg"], "tags": tags}
+        control("POST", "regions/eu-central-1/load-balancers", made)
+    balancer = only(v2.describe_load_balancers(), "LoadBalancers")
+    assert (balancer["Type"], balancer["State"]["Code"], len(balancer["AvailabilityZones"])) == ("application", "active", 2)
+    arn = balancer["LoadBalancerArn"]
+    refused("LoadBalancerNotFound", v2.describe_load_balancers, Names=["nobody"])
+    assert only(v2.describe_tags(ResourceArns=[arn]), "TagDescriptions")["Tags"] == [
+        {"Key": "kubernetes.io/cluster/c", "Value": "owned"}
+    ]
+    group = only(v2.describe_target_groups(LoadBalancerArn=arn), "TargetGroups")["TargetGroupArn"]
+    refused("ResourceInUse", v2.delete_target_group, TargetGroupArn=group)
+    v2.delete_load_balancer(LoadBalancerArn=arn)
+    v2.delete_target_group(TargetGroupArn=group)
+    old = only(classic.describe_load_balancers(), "LoadBalancerDescriptions")
+    assert (old["LoadBalancerName"], sorted(old["Subnets"])) == ("old", SUBNETS[:2])
+    assert only(classic.describe_tags(LoadBalancerNames=["old"]), "TagDescriptions")["Tags"]
+    refused("LoadBalancerNotFound", classic.describe_tags, LoadBalancerNames=["web"])
+    classic.delete_load_balancer(LoadBalancerName="old")
+    assert classic.describe_load_balancers()["LoadBalancerDescriptions"] == []
+
+    quota = QUOTAS.get_service_quota(ServiceCode="vpc", QuotaCode="L-F678F1CE")["Quota"]
+    assert (quota["QuotaName"], quota["Value"]) == ("VPCs per Region", 5.0)
+    refused("NoSuchResourceException", QUOTAS.get_service_quota, ServiceCode="vpc", QuotaCode="L-00000000")
+    pages = QUOTAS.get_paginator("list_service_quotas").paginate(ServiceCode="vpc", PaginationConfig={"PageSize": 2})
+    assert len({quota["QuotaCode"] for page in pages for quota in page["Quotas"]}) == 9
+    control("PATCH", "regions/eu-central-1/settings", {"network_quotas": {"vpcs": 1}})
+    refused("VpcLimitExceeded", EC2.create_vpc, CidrBlock="10.1.0.0/16")
+    quota = QUOTAS.get_service_quota(ServiceCode="ec2", QuotaCode="L-0263D0A3")["Quota"]
+    assert quota["Value"] == 5.0, "quotas that a change does not name stay"
+    control("PATCH", "regions/eu-central-1/settings", {"network_quotas": {"vpcs": 5}})
 
 
 def test_template_data_round_trip():
@@ -709,7 +870,7 @@ def test_everyday_questions():
     assert EC2.describe_instance_type_offerings(LocationType="availability-zone")["InstanceTypeOfferings"]
     assert EC2.describe_account_attributes()["AccountAttributes"]
     for action, key in [
-        ("volumes", "Volumes"), ("network_interfaces", "NetworkInterfaces"), ("key_pairs", "KeyPairs"),
+        ("volumes", "Volumes"), ("key_pairs", "KeyPairs"), ("network_acls", "NetworkAcls"),
         ("spot_price_history", "SpotPriceHistory"), ("spot_instance_requests", "SpotInstanceRequests"),
     ]:
         assert getattr(EC2, f"describe_{action}")()[key] == [], action
@@ -767,7 +928,7 @@ def test_faults():
         EC2.describe_vpcs()
     assert control("GET", "calls")["total"] - before == 6
     refused("InvalidAction", AUTOSCALING.delete_policy, PolicyName="nobody")
-    refused("InvalidAction", EC2.describe_addresses)
+    refused("InvalidAction", EC2.describe_snapshots)
 
 
 def test_other_region():

@@ -54,6 +54,140 @@ def instances(account):
     step("dry run", ec2.describe_instances, DryRun=True)
 
 
+def networks(account):
+    """A VPC of its own, from nothing to nothing."""
+    step, ec2 = account.step, account.ec2
+    vpc = ec2.create_vpc(CidrBlock="10.77.0.0/16")["Vpc"]["VpcId"]
+    account.wait(60)
+    own = {"VpcId": vpc}
+    step("VPC", ec2.describe_vpcs, VpcIds=[vpc],
+         look=lambda answer: [(each["State"], each["CidrBlock"], each["IsDefault"]) for each in answer["Vpcs"]])
+    step("malformed range", ec2.create_vpc, CidrBlock="ten")
+    step("range of a VPC too large", ec2.create_vpc, CidrBlock="10.0.0.0/15")
+    attribute = lambda name: step(name, ec2.describe_vpc_attribute, **own, Attribute=name[0].lower() + name[1:],
+                                  look=lambda answer: answer[name]["Value"])
+    attribute("EnableDnsSupport")
+    attribute("EnableDnsHostnames")
+    ec2.modify_vpc_attribute(**own, EnableDnsHostnames={"Value": True})
+    attribute("EnableDnsHostnames")
+    subnet = ec2.create_subnet(**own, CidrBlock="10.77.0.0/24", AvailabilityZone="eu-central-1a")["Subnet"]["SubnetId"]
+    step("overlap", ec2.create_subnet, **own, CidrBlock="10.77.0.128/25")
+    step("outside of the VPC", ec2.create_subnet, **own, CidrBlock="10.78.0.0/24")
+    step("unknown zone", ec2.create_subnet, **own, CidrBlock="10.77.9.0/24", AvailabilityZone="eu-central-1z")
+    account.wait(60)
+    step("subnet", ec2.describe_subnets, SubnetIds=[subnet], look=lambda answer: [
+        (each["State"], each["AvailabilityZone"], each["AvailableIpAddressCount"]) for each in answer["Subnets"]
+    ])
+    gateways(account, vpc, subnet)
+    route_tables(account, vpc, subnet)
+    security_groups(account, vpc)
+    endpoints(account, vpc)
+    step("a VPC with a subnet", ec2.delete_vpc, **own)
+    step("delete the subnet", ec2.delete_subnet, SubnetId=subnet)
+    step("delete the VPC", ec2.delete_vpc, **own)
+    step("delete it again", ec2.delete_vpc, **own)
+
+
+def gateways(account, vpc, subnet):
+    step, ec2 = account.step, account.ec2
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    own = {"InternetGatewayId": gateway, "VpcId": vpc}
+    step("attach", ec2.attach_internet_gateway, **own)
+    step("attach again", ec2.attach_internet_gateway, **own)
+    step("gateway", ec2.describe_internet_gateways, Filters=[{"Name": "attachment.vpc-id", "Values": [vpc]}],
+         look=lambda answer: [each["Attachments"][0]["State"] for each in answer["InternetGateways"]])
+    step("delete an attached gateway", ec2.delete_internet_gateway, InternetGatewayId=gateway)
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]["NatGatewayId"]
+    account.wait(600)
+    states = lambda answer: [each["State"] for each in answer["NatGateways"]]
+    step("NAT gateway", ec2.describe_nat_gateways, NatGatewayIds=[nat], look=states)
+    step("release its address", ec2.release_address, AllocationId=address)
+    step("detach while addresses are mapped", ec2.detach_internet_gateway, **own)
+    ec2.delete_nat_gateway(NatGatewayId=nat)
+    account.wait(600)
+    step("NAT gateway deleted", ec2.describe_nat_gateways, NatGatewayIds=[nat], look=states)
+    step("unknown NAT gateway", ec2.delete_nat_gateway, NatGatewayId="nat-00000000000000009")
+    step("release", ec2.release_address, AllocationId=address)
+    step("release again", ec2.release_address, AllocationId=address)
+    step("detach", ec2.detach_internet_gateway, **own)
+    step("detach again", ec2.detach_internet_gateway, **own)
+    step("delete the gateway", ec2.delete_internet_gateway, InternetGatewayId=gateway)
+    step("unknown gateway", ec2.delete_internet_gateway, InternetGatewayId=gateway)
+    outward = ec2.create_egress_only_internet_gateway(VpcId=vpc)["EgressOnlyInternetGateway"]
+    step("delete an egress-only gateway", ec2.delete_egress_only_internet_gateway,
+         EgressOnlyInternetGatewayId=outward["EgressOnlyInternetGatewayId"], look=lambda answer: answer["ReturnCode"])
+
+
+def route_tables(account, vpc, subnet):
+    step, ec2 = account.step, account.ec2
+    table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    route = {"RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0"}
+    step("route", ec2.create_route, **route, GatewayId=gateway)
+    step("route again", ec2.create_route, **route, GatewayId=gateway)
+    step("routes", ec2.describe_route_tables, RouteTableIds=[table], look=lambda answer: sorted(
+        (each["DestinationCidrBlock"], each["State"], each["Origin"]) for each in answer["RouteTables"][0]["Routes"]
+    ))
+    step("replace no route", ec2.replace_route, RouteTableId=table, DestinationCidrBlock="1.0.0.0/8", GatewayId=gateway)
+    step("delete no route", ec2.delete_route, RouteTableId=table, DestinationCidrBlock="1.0.0.0/8")
+    association = ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)["AssociationId"]
+    step("delete a table in use", ec2.delete_route_table, RouteTableId=table)
+    main = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}, {"Name": "association.main", "Values": ["true"]}])
+    main = main["RouteTables"][0]["RouteTableId"]
+    step("delete the main table", ec2.delete_route_table, RouteTableId=main)
+    step("disassociate", ec2.disassociate_route_table, AssociationId=association)
+    step("disassociate again", ec2.disassociate_route_table, AssociationId=association)
+    step("delete the table", ec2.delete_route_table, RouteTableId=table)
+    step("unknown table", ec2.create_route, **route, GatewayId=gateway)
+    ec2.detach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    ec2.delete_internet_gateway(InternetGatewayId=gateway)
+
+
+def security_groups(account, vpc):
+    step, ec2 = account.step, account.ec2
+    group = ec2.create_security_group(GroupName="node", Description="nodes", VpcId=vpc)["GroupId"]
+    step("group of the same name", ec2.create_security_group, GroupName="node", Description="nodes", VpcId=vpc)
+    rule = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.0.0.0/8", "Description": "d"}]}
+    step("rule", ec2.authorize_security_group_ingress, GroupId=group, IpPermissions=[rule],
+         look=lambda answer: [(each["IpProtocol"], each["FromPort"], each["CidrIpv4"]) for each in answer["SecurityGroupRules"]])
+    step("rule again", ec2.authorize_security_group_ingress, GroupId=group, IpPermissions=[rule])
+    step("rule without ports", ec2.authorize_security_group_ingress, GroupId=group,
+         IpPermissions=[{"IpProtocol": "tcp", "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}])
+    permissions = lambda key: lambda answer: [
+        (each["IpProtocol"], each.get("FromPort"), [it["CidrIp"] for it in each["IpRanges"]])
+        for each in answer["SecurityGroups"][0][key]
+    ]
+    step("lets in", ec2.describe_security_groups, GroupIds=[group], look=permissions("IpPermissions"))
+    step("lets out", ec2.describe_security_groups, GroupIds=[group], look=permissions("IpPermissionsEgress"))
+    step("revoke", ec2.revoke_security_group_ingress, GroupId=group, IpPermissions=[rule])
+    step("revoke again", ec2.revoke_security_group_ingress, GroupId=group, IpPermissions=[rule])
+    other = ec2.create_security_group(GroupName="other", Description="others", VpcId=vpc)["GroupId"]
+    reference = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}
+    ec2.authorize_security_group_ingress(GroupId=other, IpPermissions=[reference])
+    step("delete a group that another names", ec2.delete_security_group, GroupId=group)
+    step("revoke the reference", ec2.revoke_security_group_ingress, GroupId=other, IpPermissions=[reference])
+    for each in (group, other):
+        step(f"delete {'node' if each == group else 'other'}", ec2.delete_security_group, GroupId=each)
+    groups = ec2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["SecurityGroups"]
+    step("delete the default group", ec2.delete_security_group, GroupId=groups[0]["GroupId"])
+
+
+def endpoints(account, vpc):
+    step, ec2 = account.step, account.ec2
+    endpoint = ec2.create_vpc_endpoint(VpcId=vpc, ServiceName="com.amazonaws.eu-central-1.s3")["VpcEndpoint"]
+    step("endpoint", ec2.describe_vpc_endpoints, VpcEndpointIds=[endpoint["VpcEndpointId"]], look=lambda answer: [
+        (each["State"], each["VpcEndpointType"], each["ServiceName"]) for each in answer["VpcEndpoints"]
+    ])
+    step("unknown service", ec2.create_vpc_endpoint, VpcId=vpc, ServiceName="com.amazonaws.eu-central-1.nothing")
+    step("delete the endpoint", ec2.delete_vpc_endpoints, VpcEndpointIds=[endpoint["VpcEndpointId"]],
+         look=lambda answer: answer["Unsuccessful"])
+    account.wait(600)
+    step("delete no endpoint", ec2.delete_vpc_endpoints, VpcEndpointIds=["vpce-00000000000000009"],
+         look=lambda answer: [each["Error"]["Code"] for each in answer["Unsuccessful"]])
+
+
 def identity(account):
     account.step("who", account.sts.get_caller_identity, look=lambda answer: (len(answer["Account"]), answer["Arn"][:8]))
 
@@ -336,6 +470,7 @@ def sessions(account):
 ALL = [
     launch_templates,
     instances,
+    networks,
     identity,
     refused_groups,
     groups,

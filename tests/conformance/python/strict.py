@@ -13,6 +13,12 @@ INTEGERS = {"integer", "long"}
 FLOATS = {"float", "double"}
 # Elements beside the model's: `return` is a success flag of some EC2 answers that the model leaves out.
 EC2_EXTRA = {"requestId", "return"}
+# Values that EC2 sends although its model does not list them (EC2 API Reference, the data types' own descriptions and examples).
+EC2_VALUES = {
+    "AttachmentStatus": {"available"},
+    "NetworkInterfaceType": {"nat_gateway"},
+    "State": {"available", "deleting", "pending"},
+}
 # Where the model is stricter than the service: what an answer shows there is what the caller put in.
 LENGTHS_UNCHECKED = {"ec2"}
 
@@ -30,7 +36,8 @@ class Strict:
         return client
 
     def check(self, http_response, model, **_):
-        self.actions.add((model.service_model.service_name, model.name))
+        # The two APIs of Elastic Load Balancing are one service.
+        self.actions.add((model.service_model.signing_name, model.name))
         if http_response.status_code != 200:
             return
         self.answers += 1
@@ -132,7 +139,7 @@ class Strict:
     # Both
 
     def string(self, where, text, shape):
-        if shape.enum and text not in shape.enum:
+        if shape.enum and text not in {*shape.enum, *EC2_VALUES.get(shape.name, ())}:
             self.note(f"{where} not in its enumeration: {text}")
         if self.lengths:
             self.range(where, len(text), shape)

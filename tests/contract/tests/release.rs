@@ -31,6 +31,7 @@ impl Release {
         let config = json!({"providers": [
             provider("infrastructure-foo", "InfrastructureProvider", "infrastructure-components.yaml"),
             provider("control-plane-foo", "ControlPlaneProvider", "control-plane-components.yaml"),
+            provider("runtime-extension-foo", "RuntimeExtensionProvider", "runtime-extension-components.yaml"),
         ]});
         std::fs::write(folder.path().join("clusterctl.yaml"), config.to_string())?;
         Ok(Self { folder })
@@ -91,11 +92,12 @@ fn both_providers_install_without_any_variable_set() -> Result<()> {
 
 /// What a release is looked at with before it is installed.
 #[test]
-fn both_providers_are_described_and_shown_as_they_are() -> Result<()> {
+fn all_providers_are_described_and_shown_as_they_are() -> Result<()> {
     let release = Release::new()?;
     for (flag, label, file) in [
         ("--infrastructure", "infrastructure-foo", "infrastructure-components.yaml"),
         ("--control-plane", "control-plane-foo", "control-plane-components.yaml"),
+        ("--runtime-extension", "runtime-extension-foo", "runtime-extension-components.yaml"),
     ] {
         let described = release.run(&["generate", "provider", flag, "foo:v0.1.0", "--describe"], &[])?;
         let line = |start: &str| described.lines().find(|line| line.starts_with(start)).unwrap_or_default();
@@ -104,6 +106,37 @@ fn both_providers_are_described_and_shown_as_they_are() -> Result<()> {
         let raw = release.run(&["generate", "provider", flag, "foo:v0.1.0", "--raw"], &[])?;
         assert!(raw.contains("--log-format=${FOO_LOG_FORMAT:=json}"), "variables of {label} were replaced");
     }
+    Ok(())
+}
+
+#[test]
+fn the_extension_installs_without_any_variable_set() -> Result<()> {
+    let generate = ["generate", "provider", "--runtime-extension", "foo:v0.1.0"];
+    let objects = Release::new()?.clusterctl(&generate, &[])?;
+    let deployment = named(&objects, "Deployment", "foo-extension");
+    assert_eq!(deployment["metadata"]["namespace"], "foo-extension-system");
+    assert_eq!(deployment["metadata"]["labels"]["cluster.x-k8s.io/provider"], "runtime-extension-foo");
+    let config = named(&objects, "ExtensionConfig", "foo");
+    assert_eq!(config["spec"]["clientConfig"]["service"]["namespace"], "foo-extension-system");
+    assert_eq!(config["spec"]["settings"], json!({"checks": "Enforce", "identities": "default=own"}));
+    let account = named(&objects, "ServiceAccount", "foo-extension");
+    assert_eq!(account["metadata"]["annotations"]["eks.amazonaws.com/role-arn"], "");
+    Ok(())
+}
+
+/// clusterctl moves what it knows: the variable moves what it does not know.
+#[test]
+fn the_extension_is_found_in_another_namespace() -> Result<()> {
+    let generate =
+        ["generate", "provider", "--runtime-extension", "foo:v0.1.0", "--target-namespace", "elsewhere"];
+    let objects = Release::new()?.clusterctl(&generate, &[("FOO_EXTENSION_NAMESPACE", "elsewhere")])?;
+    assert_eq!(named(&objects, "Service", "foo-extension")["metadata"]["namespace"], "elsewhere");
+    let certificate = named(&objects, "Certificate", "foo-extension");
+    assert_eq!(certificate["spec"]["dnsNames"][0], "foo-extension.elsewhere.svc");
+    let config = named(&objects, "ExtensionConfig", "foo");
+    assert_eq!(config["spec"]["clientConfig"]["service"]["namespace"], "elsewhere");
+    let secret = &config["metadata"]["annotations"]["runtime.cluster.x-k8s.io/inject-ca-from-secret"];
+    assert_eq!(secret, "elsewhere/foo-extension-certificate");
     Ok(())
 }
 

@@ -180,27 +180,7 @@ async fn write_status(
         (NodeState::Absent, true) => ("False", "NodeDeleted"),
         (NodeState::Absent, false) => ("Unknown", "InspectionFailed"),
     };
-    let truth = |yes: bool| if yes { "True" } else { "False" };
-    let healthy = status_of(machine, "HealthCheckSucceeded") != Some("False");
-    let ready = node_ready == "True" && provisioned && healthy && deleting.is_none();
-    let facts = [
-        ("InfrastructureReady", truth(provisioned), if provisioned { "Ready" } else { "NotReady" }),
-        ("NodeReady", node_ready, why),
-        ("NodeHealthy", node_ready, why),
-        ("Ready", truth(ready), if ready { "Ready" } else { "NotReady" }),
-        ("Available", truth(ready), if ready { "Available" } else { "NotReady" }),
-        ("UpToDate", truth(deleting.is_none()), if deleting.is_none() { "UpToDate" } else { "Deleting" }),
-        ("Deleting", truth(deleting.is_some()), deleting.unwrap_or("NotDeleting")),
-    ];
-    let now = core.now();
-    let conditions: Vec<Value> = facts
-        .into_iter()
-        .map(|(kind, status, reason)| {
-            let since = find(machine, kind).filter(|old| text(old, &["status"]) == Some(status));
-            let since = since.and_then(|old| text(old, &["lastTransitionTime"])).unwrap_or(&now);
-            json!({ "type": kind, "status": status, "reason": reason, "message": "", "lastTransitionTime": since })
-        })
-        .collect();
+    let conditions = conditions(core, machine, provisioned, (node_ready, why), deleting);
     let phase = match () {
         () if deleting.is_some() => "Deleting",
         () if joined => "Running",
@@ -217,7 +197,43 @@ async fn write_status(
         let name = format!("node-{}", id.rsplit('/').next().unwrap_or(id));
         status.insert("nodeRef".to_owned(), json!({ "name": name }));
     }
-    let status = Value::Object(status);
+    apply_status(core, machine, Value::Object(status)).await
+}
+
+/// The conditions of a Machine, given status and reason of those about its Node. A condition whose status stays keeps its
+/// time.
+fn conditions(
+    core: &Core,
+    machine: &DynamicObject,
+    provisioned: bool,
+    (node_ready, why): (&str, &str),
+    deleting: Option<&str>,
+) -> Vec<Value> {
+    let truth = |yes: bool| if yes { "True" } else { "False" };
+    let healthy = status_of(machine, "HealthCheckSucceeded") != Some("False");
+    let ready = node_ready == "True" && provisioned && healthy && deleting.is_none();
+    let facts = [
+        ("InfrastructureReady", truth(provisioned), if provisioned { "Ready" } else { "NotReady" }),
+        ("NodeReady", node_ready, why),
+        ("NodeHealthy", node_ready, why),
+        ("Ready", truth(ready), if ready { "Ready" } else { "NotReady" }),
+        ("Available", truth(ready), if ready { "Available" } else { "NotReady" }),
+        ("UpToDate", truth(deleting.is_none()), if deleting.is_none() { "UpToDate" } else { "Deleting" }),
+        ("Deleting", truth(deleting.is_some()), deleting.unwrap_or("NotDeleting")),
+    ];
+    let now = core.now();
+    facts
+        .into_iter()
+        .map(|(kind, status, reason)| {
+            let since = find(machine, kind).filter(|old| text(old, &["status"]) == Some(status));
+            let since = since.and_then(|old| text(old, &["lastTransitionTime"])).unwrap_or(&now);
+            json!({ "type": kind, "status": status, "reason": reason, "message": "", "lastTransitionTime": since })
+        })
+        .collect()
+}
+
+/// Applies a status unless the Machine has it.
+async fn apply_status(core: &Core, machine: &DynamicObject, status: Value) -> kube::Result<()> {
     if holds(machine.data.get("status").unwrap_or(&Value::Null), &status) {
         return Ok(());
     }

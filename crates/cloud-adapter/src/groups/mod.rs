@@ -168,7 +168,7 @@ impl Groups for AwsCloud {
         Ok(if ended > 0 && ended < ids.len() { Ended::NotAll } else { Ended::All })
     }
 
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
+    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
         const OPERATION: Operation = Operation::DescribeLifecycleHooks;
         let call = self.autoscaling.repeating.describe_lifecycle_hooks();
         let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_names(DRAIN_HOOK);
@@ -188,7 +188,7 @@ impl Groups for AwsCloud {
         Ok(())
     }
 
-    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+    async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         // One more or less changes nothing, so the SDK may repeat it.
         let call = self.autoscaling.repeating.record_lifecycle_action_heartbeat();
         let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_name(DRAIN_HOOK);

@@ -14,6 +14,8 @@ pub(crate) type Form = BTreeMap<String, String>;
 pub(crate) enum Reply {
     /// This status and XML body.
     Xml(u16, String),
+    /// This status and JSON body.
+    Json(u16, String),
     /// An HTML page, as a proxy in trouble sends it.
     Html(u16),
     /// The connection is closed without an answer.
@@ -117,6 +119,7 @@ async fn serve(
         };
         let (status, kind, body) = match script(&form, number) {
             Reply::Xml(status, body) => (status, "text/xml", body),
+            Reply::Json(status, body) => (status, "application/x-amz-json-1.1", body),
             Reply::Html(status) => (status, "text/html", "<html>Something went wrong</html>".to_owned()),
             Reply::HangUp => return,
             Reply::BreakOff => {
@@ -143,13 +146,31 @@ async fn request(stream: &mut TcpStream) -> Option<Form> {
                 .lines()
                 .find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
             if body.len() >= length.unwrap_or(0) {
-                return Some(body.split('&').filter_map(|pair| pair.split_once('=')).map(decoded).collect());
+                return Some(target(head).map_or_else(|| form(body), |target| fields(&target, body)));
             }
         }
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
             return None;
         }
     }
+}
+
+fn form(body: &str) -> Form {
+    body.split('&').filter_map(|pair| pair.split_once('=')).map(decoded).collect()
+}
+
+/// The operation of a service that speaks JSON.
+fn target(head: &str) -> Option<String> {
+    let value = head.lines().find_map(|line| line.strip_prefix("x-amz-target:"))?;
+    Some(value.rsplit('.').next()?.trim().to_owned())
+}
+
+/// The fields of a JSON request, as if they were a form's.
+fn fields(action: &str, body: &str) -> Form {
+    let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(body).unwrap();
+    let text = |value: serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let action = ("Action".to_owned(), action.to_owned());
+    fields.into_iter().map(|(name, value)| (name, text(value))).chain([action]).collect()
 }
 
 fn decoded((key, value): (&str, &str)) -> (String, String) {

@@ -1,9 +1,16 @@
 //! The adapter through the real SDK, over real sockets: against scripted answers, and against the simulator.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 
 mod canned;
 mod errors;
 mod identities;
+mod networks;
 mod proxy;
 mod queue;
 mod shapes;

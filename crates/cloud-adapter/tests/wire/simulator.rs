@@ -167,7 +167,7 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     assert_eq!(group.mix, Some(mix));
     assert_eq!(group.subnets, [PRIVATE_SUBNETS[0].into()].into());
     assert_eq!(group.new_instances, Protection::Unprotected);
-    assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("new", "yes")]));
+    assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("other", ""), ("new", "yes")]));
     assert_eq!(group.suspended.keys().collect::<Vec<_>>(), [&Process::AZRebalance]);
 
     let unprotected: Vec<InstanceId> = group
@@ -244,20 +244,20 @@ async fn instances_end_together_and_a_refusal_says_nothing_of_the_others() {
 #[tokio::test]
 async fn our_hook_is_made_read_kept_alive_and_completed() {
     let world = World::with_group(1).await;
-    assert_eq!(world.wire.drain_hook(&pool()).await, Ok(None));
+    assert_eq!(world.wire.describe_drain_hook(&pool()).await, Ok(None));
     let others = HookConfig { heartbeat: Seconds(60), result: HookResult::Abandon, ..HookConfig::OURS };
     for terms in [others, HookConfig::OURS] {
         world.wire.put_drain_hook(&pool(), terms).await.unwrap();
-        assert_eq!(world.wire.drain_hook(&pool()).await, Ok(Some(terms)));
-        assert_eq!(world.direct.drain_hook(&pool()).await, Ok(Some(terms)));
+        assert_eq!(world.wire.describe_drain_hook(&pool()).await, Ok(Some(terms)));
+        assert_eq!(world.direct.describe_drain_hook(&pool()).await, Ok(Some(terms)));
     }
     let id = world.group().await.instances[0].id.clone();
-    let early = world.wire.beat_drain_hook(&pool(), &id).await.unwrap_err();
+    let early = world.wire.record_heartbeat(&pool(), &id).await.unwrap_err();
     assert_eq!(early.kind, ErrorKind::Invalid, "{early}");
     world.wire.terminate_instance(&id, Decrement::Shrink).await.unwrap();
     for _ in 0..3 {
         world.step(3_500);
-        world.wire.beat_drain_hook(&pool(), &id).await.unwrap();
+        world.wire.record_heartbeat(&pool(), &id).await.unwrap();
     }
     assert_eq!(world.group().await.instances[0].lifecycle, LifecycleState::TerminatingWait);
     world.wire.complete_drain_hook(&pool(), &id).await.unwrap();

@@ -196,14 +196,14 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
         let call = self.inner.terminate_instances(group, ids, decrement);
         self.around(Operation::TerminateInstanceInAutoScalingGroup, call).await
     }
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
-        self.around(Operation::DescribeLifecycleHooks, self.inner.drain_hook(name)).await
+    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
+        self.around(Operation::DescribeLifecycleHooks, self.inner.describe_drain_hook(name)).await
     }
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()> {
         self.around(Operation::PutLifecycleHook, self.inner.put_drain_hook(name, terms)).await
     }
-    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
-        self.around(Operation::RecordLifecycleActionHeartbeat, self.inner.beat_drain_hook(name, id)).await
+    async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+        self.around(Operation::RecordLifecycleActionHeartbeat, self.inner.record_heartbeat(name, id)).await
     }
     async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         self.around(Operation::CompleteLifecycleAction, self.inner.complete_drain_hook(name, id)).await

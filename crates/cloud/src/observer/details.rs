@@ -1,4 +1,4 @@
-//! What EC2 said of instances, and what it is still to be asked. Plain data; time is a parameter.
+//! What EC2 reported about instances, and what is still to be requested. Plain data; time is a parameter.
 
 use crate::error::CloudError;
 use crate::{Described, InstanceDetails};
@@ -6,23 +6,24 @@ use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-/// What EC2 last said of an instance.
+/// What EC2 last reported about an instance.
 ///
-/// Only `Known` says that an instance has ended. EC2's reads trail what it did, and at times go back: an instance that it
-/// does not know may be a young one, or one of a zone whose part of EC2 is disturbed.
+/// Only `Known` proves that an instance terminated. EC2's reads trail its writes and sometimes go back: an
+/// instance that EC2 does not know may be new, or in an impaired zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// EC2 knows it. One that was seen ending is never said to live again, whatever older read comes later.
+    /// EC2 knows it. Once seen terminating, an instance never becomes alive again, whatever an older read
+    /// reports later.
     Known(InstanceDetails),
-    /// EC2 does not know it, and said so each time it was asked since this moment.
+    /// EC2 does not know it, in each response since this moment.
     NotFound {
-        /// When it first said so.
+        /// When EC2 first reported that.
         since: Timestamp,
     },
 }
 
 impl Word {
-    /// What EC2 says of the instance, if it knows it.
+    /// The details, if EC2 knows the instance.
     pub fn details(&self) -> Option<&InstanceDetails> {
         match self {
             Self::Known(details) => Some(details),
@@ -30,12 +31,12 @@ impl Word {
         }
     }
 
-    /// Whether EC2 said that the instance ends or has ended.
+    /// Whether EC2 reported that the instance is terminating or terminated.
     pub fn is_dead(&self) -> bool {
         self.details().is_some_and(|details| !details.state.is_alive())
     }
 
-    /// What to believe after another answer.
+    /// The state after another response.
     fn after(before: Option<&Self>, at: Timestamp, answer: Described) -> Self {
         match (before, answer) {
             (Some(dead), _) if dead.is_dead() => dead.clone(),
@@ -46,13 +47,13 @@ impl Word {
     }
 }
 
-/// All instances somebody asked for.
+/// All requested instances.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     slots: HashMap<InstanceId, Slot>,
     groups: HashMap<GroupName, BTreeSet<InstanceId>>,
     queue: BTreeSet<InstanceId>,
-    /// What EC2 passed over in silence, and when to ask for it again.
+    /// Instances missing from EC2's response, and when to request them again.
     silent: BTreeMap<InstanceId, Timestamp>,
     /// When the call in flight was sent.
     asked_at: Option<Timestamp>,
@@ -61,7 +62,7 @@ pub(super) struct Details {
 
 #[derive(Debug)]
 struct Slot {
-    /// The group that asked last.
+    /// The group that requested last.
     group: GroupName,
     known: Option<(Timestamp, Word)>,
     fetch: Fetch,
@@ -74,13 +75,14 @@ enum Fetch {
     Idle,
     Queued,
     InFlight,
-    /// In flight, but sent too early for somebody who asked since.
+    /// In flight, but sent before the last request.
     InFlightThenAgain,
-    /// EC2 passed it over in silence; it is asked again after a pause.
+    /// Missing from EC2's response; requested again after a pause.
     Silent,
 }
 
-/// How soon EC2 is asked again for what it passed over in silence: a disturbance, which more calls do not end.
+/// How soon instances missing from a response are requested again: EC2 is impaired, and more calls do not
+/// help.
 const SILENCE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +137,7 @@ impl Details {
         }
     }
 
-    /// The next ids to ask for, at most so many. They are in flight from now on.
+    /// The next ids to request, at most `limit`. They are in flight from now on.
     pub(super) fn take(&mut self, at: Timestamp, limit: usize) -> Vec<InstanceId> {
         let ids: Vec<InstanceId> = self.queue.iter().take(limit).cloned().collect();
         for id in &ids {
@@ -148,7 +150,7 @@ impl Details {
         ids
     }
 
-    /// Queues what EC2 passed over long enough ago, and says when the next is due.
+    /// Queues the missing instances whose pause is over, and returns when the next one is due.
     pub(super) fn ask_the_silent(&mut self, now: Timestamp) -> Option<Timestamp> {
         let due: Vec<InstanceId> =
             self.silent.iter().filter(|(_, due)| **due <= now).map(|(id, _)| id.clone()).collect();
@@ -162,7 +164,7 @@ impl Details {
         self.silent.values().min().copied()
     }
 
-    /// Whatever was in flight is lost; ask again.
+    /// All calls in flight are lost; request again.
     pub(super) fn nothing_in_flight(&mut self) {
         for (id, slot) in &mut self.slots {
             if matches!(slot.fetch, Fetch::InFlight | Fetch::InFlightThenAgain) {
@@ -173,7 +175,7 @@ impl Details {
         self.asked_at = None;
     }
 
-    /// Takes in the answer of a call and names the groups for which something is new.
+    /// Applies the response of a call and returns the groups with news.
     pub(super) fn arrived(
         &mut self,
         ids: &[InstanceId],
@@ -200,7 +202,7 @@ impl Details {
         for id in ids {
             let Some(slot) = self.slots.get_mut(id) else { continue };
             let Some(answer) = found.remove(id) else {
-                // It is as it was, and whoever waits for it waits on.
+                // Nothing changed; whoever waits for it keeps waiting.
                 if slot.fetch != Fetch::Queued {
                     slot.fetch = Fetch::Silent;
                     self.silent.insert(id.clone(), at.plus(SILENCE));
@@ -218,7 +220,7 @@ impl Details {
                     slot.fetch = Fetch::Idle;
                     slot.waits = Waits::No;
                 }
-                // Forgotten and asked for again in the meantime: the second answer is still to come.
+                // Forgotten and requested again meanwhile: the second response is still to come.
                 Fetch::Queued => {}
             }
             wakes.insert(slot.group.clone());

@@ -1,4 +1,5 @@
-//! The watched groups: the newest look at each, and when the next one is due. Plain data; time is a parameter.
+//! The watched groups: the newest observation of each, and when the next one is due. Plain data; time is a
+//! parameter.
 
 use super::loops::retry_delay;
 use super::members::Members;
@@ -14,22 +15,23 @@ use tokio::time::Instant;
 
 /// Names per call (Auto Scaling API Reference, DescribeAutoScalingGroups: at most 100 records).
 const NAMES_PER_PAGE: usize = 100;
-/// A group that is not there changes only by somebody making it, which its owner reports by itself: it is looked at this
-/// many times more seldom. A pool whose group cannot be made then costs next to nothing.
+/// A group that does not exist changes only when it is created, which its creator reports: it is described
+/// this many times less often. A pool whose group cannot be created then costs next to nothing.
 const ABSENT: u32 = 4;
 /// Up to this many pages are swept in one quiet period; beyond, the period grows so that the calls per minute do not.
 const PAGES_PER_PERIOD: u32 = 5;
-/// Looks that are asked for are moved up to the next multiple of this, so that those asked for by many pools within
-/// a moment share a call: at most four calls a second, whatever is asked for.
+/// Requested observations are moved to the next multiple of this, so that requests of many pools within a
+/// moment share a call: at most four calls a second.
 const GRID: Duration = Duration::from_millis(250);
-/// Between the end of a look and the start of the next one at the same group, however slow AWS answers.
+/// Pause between the end of an observation and the start of the next one of the same group, however slow AWS
+/// responds.
 const REST: Duration = Duration::from_millis(500);
 
 /// All watched groups.
 #[derive(Debug)]
 pub(super) struct Index {
     settings: Settings,
-    /// Where the grid begins.
+    /// The origin of the grid.
     origin: Instant,
     entries: HashMap<GroupName, Entry>,
     /// Which group an instance belongs to.
@@ -42,29 +44,30 @@ pub(super) struct Index {
 struct Entry {
     view: Option<Observation>,
     trouble: Option<(Timestamp, CloudError)>,
-    /// Looks that failed since the last one that did not.
+    /// Failed observations since the last successful one.
     failures: u32,
     pace: Pace,
-    /// When it last changed, or was said to have: the period of an active group doubles from there.
+    /// When it last changed, or was reported to have: the period of an active group doubles from there.
     changed: Instant,
-    /// A look somebody waits for: one sent at this moment or later. Not by wall clock: that may be set back.
+    /// The earliest time at which a requested observation may be sent. Monotonic: a wall clock may be set
+    /// back.
     wanted: Option<Instant>,
-    /// When the next look is due; `None` while one is in flight.
+    /// When the next observation is due; `None` while one is in flight.
     due: Option<Instant>,
-    /// When the newest look was sent; before the first, when the group was watched.
+    /// When the newest observation was sent; before the first, when the watch began.
     looked: Instant,
     /// The same moment by the wall clock.
     since: Timestamp,
-    /// Whether it was named because nobody has seen it for too long.
+    /// Whether it was reported because it has not been observed for too long.
     blind: Blind,
 }
 
-/// Whether those who wait for a group know that it is not seen.
+/// Whether those who wait for a group know that it is not observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blind {
-    /// It is seen, as far as they know.
+    /// It is observed, as far as they know.
     No,
-    /// They were told that it is not.
+    /// They know that it is not.
     Told,
 }
 
@@ -83,16 +86,16 @@ pub(super) struct Page {
 pub struct Unseen {
     /// How many.
     pub groups: usize,
-    /// For how many of them no look has failed: nobody looks, and nobody knows why.
+    /// How many of them without a failed call: the cause is unknown.
     pub unexplained: usize,
 }
 
-/// What an answer brought.
+/// The result of a response.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    /// Groups for which something is new.
+    /// Groups with news.
     pub(super) wakes: Vec<GroupName>,
-    /// The ages of the views that this answer replaces, or, if it is a failure, would have replaced.
+    /// The ages of the views that this response replaces, or, if it is a failure, would have replaced.
     pub(super) replaced: Vec<Duration>,
 }
 
@@ -154,19 +157,20 @@ impl Index {
         self.entries.get(group)?.view.clone()
     }
 
-    /// When the newest look at the group was taken, or, before the first, since when it is watched; only if that is longer
-    /// ago than two periods.
+    /// When the newest observation of the group was sent, or, before the first, when the watch began; only if
+    /// that is longer ago than two periods.
     pub(super) fn unseen_since(&self, group: &GroupName, now: Instant) -> Option<Timestamp> {
         let entry = self.entries.get(group)?;
         (entry.age(now) > self.two_periods(entry)).then_some(entry.since)
     }
 
-    /// The age of the oldest look, groups without one included.
+    /// The age of the oldest observation, including groups without one.
     pub(super) fn oldest(&self, now: Instant) -> Option<Duration> {
         self.entries.values().map(|entry| entry.age(now)).max()
     }
 
-    /// How many groups nobody has seen for longer than two periods, and for how many of them it is not even known why.
+    /// How many groups have not been observed for longer than two periods, and for how many of them the cause
+    /// is unknown.
     pub(super) fn unseen(&self, now: Instant) -> Unseen {
         let mut unseen = Unseen::default();
         for entry in self.entries.values().filter(|entry| entry.age(now) > self.two_periods(entry)) {
@@ -176,7 +180,7 @@ impl Index {
         unseen
     }
 
-    /// The groups that have not been seen for longer than two periods and were not named for that yet.
+    /// The groups that have not been observed for longer than two periods and were not reported for that yet.
     pub(super) fn newly_unseen(&mut self, now: Instant) -> Vec<GroupName> {
         let unseen = |(name, entry): (&GroupName, &Entry)| {
             let new = entry.blind == Blind::No && entry.age(now) > self.two_periods(entry);
@@ -231,7 +235,7 @@ impl Index {
         }
     }
 
-    /// Asks for a look sent at `from` or later, because something was changed.
+    /// Requests an observation sent at `from` or later, because something was changed.
     pub(super) fn look_after(&mut self, group: &GroupName, from: Instant, now: Instant) {
         let from = self.on_grid(from);
         let Some(entry) = self.entries.get_mut(group) else { return };
@@ -244,7 +248,8 @@ impl Index {
         self.queue.first().map(|(due, _)| *due)
     }
 
-    /// If a group is due: it, and the groups due next that fit into the same call. They are in flight from now on.
+    /// If a group is due: it, and the groups due next that fit into the same call. They are in flight from
+    /// now on.
     pub(super) fn take_page(&mut self, now: Instant) -> Option<Vec<GroupName>> {
         if self.next_due()? > now {
             return None;
@@ -257,7 +262,7 @@ impl Index {
         Some(names)
     }
 
-    /// Whatever was in flight is lost; look again.
+    /// All calls in flight are lost; observe again.
     pub(super) fn nothing_in_flight(&mut self, now: Instant) {
         let lost: Vec<GroupName> = self
             .entries
@@ -270,7 +275,7 @@ impl Index {
         }
     }
 
-    /// Takes in the answer of a page and says what is new.
+    /// Applies the response of a page and returns what is new.
     pub(super) fn arrived(&mut self, page: &Page, answer: crate::Result<Looked>, now: Instant) -> News {
         match answer {
             Ok(looked) => self.looked(page, looked, now),
@@ -285,7 +290,7 @@ impl Index {
         let mut news = News::default();
         for name in &page.names {
             if let Some(error) = odd.get(name) {
-                // There it is, whatever it is: its last view stays, and so do its looks' distances grow.
+                // The group exists: its last view stays, and the pauses between its observations grow.
                 let alone = Page { names: vec![name.clone()], ..*page };
                 let failed = self.failed(&alone, error, now);
                 news.wakes.extend(failed.wakes);
@@ -293,8 +298,8 @@ impl Index {
                 continue;
             }
             let Some(entry) = self.entries.get_mut(name) else { continue };
-            // Forgotten and watched again in the meantime, and perhaps looked at since. By the monotonic clock: the other
-            // one may have been set back.
+            // Forgotten and watched again meanwhile, and perhaps observed since. By the monotonic clock: the
+            // wall clock may have been set back.
             if entry.looked > page.sent {
                 self.due_again(name, now);
                 continue;
@@ -340,26 +345,27 @@ impl Index {
             if known.is_none_or(|(_, known)| known != *error) {
                 news.wakes.push(name.clone());
             }
-            // The groups of a failed page stay together, so that they also share the call that repeats it.
+            // The groups of a failed page stay together, so that they also share the repeated call.
             self.set_due(name, Some(later(now, pause)));
         }
         news
     }
 
-    /// An answer that is of no use leaves the group with a next look all the same.
+    /// A useless response still schedules the next observation.
     fn due_again(&mut self, group: &GroupName, now: Instant) {
         if self.entries.get(group).is_some_and(|entry| entry.due.is_none()) {
             self.set_due(group, Some(now));
         }
     }
 
-    /// When to look again at a group that was just looked at.
+    /// When to observe a group again that was just observed.
     fn schedule(&mut self, group: &GroupName, sent: Instant, now: Instant) {
         let Some(entry) = self.entries.get(group) else { return };
         let period = match entry.pace {
             Pace::Quiet => self.longest_period(entry),
             Pace::Patient => self.settings.patient_period.min(self.longest_period(entry)),
-            // As long again as it has been calm: 2, 4, 8, … seconds, however many looks there were in between.
+            // As long again as it has not changed: 2, 4, 8, … seconds, however many observations there were
+            // in between.
             Pace::Active => now.saturating_duration_since(entry.changed).clamp(
                 self.settings.active_shortest,
                 self.settings.active_longest.max(self.settings.active_shortest),
@@ -370,7 +376,7 @@ impl Index {
         self.set_due(group, Some(due));
     }
 
-    /// The longest time between two looks at a group, if AWS answers.
+    /// The longest time between two observations of a group, if AWS responds.
     fn longest_period(&self, entry: &Entry) -> Duration {
         if entry.is_absent() { self.quiet_period().saturating_mul(ABSENT) } else { self.quiet_period() }
     }
@@ -381,7 +387,7 @@ impl Index {
         period.max(period.saturating_mul(pages).checked_div(PAGES_PER_PERIOD).unwrap_or(period))
     }
 
-    /// Brings the next look forward, unless it is a repetition after a failure: those keep their distance.
+    /// Moves the next observation forward, unless it repeats a failed one: those keep their pause.
     fn due_by(&mut self, group: &GroupName, moment: Instant) {
         let Some(entry) = self.entries.get(group) else { return };
         if entry.failures == 0 && entry.due.is_some_and(|due| due > moment) {
@@ -429,7 +435,8 @@ impl Entry {
         self.view.as_ref().is_some_and(|view| view.seen == Seen::Absent)
     }
 
-    /// Puts a new view in place and says whether it differs from the one before. An equal group is not kept twice.
+    /// Replaces the view and returns whether it differs from the one before. An equal group is not kept
+    /// twice.
     fn take_view(&mut self, at: Timestamp, seen: Seen) -> bool {
         match &mut self.view {
             Some(view) if view.seen == seen => {
@@ -444,7 +451,7 @@ impl Entry {
     }
 }
 
-/// AWS lists members in no particular order; a changed order is no change.
+/// AWS lists members in no particular order; another order is no change.
 fn in_order(mut group: Group) -> Group {
     group.instances.sort_by(|a, b| a.id.cmp(&b.id));
     group

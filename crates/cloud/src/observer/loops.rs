@@ -1,4 +1,4 @@
-//! What all loops of an observer have: a watchdog each, and a deadline for every call.
+//! What all loops of an observer share: a watchdog each, and a timeout for every call.
 
 use crate::error::CloudError;
 use crate::operation::Operation;
@@ -7,8 +7,8 @@ use crate::watchdog::Watchdog;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// A look that takes longer than this is given up: longer than the SDK's own limits, the wait for a token of a throttled
-/// account included. Without this one lost answer would leave 100 groups unseen for ever.
+/// Timeout of an observation: longer than the SDK's own limits, including the wait for a token in a throttled
+/// account. Without it one lost response would leave 100 groups unobserved for ever.
 pub(super) const LONGEST_LOOK: Duration = Duration::from_mins(2);
 
 /// One for each loop.
@@ -20,7 +20,7 @@ pub(super) struct Watchdogs {
     pub(super) guard: Watchdog,
 }
 
-/// What a call comes to, in time.
+/// The result of a call, or an error after the timeout.
 pub(super) async fn in_time<T>(
     operation: Operation,
     call: impl Future<Output = crate::Result<T>>,
@@ -29,12 +29,12 @@ pub(super) async fn in_time<T>(
     answer.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_LOOK)))
 }
 
-/// The delay after so many failures in a row. The same for the same seed.
+/// The delay after that many consecutive failures. The same for the same seed.
 pub(super) fn retry_delay(failures: u32, longest: Duration, seed: u64) -> Duration {
     RetryDelays { longest, jitter: Jitter::Shorter }.after(failures, seed, &())
 }
 
-/// The earlier of two moments, of which any may never come.
+/// The earlier of two moments, each of which may be missing.
 pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }

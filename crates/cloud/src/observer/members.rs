@@ -1,13 +1,13 @@
 //! Which watched group an instance belongs to. Plain data; time is a parameter.
 //!
-//! What AWS tells of an instance comes after it left its group, too: so those that left stay known for a while.
+//! Announcements of AWS may arrive after an instance left its group, so it stays known for a while.
 
 use foo_model::{GroupName, InstanceId};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an instance stays known after it left: longer than EC2 shows an instance that is terminated.
+/// How long an instance stays known after it left: longer than EC2 shows a terminated instance.
 const REMEMBERED: Duration = Duration::from_hours(1);
 
 /// All instances of the watched groups.
@@ -23,7 +23,7 @@ impl Members {
         self.groups.get(id).cloned()
     }
 
-    /// These are the members of a group now.
+    /// Sets the present members of a group.
     pub(super) fn seen(&mut self, group: &GroupName, ids: HashSet<InstanceId>, now: Instant) {
         for id in &ids {
             self.groups.insert(id.clone(), group.clone());

@@ -1,16 +1,16 @@
 //! One observer per (credentials, region), shared by all pools.
 //!
-//! It looks at all watched groups in as few calls as possible, remembers the newest look at each, and names the
-//! groups for which something is new. A settled pool costs it no call of its own: one page carries up to 100 groups,
-//! and a page that has to be sent anyway is filled with the groups that would be due next.
+//! It describes all watched groups in as few calls as possible, keeps the newest observation of each, and
+//! reports the groups with news. A pool at rest costs it no call of its own: one page carries up to 100
+//! groups, and a page that must be sent anyway is filled with the groups that would be due next.
 //!
-//! It changes nothing in AWS and decides nothing. A view is never wrong, only old: each carries the time *before* its
-//! call was sent, and whoever changes a group says so ([`Observer::look_after`]) and compares.
+//! It changes nothing in AWS and decides nothing. A view is never wrong, only old: each has the time *before*
+//! its call was sent, and whoever changes a group reports that ([`Observer::invalidate`]) and compares.
 //!
-//! * `index`: what is watched, what was seen, what is due when (plain data, time is a parameter);
+//! * `index`: what is watched, what was observed, what is due when (plain data, time is a parameter);
 //! * `details`, `templates`: the same for instances by id and for launch templates;
 //! * `wakes`: the stream of group names;
-//! * this file: the driver, which is the only place that calls the cloud or sleeps.
+//! * this file: the driver, the only place that calls the cloud or sleeps.
 
 mod details;
 mod index;
@@ -45,13 +45,13 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
 use wakes::WakeSet;
 
-/// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few would
-/// only find out together that AWS has a bad day.
+/// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few
+/// would only discover together that AWS is impaired.
 const PAGES_IN_FLIGHT: usize = 3;
-/// Ids per DescribeInstances call. AWS documents no maximum; others have asked for 500 at a time for years.
+/// Ids per DescribeInstances call. AWS documents no maximum; other projects request 500 at a time.
 const IDS_PER_CALL: usize = 500;
 
-/// The shared observer. All methods but [`Observer::run`] return at once and never call AWS.
+/// The shared observer. All methods except [`Observer::run`] return at once and never call AWS.
 pub struct Observer {
     cloud: Arc<dyn Cloud>,
     clock: Arc<dyn Clock>,
@@ -72,7 +72,7 @@ struct State {
 }
 
 impl Observer {
-    /// An observer of nothing yet. Nothing happens until somebody polls [`Observer::run`].
+    /// An observer without groups. Nothing happens until [`Observer::run`] is polled.
     pub fn new(cloud: Arc<dyn Cloud>, settings: Settings, clock: Arc<dyn Clock>) -> Self {
         let state = State {
             index: Index::new(settings.clone(), Instant::now()),
@@ -100,7 +100,8 @@ impl Observer {
         self
     }
 
-    /// Looks for ever. May be dropped at any point and called again; two at a time are harmless but useless.
+    /// Observes for ever. May be dropped at any point and called again; two at a time are harmless but
+    /// useless.
     pub async fn run(&self) {
         let now = Instant::now();
         {
@@ -111,16 +112,17 @@ impl Observer {
         tokio::join!(self.look_at_groups(), self.look_at_instances(), self.look_at_templates());
     }
 
-    /// Those of its loops, by what each looks at; that of [`Observer::guard`] is among them.
+    /// The watchdogs of its loops, including that of [`Observer::guard`], each with the name of what it
+    /// observes.
     pub fn watchdogs(&self) -> [(&'static str, &Watchdog); 4] {
         let Watchdogs { groups, instances, templates, guard } = &self.watchdogs;
         [("groups", groups), ("instances", instances), ("launch templates", templates), ("guard", guard)]
     }
 
-    /// The groups for which something is new since they were last named: content, trouble, a look that was asked for,
-    /// instance details or the launch template. Each is named once, however much is new; what is new can be read
-    /// before its name arrives here. For one consumer: with several, each name goes to one of them. Ends with the
-    /// observer.
+    /// The groups with news since they were last reported: content, trouble, a requested observation,
+    /// instance details or the launch template. Each is reported once, however much is new; the news can be
+    /// read before the name arrives here. For one consumer: with several, each name goes to one of them. Ends
+    /// with the observer.
     pub fn wakes(&self) -> Wakes {
         Wakes::new(Arc::clone(&self.wakes))
     }
@@ -140,7 +142,7 @@ impl Observer {
         }
     }
 
-    /// Stops watching a group and forgets all that was known of it and of its instances.
+    /// Stops watching a group and forgets everything known of it and of its instances.
     pub fn forget(&self, group: &GroupName) {
         let mut state = self.state();
         state.index.forget(group);
@@ -148,7 +150,7 @@ impl Observer {
         self.wakes.remove(group);
     }
 
-    /// The newest look at a watched group; `None` before the first.
+    /// The newest observation of a watched group; `None` before the first.
     pub fn view(&self, group: &GroupName) -> Option<Observation> {
         self.state().index.view(group)
     }
@@ -158,29 +160,32 @@ impl Observer {
         self.state().index.is_watched(group)
     }
 
-    /// The watched group that an instance was last seen in; it stays known for an hour after it was seen no more.
+    /// The watched group in which an instance was last observed; it stays known for an hour after it left.
     pub fn group_of(&self, id: &InstanceId) -> Option<GroupName> {
         self.state().index.group_of(id)
     }
 
-    /// Since when nobody has seen a watched group, if that is longer than two periods; a period is the longest time between
-    /// two looks while AWS answers. By the monotonic clock: no step of the other one hides it or makes it up.
+    /// Since when a watched group has not been observed, if that is longer than two periods; a period is the
+    /// longest time between two observations while AWS responds. Monotonic: no step of the wall clock hides
+    /// it or causes it.
     pub fn unseen_since(&self, group: &GroupName) -> Option<Timestamp> {
         self.state().index.unseen_since(group, Instant::now())
     }
 
-    /// How many groups nobody has seen for longer than two periods.
+    /// How many groups have not been observed for longer than two periods.
     pub fn unseen(&self) -> Unseen {
         self.state().index.unseen(Instant::now())
     }
 
-    /// How old the oldest of the newest looks at all watched groups is; a group without one counts from when it is watched.
+    /// The age of the oldest of the newest observations of all watched groups; a group without one counts
+    /// from the begin of its watch.
     pub fn oldest(&self) -> Option<Duration> {
         self.state().index.oldest(Instant::now())
     }
 
-    /// Names groups that have not been seen for longer than two periods, for ever: whoever waits for news of them learns that
-    /// there are none. To be polled apart from [`Observer::run`], whose end or standstill it is to notice.
+    /// Reports groups that have not been observed for longer than two periods, for ever: whoever waits for
+    /// news of them learns that there are none. Poll it apart from [`Observer::run`], whose end or standstill
+    /// it detects.
     pub async fn guard(&self) {
         let pause = self.settings.quiet_period.max(Duration::from_secs(2)) / 4;
         loop {
@@ -195,30 +200,31 @@ impl Observer {
         }
     }
 
-    /// Whether a look that was asked for ([`Observer::look_after`]) is still to come.
+    /// Whether a requested observation ([`Observer::invalidate`]) is still to come.
     pub fn is_stale(&self, group: &GroupName) -> bool {
         self.state().index.is_stale(group)
     }
 
-    /// The last failure to look at this group, if no look has succeeded since, and when that look was taken.
+    /// The last failed observation of this group, if none has succeeded since, and when it was sent.
     pub fn trouble(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
         self.state().index.trouble(group)
     }
 
-    /// The newest refusal to let us look at a group, if no look at that group has succeeded since, and when it was asked.
+    /// The newest observation of a group that AWS denied, if none of that group has succeeded since, and when
+    /// it was sent.
     pub fn refusal(&self) -> Option<(Timestamp, CloudError)> {
         self.state().index.refusal()
     }
 
-    /// Sets how closely a group is looked at.
+    /// Sets how often a group is observed.
     pub fn pace(&self, group: &GroupName, pace: Pace) {
         self.state().index.pace(group, pace, Instant::now());
         self.groups_changed.notify_one();
     }
 
-    /// Something was changed in the group at that time: the view of it is stale, take a new one when AWS had
-    /// [`Settings::settle`] to carry the change out, and name the group when it is there, changed or not. A time in
-    /// the future counts as now.
+    /// Something was changed in the group at that time: its view is stale. Requests a new one after AWS had
+    /// [`Settings::settle`] to carry the change out, and reports the group when it arrives, changed or not. A
+    /// time in the future counts as now.
     pub fn invalidate(&self, group: &GroupName, changed_at: Timestamp) {
         let wall = self.clock.now();
         let changed_at = changed_at.min(wall);
@@ -228,13 +234,13 @@ impl Observer {
         self.groups_changed.notify_one();
     }
 
-    /// What EC2 last said of an instance, and when it was asked.
+    /// What EC2 last reported about an instance, and when it was requested.
     pub fn details(&self, id: &InstanceId) -> Option<(Timestamp, Word)> {
         self.state().details.get(id)
     }
 
-    /// Fetches what is not known yet of these instances of the group, and what is known but not newer than
-    /// `newer_than`; names the group when it is there. Instances already on their way are not asked for again.
+    /// Requests unknown details of these instances of the group, and known ones that are not newer than
+    /// `newer_than`; reports the group when they arrive. Requests already in flight are not repeated.
     pub fn request_details(&self, group: &GroupName, ids: &[InstanceId], newer_than: Option<Timestamp>) {
         let mut state = self.state();
         if !state.index.is_watched(group) {
@@ -245,17 +251,18 @@ impl Observer {
         self.details_changed.notify_one();
     }
 
-    /// Forgets the details of all instances of the group but these.
+    /// Forgets the details of all instances of the group except these.
     pub fn retain_details(&self, group: &GroupName, ids: &BTreeSet<InstanceId>) {
         self.state().details.retain(group, ids);
     }
 
-    /// The last failure to ask EC2 for instances, if none has succeeded since, and when that was.
+    /// The last failed request of instance details, if none has succeeded since, and when it was sent.
     pub fn details_trouble(&self) -> Option<(Timestamp, CloudError)> {
         self.state().details.trouble()
     }
 
-    /// Our launch template of the group's name and when that was found out; the inner `None` means that there is none.
+    /// Our launch template with the group's name and when it was observed; the inner `None` means that there
+    /// is none.
     pub fn template(&self, group: &GroupName) -> Option<(Timestamp, Option<TemplateSummary>)> {
         self.state().templates.get(group)
     }
@@ -291,7 +298,8 @@ impl Observer {
             tracing::warn!(%error, groups = page.names.len(), "could not describe Auto Scaling groups");
         }
         self.metrics.sweep_ended(Code::of(&answer));
-        // Wakes are added under the same lock: a group that is forgotten meanwhile must not be named afterwards.
+        // Wakes are added under the same lock: a group that is forgotten meanwhile must not be reported
+        // afterwards.
         let mut state = self.state();
         let news = state.index.arrived(&page, answer, Instant::now());
         self.wakes.add(news.wakes);
@@ -314,7 +322,8 @@ impl Observer {
                     () = until(again) => {}
                 }
                 self.watchdogs.instances.expects(self.settings.details_window);
-                // Pools that learn of their instances from the same page ask within moments of each other.
+                // Pools that learn of their instances from the same page request details within moments of
+                // each other.
                 sleep(self.settings.details_window).await;
                 continue;
             }
@@ -363,7 +372,7 @@ impl Observer {
                 self.wakes.add(changed.into_iter().filter(|group| state.index.is_watched(group)));
             }
             let period = self.settings.templates_period;
-            // Nobody waits for this list: while AWS has a bad day it is asked for more and more seldom.
+            // Nothing waits for this list: while AWS is impaired it is requested less and less often.
             pause = if failures > 0 { retry_delay(failures, period, self.settings.seed) } else { period };
         }
     }
@@ -373,7 +382,8 @@ impl Observer {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half way through a change, so a poisoned lock guards sound data.
+        // No code that holds the lock can panic halfway through a change, so the data behind a poisoned lock
+        // is sound.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -390,7 +400,7 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// Failures in a row.
+/// Consecutive failures.
 fn count_failures<T>(before: u32, answer: &crate::Result<T>) -> u32 {
     match answer {
         Ok(_) => 0,

@@ -1,4 +1,4 @@
-//! Our launch templates, as the last list of them had it. Plain data.
+//! Our launch templates, from the last list of them. Plain data.
 
 use crate::TemplateSummary;
 use crate::error::CloudError;
@@ -12,10 +12,10 @@ pub(super) struct Templates {
     trouble: Option<CloudError>,
 }
 
-/// The groups for whose template something is new.
+/// The groups with news about their template.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Changed {
-    /// Every watched group: the first list is there, or it is known why there is none yet.
+    /// Every watched group: the first list has arrived, or the reason why not is known.
     All,
     /// These.
     Some(Vec<GroupName>),
@@ -40,7 +40,8 @@ impl Templates {
             Err(error) => {
                 let known = self.trouble.as_ref() == Some(&error);
                 self.trouble = Some(error);
-                // An old list serves well for a while; it is news only if there has never been one.
+                // An old list stays useful for a while; a failure is news only if there has never been a
+                // list.
                 if known || self.list.is_some() { Changed::Some(Vec::new()) } else { Changed::All }
             }
         }

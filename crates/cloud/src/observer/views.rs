@@ -1,29 +1,29 @@
-//! What a look finds, and how often there is one.
+//! What an observation contains, and how often groups are observed.
 
 use foo_model::{Group, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often to look. All periods are lower bounds of the time between two looks at the same group.
+/// How often to observe. All periods are lower bounds of the time between two observations of the same group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// For groups in which nothing is expected to happen; grows with their number beyond 500 (5 pages).
+    /// For groups in which no change is expected; grows with their number beyond 500 (5 pages).
     pub quiet_period: Duration,
-    /// For groups with work in flight, right after a change.
+    /// For groups with work in progress, right after a change.
     pub active_shortest: Duration,
-    /// For groups with work in flight in which nothing changes; reached by doubling.
+    /// For groups with work in progress in which nothing changes; reached by doubling.
     pub active_longest: Duration,
-    /// For groups in which things end in their own time; longer than the planner gathers ends, so that the look that follows
-    /// them is the only one.
+    /// For groups whose work takes its own time; longer than the planner collects terminations, so that the
+    /// observation after them is the only one.
     pub patient_period: Duration,
-    /// How long after a change of ours AWS is asked whether it took effect.
+    /// How long after our own change the group is observed.
     pub settle: Duration,
     /// Longest pause after failures.
     pub longest_backoff: Duration,
-    /// How long ids of instances are collected before they are asked for together.
+    /// How long ids of instances are collected before they are requested together.
     pub details_window: Duration,
-    /// Between two looks at all launch templates, and before the first: they are read when a pool needs one, and the
-    /// list only finds what others change behind our back.
+    /// Between two lists of all launch templates, and before the first: templates are read when a pool needs
+    /// one, and the list only detects changes by others.
     pub templates_period: Duration,
     /// The tag key that marks our launch templates.
     pub template_tag: String,
@@ -48,17 +48,17 @@ impl Default for Settings {
     }
 }
 
-/// One look at a group.
+/// One observation of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// When it was taken: the moment before the call was sent. A change made before it is in it (as far as AWS is
-    /// consistent); a change made after it may not be.
+    /// The moment before the call was sent. It includes changes made before (as far as AWS is consistent); it
+    /// may lack changes made after.
     pub at: Timestamp,
-    /// What was there.
+    /// What was observed.
     pub seen: Seen,
 }
 
-/// What a look found.
+/// What an observation found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// No group of that name.
@@ -67,13 +67,13 @@ pub enum Seen {
     Present(Arc<Group>),
 }
 
-/// How closely a group is looked at.
+/// How often a group is observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Nothing is expected to happen.
+    /// No change is expected.
     Quiet,
-    /// Something ends in its own time, and nothing is to be done when it does.
+    /// Work in progress takes its own time and needs no action when it completes.
     Patient,
-    /// Something of ours is in flight.
+    /// Our own work is in progress.
     Active,
 }

@@ -1,4 +1,4 @@
-//! The stream of groups for which something is new.
+//! The stream of groups with news.
 
 use foo_model::GroupName;
 use futures::Stream;
@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Names of groups for which something is new, each once, in the order of becoming new.
+/// Names of groups with news, each once, in the order of the news.
 ///
-/// Its length is bounded by the number of watched groups. A name leaves the set before it is handed out, so something
-/// that becomes new while its consumer is at work is named again.
+/// Its length is bounded by the number of watched groups. A name leaves the set before it is handed out, so
+/// news that arrive while its consumer is at work report it again.
 #[derive(Debug)]
 pub struct Wakes {
     set: Arc<WakeSet>,

@@ -173,13 +173,13 @@ impl Groups for Scripted {
     async fn terminate_instances(&self, _: &GroupName, _: &[InstanceId], _: Decrement) -> Result<Ended> {
         unreachable!()
     }
-    async fn drain_hook(&self, _: &GroupName) -> Result<Option<HookConfig>> {
+    async fn describe_drain_hook(&self, _: &GroupName) -> Result<Option<HookConfig>> {
         unreachable!()
     }
     async fn put_drain_hook(&self, _: &GroupName, _: HookConfig) -> Result<()> {
         unreachable!()
     }
-    async fn beat_drain_hook(&self, _: &GroupName, _: &InstanceId) -> Result<()> {
+    async fn record_heartbeat(&self, _: &GroupName, _: &InstanceId) -> Result<()> {
         unreachable!()
     }
     async fn complete_drain_hook(&self, _: &GroupName, _: &InstanceId) -> Result<()> {

@@ -1,88 +1,91 @@
-//! What AWS tells through a queue: EventBridge events, read by the leader, so that nobody has to wait for the next sweep.
+//! Events of AWS: EventBridge sends them to a queue, and the leader receives them, so that pools need not
+//! wait for the next sweep.
 //!
-//! Nothing depends on them. An event that is lost, late, doubled or out of order costs time or a look, because the sweep
-//! sees the same things a little later; a queue that is broken costs nothing but a line in the log.
+//! Nothing depends on them. An event that is lost, late, duplicated or out of order costs time or a read,
+//! because the sweep sees the same a little later; a queue that cannot be read costs only a line in the log.
 //!
-//! * [`envelope`]: what a message says;
-//! * [`desk`]: what was announced, and the messages that wait until it was acted on;
-//! * [`reader`]: the task that receives, attributes, parks and deletes;
-//! * this file: what pools see of it.
+//! * [`event`]: parses a message;
+//! * [`pending`]: announcements, and messages that wait until a pool has acted on them;
+//! * [`reader`]: the task that receives, attributes, hides and deletes messages;
+//! * this file: the interface for pools.
 //!
-//! A message is deleted when the pool it is about has passed over its group with a look taken after the message came, and,
-//! if it announces something about an instance, when the instance's Machine is being deleted, its Node is
-//! cordoned, or nothing is to be done.
-//! Attribution is a question to the observers' memory, never a call. What is unknown to them is shown again after a
-//! while, to everybody who reads the queue: the instance may not have been seen yet, or be another manager's.
+//! A message is deleted after a pass over its pool with an observation of the group that is newer than the
+//! message. If it announces something about an instance, it also waits until the instance's Machine is being
+//! deleted, its Node is cordoned, or no action is needed. The observers know from memory which group an
+//! instance belongs to; attribution makes no call. A message about something unknown becomes visible in the
+//! queue again after a while, for every reader: the instance may not have been observed yet, or belong to
+//! another manager.
 
-mod desk;
-pub(crate) mod envelope;
+pub(crate) mod event;
+mod pending;
 mod reader;
 #[cfg(test)]
 mod tests;
 
 pub use crate::clouds::GroupKey;
-pub use envelope::EventKind;
+pub use event::EventKind;
 pub use reader::run;
 
-use desk::PendingMessages;
 use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
 use foo_planner::report::AnnouncementState;
+use pending::PendingMessages;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// What AWS announced, shared by the reader of the queue and the pools. Without a queue it stays empty.
+/// Announcements of AWS, shared by the reader of the queue and the pools. Empty without a queue.
 #[derive(Clone, Default)]
 pub struct Announcements(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    desk: Mutex<PendingMessages>,
-    /// Something may be due.
+    pending: Mutex<PendingMessages>,
+    /// Some message may be due.
     changed: Notify,
 }
 
 impl Announcements {
-    /// What is announced about instances of a group.
+    /// Announcements about instances of a group.
     pub fn signals(&self, place: &GroupKey) -> BTreeMap<InstanceId, Signal> {
-        self.desk().signals(place)
+        self.pending().signals(place)
     }
 
-    /// Those of a group's instances that AWS announced to take back, sorted.
-    pub fn taken(&self, place: &GroupKey) -> Vec<InstanceId> {
-        let taken =
+    /// Instances of a group that AWS is about to interrupt, sorted.
+    pub fn interrupted(&self, place: &GroupKey) -> Vec<InstanceId> {
+        let interrupted =
             |(id, signal): (InstanceId, Signal)| (signal.kind == SignalKind::Interruption).then_some(id);
-        self.signals(place).into_iter().filter_map(taken).collect()
+        self.signals(place).into_iter().filter_map(interrupted).collect()
     }
 
-    /// A pass over a pool has ended: how old its look at the group is, and what it says to the announcements.
-    pub fn passed(
+    /// A pass over a pool has ended, with an observation of the group from `seen_at` and these states of
+    /// announcements.
+    pub fn pass_ended(
         &self,
         place: &GroupKey,
         seen_at: Option<Timestamp>,
-        heeds: &BTreeMap<InstanceId, AnnouncementState>,
+        answers: &BTreeMap<InstanceId, AnnouncementState>,
     ) {
-        if self.desk().passed(place, seen_at, heeds) {
+        if self.pending().pass_ended(place, seen_at, answers) {
             self.0.changed.notify_one();
         }
     }
 
-    /// A group is looked at with other credentials from now on.
-    pub fn moves(&self, from: &GroupKey, to: &GroupKey) {
-        self.desk().moves(from, to);
+    /// The group is observed with other credentials from now on.
+    pub fn move_group(&self, from: &GroupKey, to: &GroupKey) {
+        self.pending().move_group(from, to);
     }
 
-    /// A pool is gone.
+    /// The pool no longer exists.
     pub fn forget(&self, place: &GroupKey) {
-        if self.desk().forget(place) {
+        if self.pending().forget(place) {
             self.0.changed.notify_one();
         }
     }
 
-    fn desk(&self) -> MutexGuard<'_, PendingMessages> {
-        // Nothing in here panics half way through a change.
-        self.0.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, PendingMessages> {
+        // No code that holds the lock can panic halfway through a change.
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

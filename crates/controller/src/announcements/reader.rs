@@ -1,7 +1,7 @@
-//! The task that reads the queue: receives, attributes, parks, deletes.
+//! The task that reads the queue: receives, attributes, hides and deletes messages.
 
-use super::desk::{Due, HIDDEN, PendingMessage, Wait};
-use super::envelope::{self, Event, EventKind, Parsed};
+use super::event::{self, Event, EventKind, Parsed};
+use super::pending::{Due, HIDDEN, PendingMessage, Wait};
 use super::{Announcements, GroupKey};
 use crate::clock::Clock;
 use crate::clouds::{CloudRegion, Clouds, GroupChanged, QueueAddress};
@@ -19,43 +19,45 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// A message that announces something about what is unknown here is shown again until it is as old as this. A new instance
-/// is known seconds after its group was looked at; what takes longer the sweep has seen long ago.
+/// A message with an announcement about something unknown returns to the queue until it is this old. A new
+/// instance becomes known seconds after its group is observed; after this time the sweep has seen it long
+/// ago.
 const UNKNOWN_FOR: Duration = Duration::from_mins(15);
-/// The same for one that announces nothing: of those a queue is full, most about what is not ours, and what they save is
-/// one sweep.
+/// The same for messages without an announcement: a queue has many of them, most about other resources, and
+/// they save at most one sweep.
 const NEWS_FOR: Duration = Duration::from_mins(5);
-/// The same for messages that wait for a pool: one that cannot be worked on for so long has other troubles.
+/// The same for messages that wait for a pool; a pool that gets no pass for so long has other problems.
 const WAITS_FOR: Duration = Duration::from_mins(15);
-/// For how long an interruption of something unknown is hidden, the first few times: there are two minutes.
+/// How long an interruption of something unknown is hidden, the first few times: it leaves two minutes.
 const PARKED_SHORTLY: (Duration, u32) = (Duration::from_secs(5), 6);
-/// For how long other announcements about what is unknown are hidden, and those that cannot be read.
+/// How long other announcements about unknown instances, and messages that cannot be parsed, are hidden.
 const PARKED: Duration = Duration::from_mins(1);
-/// For how long a recommendation is hidden that waits for its pool: it is worth an hour.
+/// How long a recommendation that waits for its pool is hidden: it is valid for an hour.
 const ADVICE_HIDDEN: Duration = Duration::from_mins(10);
-/// The same for a retirement, which is days away.
+/// The same for a retirement, which is days ahead.
 const RETIREMENT_HIDDEN: Duration = Duration::from_hours(1);
-/// A message that cannot be read is deleted when it was received so often. A queue with a dead-letter queue of its own
-/// takes it away before, if its maxReceiveCount is lower.
+/// A message that cannot be parsed is deleted after it was received this often. A dead-letter queue takes it
+/// earlier if its maxReceiveCount is lower.
 const UNREADABLE_TIMES: u32 = 60;
-/// So much of an unreadable message is logged, in characters.
+/// How much of such a message is logged, in characters.
 const QUOTED: usize = 1_000;
-/// Pauses after failures in a row. There is one reader, so nobody is to be kept apart from it.
+/// Pauses after consecutive failures. There is only one reader, so they need no jitter.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::None };
-/// An empty answer that came sooner than this was not waited for: the next question waits on this side.
+/// If an empty response comes sooner than this, long polling does not work, and the reader waits itself.
 const TOO_SOON: Duration = Duration::from_secs(1);
-/// Every call is given up after this long: beyond the wait for messages and the SDK's own limits.
+/// Timeout of every call: longer than the wait for messages and the SDK's own limits.
 const LONGEST_CALL: Duration = Duration::from_mins(2);
-/// What is done with is collected for so long, so that one call deletes several messages.
+/// How long messages to delete are collected, so that one call deletes several.
 const COLLECTED: Duration = Duration::from_millis(100);
 
-/// How long the end of the reader may take to show others what it holds.
+/// How long the reader may take at its end to make its messages visible.
 const LAST_CALLS: Duration = Duration::from_secs(2);
-/// Calls at the same time then.
+/// Concurrent calls at the end.
 const AT_ONCE: usize = 16;
 
-/// Reads a queue until `shutdown` resolves. Messages that were received and not deleted come again, to whoever leads then:
-/// at once if there is time to say so, else when they are hidden no more.
+/// Reads a queue until `shutdown` resolves. Messages that were received and not deleted return to the queue
+/// for the next leader: at once if the reader can make them visible in time, otherwise when their hidden time
+/// ends.
 pub async fn run(context: Context, queue: QueueAddress, shutdown: impl Future<Output = ()> + Send) {
     let reader = Reader {
         announcements: context.announcements,
@@ -70,7 +72,7 @@ pub async fn run(context: Context, queue: QueueAddress, shutdown: impl Future<Ou
     tasks.watch(Task::Announcements, &"settling", &reader.settling);
     tokio::select! {
         () = shutdown => drop(timeout(LAST_CALLS, reader.hand_back(&queue)).await),
-        // Pools do without events; the manager must not end for what is wrong with them.
+        // Pools work without events, so the manager must not end because of them.
         () = tasks.keep_up(Task::Announcements, &queue.url, || reader.read(&queue)) => {}
     }
 }
@@ -84,19 +86,19 @@ struct Reader {
     settling: Watchdog,
 }
 
-/// What becomes of a message right away.
+/// What happens to a message right away.
 enum Disposition {
-    /// It is held, or comes again by itself.
+    /// It waits, or becomes visible again later.
     Nothing,
     /// It is deleted.
     Delete,
-    /// It is shown again after so long.
+    /// It becomes visible again after this time.
     Hide(Duration),
 }
 
-/// What an event is about, as far as it is known here.
+/// The groups and instances that an event is about, as far as they are known.
 struct Attributed {
-    places: Vec<(GroupKey, Arc<CloudRegion>)>,
+    groups: Vec<(GroupKey, Arc<CloudRegion>)>,
     instances: Vec<(GroupKey, InstanceId)>,
     unknown: bool,
 }
@@ -140,7 +142,7 @@ impl Reader {
                     if messages.is_empty() && asked.elapsed() < TOO_SOON {
                         pause(&self.receiving, TOO_SOON).await;
                     }
-                    self.take(queue, messages, asked).await;
+                    self.handle(queue, messages, asked).await;
                 }
                 Err(error) => {
                     failures += 1;
@@ -148,16 +150,16 @@ impl Reader {
                     pause(&self.receiving, after(failures)).await;
                 }
             }
-            self.metrics.announcements_held(self.announcements.desk().len());
+            self.metrics.announcements_held(self.announcements.pending().len());
         }
     }
 
-    /// Does with messages what is to be done right away: what concerns us first, then the calls that the rest costs.
-    async fn take(&self, queue: &dyn Queue, messages: Vec<Message>, asked: Instant) {
+    /// Handles received messages: first those that concern pools, then the calls for the others.
+    async fn handle(&self, queue: &dyn Queue, messages: Vec<Message>, asked: Instant) {
         let mut over = Vec::new();
         let mut hidden = Vec::new();
         for message in messages {
-            match self.fate(&message, asked) {
+            match self.disposition(&message, asked) {
                 Disposition::Nothing => {}
                 Disposition::Delete => over.push(message.receipt),
                 Disposition::Hide(time) => hidden.push((message.receipt, time)),
@@ -171,9 +173,9 @@ impl Reader {
         }
     }
 
-    fn fate(&self, message: &Message, asked: Instant) -> Disposition {
-        match envelope::parse(&message.body) {
-            Ok(Parsed::Event(event)) => self.fate_of_event(message, &event, asked),
+    fn disposition(&self, message: &Message, asked: Instant) -> Disposition {
+        match event::parse(&message.body) {
+            Ok(Parsed::Event(event)) => self.disposition_of_event(message, &event, asked),
             Ok(Parsed::Irrelevant) => {
                 self.count(EventKind::Other, AnnouncementOutcome::Irrelevant);
                 Disposition::Delete
@@ -192,23 +194,23 @@ impl Reader {
         }
     }
 
-    fn fate_of_event(&self, message: &Message, event: &Event, asked: Instant) -> Disposition {
+    fn disposition_of_event(&self, message: &Message, event: &Event, asked: Instant) -> Disposition {
         let now = self.clock.now();
         let known = self.attribute(event);
-        if known.places.is_empty() {
-            return self.fate_of_unknown(message, event, now);
+        if known.groups.is_empty() {
+            return self.disposition_of_unknown(message, event, now);
         }
         tracing::debug!(?event, "received an AWS event");
         let fate = self.note(message, event, &known, now, asked);
         self.announcements.0.changed.notify_one();
-        for (place, region) in known.places {
+        for (place, region) in known.groups {
             region.observer.invalidate(&place.group, now);
             self.clouds.wake(GroupChanged { cloud: place.cloud, group: place.group });
         }
         fate
     }
 
-    fn fate_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Disposition {
+    fn disposition_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Disposition {
         let announces = event.signal.is_some() || event.withdraws;
         let worth = if announces { UNKNOWN_FOR } else { NEWS_FOR };
         if message.sent.until(now) >= worth {
@@ -221,12 +223,12 @@ impl Reader {
         match event.signal {
             Some(SignalKind::Interruption) if message.receives <= times => Disposition::Hide(shortly),
             Some(_) => Disposition::Hide(PARKED),
-            // It is hidden as received, which costs no call.
+            // It stays hidden since its receipt, which costs no call.
             None => Disposition::Nothing,
         }
     }
 
-    /// Notes what it announces, and holds it until that was acted on.
+    /// Records what a message announces, and keeps it until the pool has acted on it.
     fn note(
         &self,
         message: &Message,
@@ -235,35 +237,36 @@ impl Reader {
         now: Timestamp,
         asked: Instant,
     ) -> Disposition {
-        let mut desk = self.announcements.desk();
+        let mut pending = self.announcements.pending();
         for (place, id) in &known.instances {
             match event.signal {
-                Some(kind) => desk.announce(place, id, Signal { kind, at: event.time }),
-                None if event.withdraws => desk.withdraw(place, id, event.time),
+                Some(kind) => pending.announce(place, id, Signal { kind, at: event.time }),
+                None if event.withdraws => pending.withdraw(place, id, event.time),
                 None => {}
             }
         }
-        // Interruptions are always held; what does not fit beside them comes again, and is acted on all the same.
+        // Interruptions always wait here; others beyond the maximum return to the queue, and pools act on
+        // them all the same.
         let hide_for = match event.signal {
             Some(SignalKind::Interruption) | None => HIDDEN,
             Some(SignalKind::Rebalance) => ADVICE_HIDDEN,
             Some(SignalKind::Retirement) => RETIREMENT_HIDDEN,
         };
-        if desk.is_full() && event.signal != Some(SignalKind::Interruption) {
+        if pending.is_full() && event.signal != Some(SignalKind::Interruption) {
             self.count(event.kind, AnnouncementOutcome::Parked);
             return if hide_for == HIDDEN { Disposition::Nothing } else { Disposition::Hide(hide_for) };
         }
-        let looks = known.places.iter().map(|(place, _)| Wait::Observed(place.clone(), now));
-        let heeds = known.instances.iter().filter(|(place, id)| desk.is_announced(place, id));
-        let heeds = heeds.filter(|_| event.signal.is_some());
-        let heeds = heeds.map(|(place, id)| Wait::Handled(place.clone(), id.clone()));
-        let waits = looks.chain(heeds).collect();
-        // A retirement is days away; it is waited for as long as it takes, and a recommendation until it is too old.
+        let looks = known.groups.iter().map(|(place, _)| Wait::Observed(place.clone(), now));
+        let handled = known.instances.iter().filter(|(place, id)| pending.is_announced(place, id));
+        let handled = handled.filter(|_| event.signal.is_some());
+        let handled = handled.map(|(place, id)| Wait::Handled(place.clone(), id.clone()));
+        let waits = looks.chain(handled).collect();
+        // A retirement is days ahead, so it waits without limit; so does a recommendation, until it expires.
         let until = match event.signal {
             Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
             Some(SignalKind::Interruption) | None => Some(now.plus(WAITS_FOR)),
         };
-        desk.hold(PendingMessage {
+        pending.add(PendingMessage {
             waits,
             receipt: message.receipt.clone(),
             kind: event.kind,
@@ -277,7 +280,7 @@ impl Reader {
         Disposition::Nothing
     }
 
-    /// Which groups and instances of ours an event is about. From memory.
+    /// The known groups and instances that an event is about. Makes no call.
     fn attribute(&self, event: &Event) -> Attributed {
         let mut places: BTreeMap<GroupKey, Arc<CloudRegion>> = BTreeMap::new();
         let mut instances = Vec::new();
@@ -305,21 +308,21 @@ impl Reader {
         }
         Attributed {
             unknown: instances.len() < event.instances.len(),
-            places: places.into_iter().collect(),
+            groups: places.into_iter().collect(),
             instances,
         }
     }
 
-    /// Deletes what was acted on or is too old, and keeps the rest from being shown to others.
+    /// Deletes messages that are done or too old, and extends the hidden time of the others.
     async fn settle(&self, queue: &dyn Queue) {
         loop {
             let (wall, now) = (self.clock.now(), Instant::now());
-            let due = self.announcements.desk().due(wall, now);
+            let due = self.announcements.pending().due(wall, now);
             let next = due.next;
             let busy = self.carry_out(queue, due, wall).await;
-            self.metrics.announcements_held(self.announcements.desk().len());
+            self.metrics.announcements_held(self.announcements.pending().len());
             if busy {
-                // What was hidden anew, or could not be, has a new time.
+                // Messages whose time was extended, or could not be, have a new due time.
                 pause(&self.settling, COLLECTED).await;
                 continue;
             }
@@ -340,30 +343,30 @@ impl Reader {
             let hidden =
                 in_time(&self.settling, Operation::ChangeMessageVisibility, queue.hide(&receipt, time));
             match (hidden.await, until) {
-                (Ok(()), Some(until)) => self.announcements.desk().hidden(number, until),
+                (Ok(()), Some(until)) => self.announcements.pending().set_hidden_until(number, until),
                 (Ok(()), None) => {}
                 (Err(error), _) => {
-                    // It comes again, and is as good then.
+                    // It becomes visible again, which is as good.
                     tracing::debug!(%error, "could not extend the visibility timeout of a message");
-                    self.announcements.desk().lost(number);
+                    self.announcements.pending().forget_message(number);
                 }
             }
         }
         let mut receipts = Vec::new();
-        for held in due.done {
-            self.metrics.announcement_took(held.kind, held.time.until(wall));
-            if held.partly_unknown {
-                self.count(held.kind, AnnouncementOutcome::Parked);
-                self.hide(&self.settling, queue, &held.receipt, PARKED).await;
+        for message in due.done {
+            self.metrics.announcement_took(message.kind, message.time.until(wall));
+            if message.partly_unknown {
+                self.count(message.kind, AnnouncementOutcome::Parked);
+                self.hide(&self.settling, queue, &message.receipt, PARKED).await;
                 continue;
             }
-            self.count(held.kind, AnnouncementOutcome::Acted);
-            receipts.push(held.receipt);
+            self.count(message.kind, AnnouncementOutcome::Acted);
+            receipts.push(message.receipt);
         }
-        for held in due.expired {
-            tracing::warn!(kind = ?held.kind, waits = ?held.waits, "deleting an AWS event that was not acted on in time");
-            self.count(held.kind, AnnouncementOutcome::Expired);
-            receipts.push(held.receipt);
+        for message in due.expired {
+            tracing::warn!(kind = ?message.kind, waits = ?message.waits, "deleting an AWS event that was not acted on in time");
+            self.count(message.kind, AnnouncementOutcome::Expired);
+            receipts.push(message.receipt);
         }
         for batch in receipts.chunks(BATCH) {
             self.delete(&self.settling, queue, batch).await;
@@ -371,10 +374,10 @@ impl Reader {
         busy
     }
 
-    /// Shows everybody what is held: another manager leads in a moment.
+    /// Makes all waiting messages visible: another manager is about to lead.
     async fn hand_back(&self, address: &QueueAddress) {
         let Ok(queue) = self.clouds.queue(address).await else { return };
-        let receipts = self.announcements.desk().receipts();
+        let receipts = self.announcements.pending().receipts();
         let shown =
             receipts.iter().map(|receipt| self.hide(&self.settling, queue.as_ref(), receipt, Duration::ZERO));
         futures::stream::iter(shown).for_each_concurrent(AT_ONCE, |shown| shown).await;
@@ -387,7 +390,7 @@ impl Reader {
         }
     }
 
-    /// What cannot be deleted comes again; acting on it twice is harmless.
+    /// A message that cannot be deleted returns; handling it twice is harmless.
     async fn delete(&self, watchdog: &Watchdog, queue: &dyn Queue, receipts: &[Receipt]) {
         let deleted = in_time(watchdog, Operation::DeleteMessageBatch, queue.delete(receipts));
         if let Err(error) = deleted.await {
@@ -400,7 +403,7 @@ impl Reader {
     }
 }
 
-/// Group names and ids say nothing about the account; the view of the group does.
+/// Group names and ids do not name the account; the ARN in the observation does.
 fn is_of_account(region: &CloudRegion, place: &GroupKey, account: &str) -> bool {
     match region.observer.view(&place.group).map(|view| view.seen) {
         Some(Seen::Present(group)) => group.arn.split(':').nth(4).is_none_or(|it| it == account),
@@ -408,7 +411,7 @@ fn is_of_account(region: &CloudRegion, place: &GroupKey, account: &str) -> bool 
     }
 }
 
-/// What a call comes to, in time.
+/// The result of a call, or an error after the timeout.
 async fn in_time<T>(
     watchdog: &Watchdog,
     operation: Operation,

@@ -1,10 +1,10 @@
 //! Messages as AWS sends them, and what is not one.
 
-use super::envelope::{Event, EventKind, Parsed, parse};
+use super::event::{Event, EventKind, Parsed, parse};
 use foo_model::{GroupName, InstanceId, SignalKind};
 use serde_json::{Value, json};
 
-fn envelope(source: &str, detail_type: &str, detail: &Value) -> String {
+fn message(source: &str, detail_type: &str, detail: &Value) -> String {
     json!({
         "version": "0",
         "id": "12345678-1234-1234-1234-123456789012",
@@ -20,7 +20,7 @@ fn envelope(source: &str, detail_type: &str, detail: &Value) -> String {
 }
 
 fn event(source: &str, detail_type: &str, detail: &Value) -> Event {
-    match parse(&envelope(source, detail_type, detail)) {
+    match parse(&message(source, detail_type, detail)) {
         Ok(Parsed::Event(event)) => event,
         other => panic!("{detail_type}: {other:?}"),
     }
@@ -125,7 +125,7 @@ fn of_health_events_those_count_that_end_instances() {
         assert_eq!((event.kind, event.signal), (EventKind::Health, Some(SignalKind::Retirement)));
         assert_eq!(event.instances, [instance(), vec![InstanceId::new("i-0fedcba0987654321")]].concat());
     }
-    let irrelevant = |detail: &Value| parse(&envelope("aws.health", "AWS Health Event", detail));
+    let irrelevant = |detail: &Value| parse(&message("aws.health", "AWS Health Event", detail));
     for code in ["AWS_EC2_INSTANCE_REBOOT_MAINTENANCE_SCHEDULED", "AWS_RDS_MAINTENANCE_SCHEDULED"] {
         assert_eq!(irrelevant(&health(code)), Ok(Parsed::Irrelevant), "{code}");
     }
@@ -146,11 +146,7 @@ fn what_means_nothing_here_is_irrelevant_and_garbage_is_unreadable() {
         ("aws.ec2", "EBS Volume Notification"),
         ("com.example", "EC2 Spot Instance Interruption Warning"),
     ] {
-        assert_eq!(
-            parse(&envelope(source, detail_type, &json!({}))),
-            Ok(Parsed::Irrelevant),
-            "{detail_type}"
-        );
+        assert_eq!(parse(&message(source, detail_type, &json!({}))), Ok(Parsed::Irrelevant), "{detail_type}");
     }
     for garbage in ["", "hello", "{}", "[]", "null", r#"{"source": "aws.ec2"}"#] {
         assert!(parse(garbage).is_err(), "{garbage}");
@@ -168,7 +164,7 @@ fn what_means_nothing_here_is_irrelevant_and_garbage_is_unreadable() {
             json!({"eventTypeCode": "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED", "affectedEntities": []}),
         ),
     ] {
-        assert!(parse(&envelope(source, detail_type, &detail)).is_err(), "{detail_type} {detail}");
+        assert!(parse(&message(source, detail_type, &detail)).is_err(), "{detail_type} {detail}");
     }
 }
 
@@ -191,7 +187,7 @@ fn the_template_names_the_events_that_are_read() {
         });
         let read = ["aws.autoscaling", "aws.ec2", "aws.health"]
             .iter()
-            .filter(|source| matches!(parse(&envelope(source, kind, &detail)), Ok(Parsed::Event(_))));
+            .filter(|source| matches!(parse(&message(source, kind, &detail)), Ok(Parsed::Event(_))));
         assert_eq!(read.count(), 1, "{kind}");
     }
 }

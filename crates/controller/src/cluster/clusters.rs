@@ -12,7 +12,6 @@ use foo_api::capi::Cluster;
 use foo_api::{FooCluster, FooMachinePool, names};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
-use foo_planner::report::Severity;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::HashMap;
@@ -119,10 +118,7 @@ impl Clusters {
         }
         if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
             let object = cluster.object_ref(&());
-            self.context
-                .events
-                .publish(&object, Severity::Warning, blocked.reason.as_str(), &blocked.message)
-                .await;
+            self.context.events.publish(&object, blocked.reason, &blocked.message).await;
         }
         Ok(written)
     }

@@ -22,7 +22,7 @@ use foo_api::patterns::is_object_name;
 use foo_api::{FooControlPlane, names};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
-use foo_planner::report::{Severity, some_names};
+use foo_planner::report::some_names;
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
@@ -251,10 +251,7 @@ impl ControlPlanes {
             let object = control_plane.object_ref(&());
             let blocked = if let Seen::Blocked(blocked) = seen { Some(blocked.clone()) } else { None };
             for told in blocked.into_iter().chain(status::news(control_plane, &status)) {
-                self.context
-                    .events
-                    .publish(&object, Severity::Warning, told.reason.as_str(), &told.message)
-                    .await;
+                self.context.events.publish(&object, told.reason, &told.message).await;
             }
         }
         Ok(written)

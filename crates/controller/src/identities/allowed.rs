@@ -11,11 +11,11 @@ pub(super) enum Allowed {
     Nobody,
     /// Each.
     All,
-    /// These.
+    /// The listed ones.
     These(BTreeSet<String>),
 }
 
-/// Labels of all namespaces there are.
+/// Labels of all namespaces.
 pub(super) type Namespaces = BTreeMap<String, BTreeMap<String, String>>;
 
 impl Allowed {
@@ -29,7 +29,7 @@ impl Allowed {
     }
 }
 
-/// Those that an identity allows; or what is wrong with its selector, and then those of its list.
+/// The namespaces that an identity allows; with an invalid selector, those of its list and what is wrong.
 pub(super) fn allowed(
     rule: Option<&AllowedNamespaces>,
     namespaces: &Namespaces,
@@ -42,7 +42,7 @@ pub(super) fn allowed(
     let mut wrong = None;
     match rule.selector.clone().map(Selector::try_from) {
         None => {}
-        // The API server refuses it; what selects nothing in particular allows nobody.
+        // The API server rejects an empty selector; here it allows no namespace.
         Some(Ok(selector)) if selector.selects_all() => {}
         Some(Ok(selector)) => {
             let selected = namespaces.iter().filter(|(_, labels)| selector.matches(*labels));

@@ -1,4 +1,4 @@
-//! From an identity, through its sources, to credentials. Pure: what Secrets say is a parameter.
+//! Resolves an identity, through its sources, to credentials. Pure: the contents of Secrets are a parameter.
 
 use crate::credentials::{Credentials, Keys, Role, Source};
 use foo_api::FooClusterIdentitySpec;
@@ -6,15 +6,15 @@ use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeMap;
 
-/// Roles in a chain, at the most. AWS sets no limit, but each costs a call per hour, region and chain.
+/// Maximum number of roles in a chain. AWS has no limit, but each costs a call per hour, region and chain.
 pub(super) const LONGEST: usize = 5;
-/// Name of sessions whose identity gives none.
+/// Session name of identities that set none.
 const SESSION_NAME: &str = "foo-manager";
 
-/// What is known of the Secrets that identities name.
+/// The keys in the Secrets that identities name.
 pub(super) type Secrets = BTreeMap<String, Result<Keys, Blocked>>;
 
-/// The credentials of the identity of that name, or what is wrong with it or a source of it.
+/// The credentials of an identity, or what is wrong with it or one of its sources.
 pub(super) fn credentials(
     name: &str,
     identities: &BTreeMap<String, &FooClusterIdentitySpec>,
@@ -56,7 +56,7 @@ pub(super) fn credentials(
     Ok(Credentials { source, roles })
 }
 
-/// There is no such identity.
+/// The identity does not exist.
 pub(super) fn missing(name: &str) -> Blocked {
     missing_on(&[name])
 }

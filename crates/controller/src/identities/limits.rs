@@ -1,13 +1,13 @@
-//! What may be used with an identity: instance profiles, regions, subnets. Absent lists allow everything.
+//! Limits of an identity: instance profiles, regions, subnets. An absent list allows everything.
 //!
-//! They are asked before something is used anew. What runs already goes on.
+//! They apply when something new is used. Existing instances keep running.
 
 use foo_api::FooClusterIdentitySpec;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeSet;
 
-/// What may be used with one identity.
+/// The limits of one identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Its name, for messages.
@@ -18,7 +18,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of an identity.
+    /// The limits in a spec.
     pub(super) fn of(name: &str, spec: &FooClusterIdentitySpec) -> Self {
         let set = |list: &Option<Vec<String>>| list.as_ref().map(|list| list.iter().cloned().collect());
         Self {

@@ -1,27 +1,28 @@
-//! As whom AWS is called, and for whom: FooClusterIdentities and their Secrets, kept ready for every pass.
+//! AWS identities: which credentials the manager uses for a cluster. FooClusterIdentities and their Secrets
+//! are resolved ahead of every pass.
 //!
-//! * [`keeper`]: the task that watches them, reads Secrets when they changed, and says what is wrong with them;
+//! * [`resolver`]: the task that watches them, reads changed Secrets, and writes their status;
 //! * [`chain`]: from an identity, through its sources, to credentials;
 //! * [`allowed`]: which namespaces may use it;
-//! * [`limits`]: what may be used with it;
-//! * [`users`]: which FooClusters do, so that it stays for them;
-//! * this file: what the controllers see of it.
+//! * [`limits`]: what it may be used for;
+//! * [`users`]: which FooClusters use it, so that it is not deleted before them;
+//! * this file: the interface for controllers.
 //!
-//! An identity is resolved when something about it changed, not when it is used: a pass asks memory. Keys are in this
-//! process's memory and nowhere else; names, logs and conditions tell them apart by a digest.
+//! An identity is resolved when something about it changes, not when it is used: a pass only reads memory.
+//! Keys exist only in this process's memory; names, logs and conditions show a digest of them.
 //!
-//! A namespace gets credentials only from an identity that allows it. There is one exception, for those who need no second
-//! account: without an identity of the name `default` the manager's own credentials are for everybody, unless the manager is
-//! told that each cluster needs one (`--require-identity`).
+//! A namespace gets credentials only from an identity that allows it, with one exception for installations
+//! with a single account: if no identity is named `default`, every namespace may use the manager's own
+//! credentials, unless the flag `--require-identity` is set.
 
 mod allowed;
 mod chain;
-mod keeper;
 mod limits;
+mod resolver;
 mod users;
 
-pub use keeper::run;
 pub use limits::Limits;
+pub use resolver::run;
 
 use crate::credentials::Credentials;
 use allowed::Allowed;
@@ -37,7 +38,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// What has become of an identity.
+/// A resolved identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outcome {
     credentials: Result<Arc<Credentials>, Blocked>,
@@ -47,23 +48,23 @@ struct Outcome {
 
 type Outcomes = BTreeMap<String, Outcome>;
 
-/// What is said where an identity is required.
+/// The message if a required identity is missing.
 const NEEDS_ONE: &str = "the FooCluster references no FooClusterIdentity, there is none named \"default\", and the \
                          manager runs with --require-identity: set FooCluster.spec.identityRef";
 
-/// How long a manager that just started is given to read them.
+/// How long a manager that just started may take to read them.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What the manager's flags say about all clusters.
+/// Rules for all clusters, from the manager's flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Whether a FooCluster needs an identity (`--require-identity`).
     pub identity_required: bool,
-    /// The only regions in which AWS is called (`--regions`); all if empty.
+    /// The only regions in which the manager calls AWS (`--regions`); all if empty.
     pub regions: BTreeSet<String>,
 }
 
-/// All identities, as they were when something about them last changed. Nothing is known before [`run`] has seen them.
+/// All identities, as last resolved. Empty before [`run`] has read them.
 #[derive(Clone)]
 pub struct Identities {
     known: Arc<watch::Sender<Option<Arc<Outcomes>>>>,
@@ -71,19 +72,19 @@ pub struct Identities {
 }
 
 impl Identities {
-    /// Under these rules; none is known yet.
+    /// With these rules and no identities yet.
     pub fn new(rules: Rules) -> Self {
         Self { known: Arc::new(watch::Sender::new(None)), rules: Arc::new(rules) }
     }
 
-    /// Waits until all identities have been seen once, but not for ever: after [`PATIENCE`] those who need credentials are told
-    /// that there are none, and say so.
+    /// Waits until all identities have been read once, at most [`PATIENCE`]; after that, whoever needs
+    /// credentials gets an error.
     pub async fn wait_until_known(&self) {
-        // An error would mean that nobody can tell us any more, but we are one who could.
+        // An error would mean that every sender is gone, but `self` is one.
         drop(timeout(PATIENCE, self.known.subscribe().wait_for(Option::is_some)).await);
     }
 
-    /// The credentials for a cluster in this namespace and region that names this identity, or none.
+    /// The credentials for a cluster in this namespace and region that names this identity, or names none.
     pub fn credentials(
         &self,
         name: Option<&str>,
@@ -106,7 +107,7 @@ impl Identities {
                 None => self.in_region(region).map(|()| Arc::default()),
             };
         };
-        // First: who may not use an identity need not know what is wrong with it.
+        // First: users who may not use an identity must not learn what is wrong with it.
         if !outcome.allowed.has(namespace) {
             let by_default = if name.is_none() {
                 ", which is the default of FooClusters without identityRef,"
@@ -125,7 +126,7 @@ impl Identities {
         outcome.credentials.clone()
     }
 
-    /// What may be used with the identity of that name, or with none.
+    /// The limits of this identity, or of the default one.
     pub fn limits(&self, name: Option<&str>) -> Arc<Limits> {
         let known = self.known.borrow();
         let outcome = known.as_ref().and_then(|known| known.get(name.unwrap_or(DEFAULT_IDENTITY)));
@@ -142,7 +143,8 @@ impl Identities {
         Err(Blocked::new(Reason::IdentityNotAllowed, message))
     }
 
-    /// Names of identities that are other than before, each time some are. Made before anything is asked, it misses none.
+    /// Names of identities that changed, after each change. A stream that is created before the first read
+    /// misses no change.
     pub fn changes(&self) -> impl Stream<Item = BTreeSet<String>> + Send + use<> {
         let mut known = self.known.subscribe();
         let seen = known.borrow_and_update().clone();
@@ -165,7 +167,7 @@ impl Identities {
     }
 }
 
-/// The identity that a cluster's credentials depend on, named or not.
+/// The identity whose credentials a cluster uses, whether it names one or not.
 pub fn identity_of(cluster: &FooCluster) -> &str {
     cluster.spec.identity_ref.as_ref().map_or(DEFAULT_IDENTITY, |reference| reference.name.as_str())
 }
@@ -175,7 +177,7 @@ fn differences(before: Option<&Outcomes>, now: Option<&Outcomes>) -> BTreeSet<St
     let differs = |name: &&String| before.and_then(|it| it.get(*name)) != now.and_then(|it| it.get(*name));
     let mut differing: BTreeSet<String> = names.filter(differs).cloned().collect();
     if before.is_none() && now.is_some() {
-        // Those who name none have waited, too.
+        // Clusters that name no identity have waited, too.
         differing.insert(DEFAULT_IDENTITY.to_owned());
     }
     differing
@@ -268,7 +270,7 @@ mod tests {
         );
         identities.publish([named("a", Allowed::All), named("b", Allowed::All)].into());
         assert_eq!(changes.next().now_or_never(), None);
-        // Two changes between two looks count as one.
+        // Two changes between two polls count as one.
         identities.publish([named("a", Allowed::All)].into());
         identities.publish([named("a", Allowed::All), named("c", Allowed::Nobody)].into());
         assert_eq!(changes.next().now_or_never(), Some(Some(["b".to_owned(), "c".to_owned()].into())));

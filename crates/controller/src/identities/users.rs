@@ -1,4 +1,4 @@
-//! Who uses an identity: one that is used is not deleted. Pure.
+//! Who uses an identity: an identity in use is not deleted. Pure.
 
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooClusterIdentitySpec};
@@ -10,11 +10,11 @@ use serde_json::Value;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// FooClusters (`namespace/name`) that depend on each identity: they name it, or name none where it is the default, or it is a
-/// source of the one they name.
+/// For each identity the FooClusters (`namespace/name`) that depend on it: they name it, or name none where
+/// it is the default, or it is a source of the one they name.
 pub(super) type Users = BTreeMap<String, BTreeSet<String>>;
 
-/// Of a FooCluster only what tells its identity, so that nothing else in it can keep it from being read.
+/// The part of a FooCluster that names its identity, so that other invalid fields do not make it unreadable.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[resource(inherit = FooCluster)]
 pub(super) struct ClusterOfIdentity {
@@ -29,8 +29,8 @@ impl ClusterOfIdentity {
     }
 }
 
-/// Who uses which identity. It is no matter whether it exists. Those that may not use the one they name do not count: nobody can
-/// hold an identity that is not for them.
+/// The users of each identity, whether it exists or not. A FooCluster that may not use the identity it names
+/// does not count, so nobody can block the deletion of an identity that is not theirs.
 pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
     clusters: &[C],
     specs: &BTreeMap<String, &FooClusterIdentitySpec>,
@@ -42,7 +42,7 @@ pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
         let user = format!("{namespace}/{}", cluster.name_any());
         let mut next = Some(cluster.identity()).filter(|identity| may_use(identity, &namespace));
         while let Some(identity) = next
-            // Sources may go in a circle.
+            // Sources may form a circle.
             && users.entry(identity.to_owned()).or_default().insert(user.clone())
         {
             let role = specs.get(identity).and_then(|spec| spec.role.as_ref());
@@ -52,7 +52,7 @@ pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
     users
 }
 
-/// What is said of an identity that waits for its users to go.
+/// The message of an identity that waits until its users are deleted.
 pub(super) fn in_words(users: &BTreeSet<String>) -> String {
     format!(
         "in use by FooClusters, delete them or set another identityRef there: {}",

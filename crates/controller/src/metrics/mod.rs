@@ -49,8 +49,8 @@ use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
 use collectors::{LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
+use foo_model::Severity;
 use foo_planner::action::ActionKind;
-use foo_planner::report::Severity;
 use labels::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
     InvariantLabels, KindLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,
@@ -154,6 +154,16 @@ impl Metrics {
     }
 
     fn register(&self, registry: &mut Registry) {
+        self.register_work(registry);
+        self.register_announcements(registry);
+        self.register_leadership(registry);
+        self.register_requests(registry);
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("foo_build", "Version of the manager", build);
+    }
+
+    /// What the controllers and tasks do.
+    fn register_work(&self, registry: &mut Registry) {
         registry.register("foo_reconciles", "Finished reconciles of an object", self.passes.clone());
         registry.register("foo_reconcile_seconds", "Duration of reconciles", self.pass_seconds.clone());
         registry.register("foo_reconciles_in_flight", "Reconciles in progress", self.in_flight.clone());
@@ -187,6 +197,10 @@ impl Metrics {
             "Errors of watches of the API server",
             self.watch_errors.clone(),
         );
+    }
+
+    /// Messages of the queue of AWS events.
+    fn register_announcements(&self, registry: &mut Registry) {
         registry.register(
             "foo_announcements",
             "Messages that the manager received from the SQS queue of AWS events",
@@ -202,6 +216,9 @@ impl Metrics {
             "Time from an AWS event to the deletion of its message, if the manager acted on it",
             self.announcement_seconds.clone(),
         );
+    }
+
+    fn register_leadership(&self, registry: &mut Registry) {
         registry.register("foo_leader", "Whether this replica is the leader (1 or 0)", self.leader.clone());
         registry.register(
             "leader_election_master_status",
@@ -213,8 +230,10 @@ impl Metrics {
             "Changes of the leader that this replica has seen",
             self.leader_transitions.clone(),
         );
-        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("foo_build", "Version of the manager", build);
+    }
+
+    /// Requests to the management cluster's API server.
+    fn register_requests(&self, registry: &mut Registry) {
         registry.register(
             "foo_kube_requests",
             "Requests to the management cluster's API server",

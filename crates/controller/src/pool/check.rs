@@ -1,4 +1,4 @@
-//! The check: a second opinion on a plan, before anything of it is done.
+//! Verifies a plan before anything of it is carried out.
 
 use super::inputs::Inputs;
 use super::output::failure_report;
@@ -9,7 +9,7 @@ use foo_planner::{Memory, Plan};
 pub(super) struct CheckedPlan(Plan);
 
 impl CheckedPlan {
-    /// The plan that was made from this; if it breaks an invariant, one that does nothing and says why.
+    /// The plan made from these inputs; if it breaks an invariant, a plan that does nothing and says why.
     pub(super) fn of(mut plan: Plan, inputs: &Inputs<'_>, memory: &Memory, metrics: &Metrics) -> Self {
         let violations = foo_planner::check::violations(&inputs.desired, &inputs.observed, memory, &plan);
         if !violations.is_empty() {

@@ -1,7 +1,8 @@
-//! Upkeep: owners, labels, finalizer and annotations of a FooMachine stay as they were made, whoever changes them.
+//! Keeps the owners, labels, finalizer and annotations of a FooMachine as the provider created them, whoever
+//! changes them.
 //!
-//! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our finalizer an
-//! instance outlives its FooMachine. All that is wrong is put right by one patch.
+//! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our
+//! finalizer an instance would outlive its FooMachine. One patch repairs everything.
 
 use super::inputs::gather::Gathered;
 use crate::owners::group;
@@ -15,10 +16,11 @@ use kube::{Api, Resource, ResourceExt};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Whom a FooMachine belongs to, besides its Machine, which core makes its controller.
+/// The owners of a FooMachine besides its Machine, which Cluster API makes its controller.
 ///
-/// The Cluster is there for the garbage collector's sake: when a MachinePool is deleted in the foreground, it deletes at
-/// once whatever has no other owner, and Cluster API skips the drain of a Machine whose FooMachine is being deleted.
+/// The Cluster is an owner because of the garbage collector: when a MachinePool is deleted in the foreground,
+/// it deletes at once whatever has no other owner, and Cluster API skips the drain of a Machine whose
+/// FooMachine is being deleted.
 pub(super) fn owners(pool: &FooMachinePool, cluster: Option<&Cluster>) -> Vec<OwnerReference> {
     [pool.owner_ref(&()), cluster.and_then(|cluster| cluster.owner_ref(&()))].into_iter().flatten().collect()
 }
@@ -35,10 +37,10 @@ pub(super) fn labels(pool: &FooMachinePool, cluster: &str, machine_pool: &str) -
     wanted
 }
 
-/// The owners of a FooMachine as they shall be; `None` if they are.
+/// The owners that a FooMachine needs; `None` if it has them.
 ///
-/// Those that are missing come to them, and of those that are there the version of their API is kept up: core looks for
-/// owners by group and version. It is one pool's for ever, so a reference to another one goes.
+/// Missing owners are added, and the API version of present ones is updated: Cluster API looks for owners by
+/// group and version. A FooMachine belongs to one pool for ever, so references to other pools are removed.
 fn right_owners(
     machine: &FooMachine,
     pool: &FooMachinePool,
@@ -62,7 +64,7 @@ fn right_owners(
     (right != machine.owner_references()).then_some(right)
 }
 
-/// Annotations that say again what the status says, which no backup and no move keeps.
+/// Annotations that repeat the status, which backups and moves do not keep.
 fn records(machine: &FooMachine, report: Option<&MachineReport>) -> Map<String, Value> {
     let mut records = Map::new();
     let Some(report) = report else { return records };
@@ -88,13 +90,13 @@ fn written(at: Timestamp) -> Option<String> {
     jiff::Timestamp::from_second(at.0 / 1000).ok().map(|at| at.to_string())
 }
 
-/// Since when the instance waits for our hook, as the annotation says.
+/// Since when the instance waits for our hook, according to the annotation.
 pub(super) fn held_since(machine: &FooMachine) -> Option<Timestamp> {
     let text = machine.annotations().get(names::DRAIN_HOOK_SINCE_ANNOTATION)?;
     text.parse::<jiff::Timestamp>().ok().map(|at| Timestamp(at.as_millisecond()))
 }
 
-/// What of the metadata is to be put right, as a merge patch; `None` if nothing is.
+/// The repair of the metadata as a merge patch; `None` if nothing differs.
 pub(super) fn repair(
     machine: &FooMachine,
     gathered: &Gathered,
@@ -110,7 +112,7 @@ pub(super) fn repair(
         let finalizers = [machine.finalizers(), &[names::MACHINE_FINALIZER.to_owned()]].concat();
         metadata.insert("finalizers".to_owned(), json!(finalizers));
     }
-    // The garbage collector takes the pool away from the owners when it deletes in the foreground.
+    // In a foreground deletion the garbage collector removes the pool from the owners.
     if pool.metadata.deletion_timestamp.is_none() {
         let cluster =
             gathered.cluster.as_deref().filter(|cluster| cluster.metadata.deletion_timestamp.is_none());
@@ -133,14 +135,14 @@ pub(super) fn repair(
     if metadata.is_empty() {
         return None;
     }
-    // Owners and finalizers are lists: whoever wrote one since must not lose it.
+    // Owners and finalizers are lists: a concurrent write must not be lost.
     metadata.insert("resourceVersion".to_owned(), json!(machine.resource_version()));
     metadata.insert("uid".to_owned(), json!(machine.uid()));
     Some(json!({ "metadata": metadata }))
 }
 
-/// Puts right what is wrong with the metadata of a FooMachine. A lost race is repeated with the pass that the other's write
-/// brings.
+/// Repairs the metadata of a FooMachine. If another writer was first, the pass that its write causes repeats
+/// this.
 pub(super) async fn keep(machines: &Api<FooMachine>, machine: &FooMachine, repair: Value) {
     let patched = machines.patch(&machine.name_any(), &PatchParams::default(), &Patch::Merge(repair)).await;
     if let Err(error) = patched {

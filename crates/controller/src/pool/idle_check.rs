@@ -1,10 +1,10 @@
-//! I10 at run time: what is settled rests. A pass that sees what the pass before it saw has nothing to do and nothing to write,
-//! unless a timer of the last plan called for it.
+//! Verifies I10 at run time: a pool at rest causes no work. A pass with the same observations as the one
+//! before has nothing to do and nothing to write, unless a timer of the last plan caused it.
 //!
-//! Once is no matter: somebody may have written over our status. Nor are a few times in a moment: caches trail our own writes. What
-//! goes on for longer is a loop, which would cost writes or calls for ever without getting anywhere.
+//! One exception is harmless: another writer may have overwritten our status. So are a few within a moment:
+//! caches trail our own writes. If it continues, it is a loop, which would cost writes or calls for ever.
 //!
-//! It sees the actions of plans and the status of pools, not what the FooMachines' status costs.
+//! It covers the actions of plans and the status of pools, not the status of FooMachines.
 
 use foo_model::Timestamp;
 use foo_model::hook::HookWait;
@@ -14,38 +14,39 @@ use std::fmt::{self, Debug, Write as _};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;
 
-/// Longer than caches trail what was written, short of a watch that fails.
+/// Longer than caches trail writes, unless a watch fails.
 const LAG: Duration = Duration::from_mins(1);
-/// What happens more seldom is no loop.
+/// What repeats less often than this is not a loop.
 const LOOPS_WITHIN: Duration = Duration::from_mins(15);
 
-/// What the last pass of a pool saw, and whether it rests.
+/// What the last pass of a pool observed, and whether the pool is at rest.
 #[derive(Debug, Default)]
 pub(super) struct IdleCheck {
     seen: Option<u64>,
     until: Option<Timestamp>,
-    /// Nothing calls for the pass that is under way.
+    /// Nothing caused the present pass.
     uncalled: bool,
-    /// The first pass that did something which nothing called for, and the last one.
+    /// The first and the last pass that did something without a cause.
     busy: Option<(Timestamp, Timestamp)>,
 }
 
 impl IdleCheck {
-    /// A pass begins, with a digest of what it sees ([`digest`]), and plans at that time.
+    /// A pass begins, with a digest of its observations ([`digest`]).
     pub(super) fn begins(&mut self, digest: u64, now: Timestamp) {
         let is_same = self.seen.replace(digest) == Some(digest);
         self.uncalled = is_same && self.until.is_none_or(|until| now < until);
         self.busy = self.busy.filter(|(_, last)| self.uncalled && last.until(now) < LOOPS_WITHIN);
     }
 
-    /// It has planned, at that time, to come back after so long.
+    /// Its plan requests another pass after this time.
     pub(super) fn comes_back(&mut self, now: Timestamp, after: Option<Duration>) {
         self.until = after.map(|after| now.plus(after));
     }
 
-    /// It has ended, and did or wrote something or not. Says whether that goes on although nothing calls for it.
+    /// It has ended, and did or wrote something or not. Returns whether the pool keeps doing so without a
+    /// cause.
     pub(super) fn ends(&mut self, did: bool, now: Timestamp) -> bool {
-        // One that never began, because there are no credentials, has a reason of its own.
+        // A pool that has no credentials yet has its own condition.
         if !std::mem::take(&mut self.uncalled) || !did {
             return false;
         }
@@ -55,7 +56,7 @@ impl IdleCheck {
     }
 }
 
-/// Stands for everything that a plan depends on, but for the time and for when things were looked at or done.
+/// A digest of everything that a plan depends on, without times.
 pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) -> u64 {
     let Observed {
         now: _,
@@ -92,13 +93,13 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
     ];
     let mut digest = Digest(DefaultHasher::new());
     for part in looks.iter().chain(&objects) {
-        // A hasher takes everything.
+        // Writing to a hasher cannot fail.
         let _written = writeln!(digest, "{part:?}");
     }
     digest.0.finish()
 }
 
-/// What is remembered, without times: what is done again and again only because it was just done is a loop.
+/// The memory, without times: repeating an action only because it was just done is a loop.
 fn remembered(memory: &Memory) -> String {
     let Memory {
         ledger: Ledger { changed_at: _, created, base, desired: expected, leaving },
@@ -114,7 +115,7 @@ fn remembered(memory: &Memory) -> String {
         busy: _,
         deleted_machines,
         created_machines,
-        rollout: trial,
+        rollout: progress,
         round,
         rebalanced_at: _,
         hook_waits: holds,
@@ -123,7 +124,7 @@ fn remembered(memory: &Memory) -> String {
     let known = |RolloutProgress { hash, since: _, available, ready, relapses, waiting_since: _ }: &RolloutProgress| {
         format!("{hash:?} {available:?} {ready:?} {relapses:?}")
     };
-    let held = |HookWait { since: _, beaten: _, completed }: &HookWait| completed.is_some();
+    let held = |HookWait { since: _, last_heartbeat: _, completed }: &HookWait| completed.is_some();
     let done = |Cordon { at: _, done }: &Cordon| *done;
     let buys = |it: &Purchase| (it.on_demand_base, it.on_demand_percentage, it.changed.is_some());
     let parts: [&dyn Debug; 12] = [
@@ -135,7 +136,7 @@ fn remembered(memory: &Memory) -> String {
         &(starved_at.is_some(), targets.sizes()),
         &deleted_machines.keys(),
         &created_machines.keys(),
-        &trial.as_ref().map(known),
+        &progress.as_ref().map(known),
         round,
         &holds.iter().map(|(id, hold)| (id, held(hold))).collect::<Vec<_>>(),
         &cordons.iter().map(|(id, cordon)| (id, done(cordon))).collect::<Vec<_>>(),
@@ -143,7 +144,7 @@ fn remembered(memory: &Memory) -> String {
     format!("{parts:?}")
 }
 
-/// What was seen, without when.
+/// A value that was observed, without the time.
 fn seen<T: Debug>(look: &Look<T>) -> &dyn Debug {
     match look {
         Look::At { seen, .. } => seen,
@@ -151,7 +152,7 @@ fn seen<T: Debug>(look: &Look<T>) -> &dyn Debug {
     }
 }
 
-/// Hashes text as it is written.
+/// Hashes text while it is written.
 struct Digest(DefaultHasher);
 
 impl fmt::Write for Digest {

@@ -1,18 +1,20 @@
-//! The pool controller: one FooMachinePool is one Auto Scaling group, and this is the only place that changes it.
+//! The pool controller: one FooMachinePool is one Auto Scaling group, and only this controller changes it.
 //!
 //! A pass goes through the folders in this order:
 //!
-//! * [`inputs`]: what Kubernetes knows of the pool, then everything that is read for a plan, as the planner's two inputs;
+//! * [`inputs`]: what Kubernetes knows of the pool, then everything else that a plan needs, as the planner's
+//!   two inputs;
 //! * `foo_planner::plan`: every decision;
 //! * [`check`]: a second opinion; a plan that breaks an invariant is not carried out;
-//! * [`act`]: the plan is carried out, action by action;
+//! * [`act`]: carries out the plan, action by action;
 //! * [`output`]: status, provider ids, events.
 //!
-//! [`reconcile`] is a pass from end to end, [`plan_loop`] its middle: plan, check, act, again while an action brings what
-//! the next plan needs; [`pass`] is what came of it. [`pools`] is what a pass works with, [`state`] (with [`reads`]) what is
-//! remembered of a pool between passes. [`watched_group`] keeps a pool's group under observation, [`tenure`] says which of
-//! several pools a group belongs to, [`watches`] says what wakes a pool, [`idle_check`] notices a
-//! pool that never rests. There is no decision about instances or Machines in this folder.
+//! [`reconcile`] is a pass from end to end; [`plan_loop`] is its middle: plan, check, act, again while an
+//! action provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with,
+//! [`state`] (with [`reads`]) what is remembered of a pool between passes. [`watched_group`] keeps a pool's
+//! group under observation, [`tenure`] decides which of several pools a group belongs to, [`watches`] maps
+//! changes to pools, [`idle_check`] notices a pool that never comes to rest. This folder makes no decision
+//! about instances or Machines.
 
 mod act;
 mod check;
@@ -43,11 +45,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use watches::{Watches, pools_with_identity};
 
-/// Passes over the same pool are at least this far apart: the many changes of one scale-up are worked on together, and
-/// an API server under load is left alone. Short against everything AWS does.
+/// Minimum time between passes over the same pool: one pass handles the many changes of a scale-up together,
+/// and spares an API server under load. Short compared to everything AWS does.
 const DEBOUNCE: Duration = Duration::from_millis(200);
 
-/// Runs the pool controller until `shutdown` resolves; passes under way are finished.
+/// Runs the pool controller until `shutdown` resolves; passes in progress complete.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
     let mut shutdown = Box::pin(shutdown);
     let installation = tokio::select! {
@@ -80,7 +82,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .reconciles_on(woken)
         .reconciles_on(identified)
         .run(pools, shutdown);
-    // Strangers are looked at for as long as there are passes.
+    // Runs as long as there are passes.
     let strangers = strangers.then(|()| pending::<()>());
     select(pin!(passes), pin!(strangers)).await;
 }

@@ -6,17 +6,18 @@ use foo_model::GroupName;
 use kube::ResourceExt;
 use sha2::{Digest, Sha256};
 
-/// Longest name of a launch template (EC2 API Reference, CreateLaunchTemplate); a group's may be longer, and both are
-/// called the same.
+/// Maximum length of a launch template's name (EC2 API Reference, CreateLaunchTemplate). A group's name may
+/// be longer, but both have the same name.
 const LONGEST: usize = 128;
 
-/// Name of a pool's group and launch template: what the user said; else what it is called already; else
-/// `<namespace>-<cluster>-<pool>`, with `_` for the separators when namespace or cluster have a `-` in them. No name of
-/// Kubernetes has a `_`, so that no two pools ever share a default name.
+/// Name of a pool's group and launch template: the one in the spec; otherwise the present one; otherwise
+/// `<namespace>-<cluster>-<pool>`, with `_` as separator if namespace or cluster contain a `-`. Kubernetes
+/// names have no `_`, so no two pools share a default name.
 ///
-/// Up to version 0.1 the separator always was `-`, and `a-b`/`c` and `a`/`b-c` were called the same. A group is never
-/// renamed: a pool that has begun keeps its name, which its ARN tells, or before that is recorded the annotation that
-/// comes with our finalizer. One with our finalizer and without the annotation was begun by such a version.
+/// Up to version 0.1 the separator always was `-`, and `a-b`/`c` and `a`/`b-c` got the same name. A group is
+/// never renamed: an existing pool keeps its name, which its ARN has, or, before the ARN is recorded, the
+/// annotation that is added with our finalizer. A pool with our finalizer and without the annotation was
+/// created by such a version.
 pub(super) fn group_name(pool: &FooMachinePool, cluster: &str) -> GroupName {
     if let Some(name) = &pool.spec.group_name {
         return GroupName::new(name.as_str());
@@ -40,7 +41,7 @@ pub(super) fn group_name(pool: &FooMachinePool, cluster: &str) -> GroupName {
     }
 }
 
-/// The parts in one, cut and hashed when that would be too long.
+/// The joined parts, cut and hashed if too long.
 fn joined(separator: char, namespace: &str, cluster: &str, pool: &str) -> GroupName {
     let full = format!("{namespace}{separator}{cluster}{separator}{pool}");
     if full.len() <= LONGEST {

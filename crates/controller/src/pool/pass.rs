@@ -1,4 +1,4 @@
-//! What a pass came to.
+//! The result of a pass.
 
 use super::act::execute::Failure;
 use foo_cloud::CloudError;
@@ -7,46 +7,46 @@ use foo_planner::report::Event;
 use foo_planner::{Action, Plan};
 use std::time::Duration;
 
-/// What a pass came to.
+/// The result of a pass.
 pub(super) struct Pass {
     /// The last plan.
     pub(super) plan: Plan,
     /// The first action that failed.
     pub(super) failure: Option<(Action, Failure)>,
-    /// What is left of the plan.
+    /// What remains to be done.
     pub(super) remainder: Remainder,
-    /// How many actions were tried, those of earlier plans included.
+    /// How many actions were tried, including those of earlier plans.
     pub(super) tried: usize,
-    /// Whether it had anything to go by.
+    /// Whether it had an observation to plan from.
     pub(super) observation: Observation,
 }
 
-/// What is left of a plan, and when to go on.
+/// What remains of a plan, and when to continue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Remainder {
     /// Nothing: every action was carried out, or failed.
     #[default]
     Nothing,
-    /// AWS cannot do something yet, or it had no effect the last times: it is tried again after so long.
+    /// AWS cannot do something yet, or an action had no effect before: it is tried again after this time.
     Later(Duration),
-    /// Another writer was first, or the pass gave way: it is planned again at once.
+    /// Another writer was first, or the pass yielded: a new plan is made at once.
     PlanAgain,
 }
 
-/// Whether a pass had anything to go by.
+/// Whether a pass had an observation to plan from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observation {
-    /// The group was looked at, or it is known why not.
+    /// The group was observed, or the reason why not is known.
     Known,
-    /// The first look at the group is under way.
+    /// The first observation of the group is in progress.
     Pending,
-    /// What came of the last failed try is not seen yet: it has voided the look before it, or its answer was lost. The
-    /// failure stands.
+    /// The result of the last failed call is not observed yet: the call voided the observation, or its
+    /// response was lost. The failure stays in the report.
     Stale,
 }
 
 impl Remainder {
-    /// Something more is left.
+    /// Adds something that remains.
     pub(super) fn add(&mut self, more: Self) {
         *self = match (*self, more) {
             (Self::PlanAgain, _) | (_, Self::PlanAgain) => Self::PlanAgain,
@@ -57,13 +57,13 @@ impl Remainder {
 }
 
 impl Pass {
-    /// Nothing of the plan has been tried yet.
+    /// No action of the plan has been tried yet.
     pub(super) fn begin(plan: Plan) -> Self {
         let (remainder, observation) = (Remainder::Nothing, Observation::Known);
         Self { plan, failure: None, remainder, tried: 0, observation }
     }
 
-    /// The last of several plans, with what the earlier ones told and tried.
+    /// The last of several plans, with the events and the number of actions of the earlier ones.
     pub(super) fn after(mut self, mut events: Vec<Event>, tried: usize) -> Self {
         events.append(&mut self.plan.report.events);
         self.plan.report.events = events;
@@ -76,12 +76,12 @@ impl Pass {
         self.failure.is_none() && self.remainder == Remainder::Nothing
     }
 
-    /// Whether the pool was let go of.
+    /// Whether the pool was released.
     pub(super) fn is_removed(&self) -> bool {
         self.is_complete() && self.plan.actions.contains(&Action::Pool(PoolAction::RemoveFinalizer))
     }
 
-    /// What AWS refused.
+    /// The action that AWS refused.
     pub(super) fn refused(&self) -> Option<(Action, CloudError)> {
         match &self.failure {
             Some((action, Failure::Cloud(error))) => Some((action.clone(), error.clone())),
@@ -89,13 +89,13 @@ impl Pass {
         }
     }
 
-    /// Whether nothing is unclear about what became of our calls: one without an answer may still have been carried out.
+    /// Whether the result of every call is known: a call without a response may have been carried out.
     pub(super) fn is_clear(&self) -> bool {
         let ledger = &self.plan.memory.ledger;
         ledger.created.is_none() && ledger.desired.is_none() && ledger.leaving.is_empty()
     }
 
-    /// Whether the group was to be changed.
+    /// Whether the plan changes the group.
     pub(super) fn tries(&self) -> bool {
         self.failure.is_some() || self.plan.actions.iter().any(Action::changes_group)
     }

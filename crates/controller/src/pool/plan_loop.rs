@@ -1,6 +1,6 @@
-//! The middle of a pass: plan, check and act, again as long as an action brought what the next plan needs.
+//! The middle of a pass: plan, check and act, again as long as an action provides what the next plan needs.
 //!
-//! Nothing is read here but what is looked at again, and nothing is published.
+//! It reads only what an action changed, and publishes nothing.
 
 use super::check::CheckedPlan;
 use super::inputs::aws::Aws;
@@ -21,12 +21,12 @@ use foo_planner::report::Pace;
 use foo_planner::{Action, Plan};
 use kube_runtime::reflector::ObjectRef;
 
-/// Plans in one pass: finalizer and template, a look at the template, the group, and one to spare. Each is a plan of
-/// its own because the next one needs what the one before brought about.
+/// Maximum of plans in one pass: finalizer and template, a read of the template, the group, and one to spare.
+/// Each needs what the one before provided.
 const PLANS: usize = 5;
 
 impl Pools {
-    /// Plans, checks and acts, again as long as an action brought what the next plan needs.
+    /// Plans, checks and acts, again as long as an action provides what the next plan needs.
     pub(super) async fn plan_and_act(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -49,7 +49,7 @@ impl Pools {
         }
     }
 
-    /// What follows from a pass for its report and for how its group is looked at.
+    /// Completes a pass: its report, and how often its group is observed.
     fn finish(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -70,15 +70,15 @@ impl Pools {
         tenure::log_owner(state, key, tenure::owner_by_tags(identity, &inputs.observed));
         if state.tenure == Tenure::Own {
             let place = GroupKey::of(&region.key, &identity.group);
-            let heeds = &pass.plan.report.announcements;
-            self.context.announcements.passed(&place, inputs.observed.group.seen_at(), heeds);
+            let answers = &pass.plan.report.announcements;
+            self.context.announcements.pass_ended(&place, inputs.observed.group.seen_at(), answers);
             region.observer.pace(&identity.group, pace(inputs, &pass));
         }
         pass
     }
 }
 
-/// A pass begins; the first one takes over what the status tells of a roll-out.
+/// Begins a pass; the first one resumes the roll-out that the status shows.
 fn begin(inputs: &Inputs<'_>, state: &mut PoolState) {
     if let Aws::Usable(..) = inputs.aws {
         let now = inputs.observed.now;
@@ -92,17 +92,18 @@ fn begin(inputs: &Inputs<'_>, state: &mut PoolState) {
     }
 }
 
-/// What to do, as far as it can be done with what is known of AWS.
+/// The plan, as far as AWS can be used.
 fn plan(inputs: &Inputs<'_>, state: &mut PoolState) -> Plan {
     let mut plan = foo_planner::plan(&inputs.desired, &inputs.observed, &state.memory);
     match inputs.aws {
         Aws::Usable(..) => {
             state.idle.comes_back(inputs.observed.now, plan.report.next.after);
             if !believes_template(inputs) {
-                plan.actions.retain(|action| !matches!(action, Action::Read(ReadAction::LookAtTemplate)));
+                plan.actions
+                    .retain(|action| !matches!(action, Action::Read(ReadAction::DescribeLaunchTemplate)));
             }
         }
-        // Nothing but the end of a pool that never began.
+        // Only the release of a pool that created nothing.
         Aws::Unknown | Aws::Unusable(_) => {
             if plan.actions != [Action::Pool(PoolAction::RemoveFinalizer)] {
                 plan.actions.clear();
@@ -112,31 +113,33 @@ fn plan(inputs: &Inputs<'_>, state: &mut PoolState) -> Plan {
     plan
 }
 
-/// What is read of a template is not believed before the account is known, however often it is read.
+/// Whether a read of the template counts: not before the account is known.
 fn believes_template(inputs: &Inputs<'_>) -> bool {
     !matches!(inputs.observed.template, Look::Failed { .. })
 }
 
-/// Whether an action brought about something the next plan needs and no watch will announce.
+/// Whether an action provided something that the next plan needs and no watch reports.
 fn needs_another_plan(inputs: &Inputs<'_>, pass: &Pass) -> bool {
     let brings_news = |action: &Action| {
-        matches!(action, Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtHook { .. }))
-            || action.changes_template()
+        matches!(
+            action,
+            Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeLifecycleHook { .. })
+        ) || action.changes_template()
     };
     believes_template(inputs) && pass.is_complete() && pass.plan.actions.iter().any(brings_news)
 }
 
-/// What AWS refused in an earlier pass, if this one had no fresh look to plan by and leaves it as it was. A status that
-/// forgot it would be written twice for each try.
+/// What AWS refused in an earlier pass, if this pass had no fresh observation and leaves everything as it
+/// was. Otherwise the status would be written twice for each attempt.
 fn refusal_that_stands(inputs: &Inputs<'_>, pass: &Pass, state: &PoolState) -> Option<(Action, CloudError)> {
     let is_seen = inputs.freshness == Freshness::Fresh && pass.is_clear();
     let at = matches!(inputs.observed.group, Look::At { .. });
     state.calls.refused.clone().filter(|_| at && !is_seen && !pass.tries())
 }
 
-/// How closely to look at the group: a pool that fails is left alone until its next try.
+/// How often to observe the group: a pool that fails is left alone until its next attempt.
 fn pace(inputs: &Inputs<'_>, pass: &Pass) -> Looks {
-    // Looking closely at another account changes nothing.
+    // Frequent observations of another account are pointless.
     if inputs.account_mismatch.as_ref().is_some_and(|mismatch| mismatch.reason == Reason::WrongAccount) {
         return Looks::Quiet;
     }

@@ -1,4 +1,4 @@
-//! What the pool controller has between passes, and where AWS is called for a pool, and as whom.
+//! What the pool controller keeps between passes, and which credentials and region a pool uses.
 
 use super::inputs::gather::{Caches, Gathered};
 use super::names;
@@ -17,7 +17,8 @@ use kube::ResourceExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// With more calls of the account waiting than this, a pass does not begin, or go on to its next action.
+/// If the account's calls have to wait longer than this, a pass does not begin, or does not start its next
+/// action.
 pub(super) const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 
 /// The pool controller's own state.
@@ -26,29 +27,29 @@ pub(super) struct Pools {
     pub(super) context: Context,
     /// The informer caches.
     pub(super) caches: Caches,
-    /// What is remembered of each pool.
+    /// The memory of each pool.
     pub(super) states: States,
     pub(super) pool_status: StatusWriter,
     pub(super) machine_status: StatusWriter,
     pub(super) settled_from: Timestamp,
 }
 
-/// What people and controllers ask of a pool: when it changes, a pool that failed is tried again at once.
+/// What users and controllers request of a pool: when it changes, a failed pool is tried again at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InputFingerprint {
     /// Generations of the FooMachinePool and of its MachinePool.
     pub(super) generations: (Option<i64>, Option<i64>),
-    /// Whether it is paused: `clusterctl move` waits for what a paused pool has to say.
+    /// Whether it is paused: `clusterctl move` waits for the result of a paused pool.
     pub(super) paused: bool,
-    /// The FooMachines that are being deleted: their instances wait to be ended.
+    /// The FooMachines that are being deleted: their instances wait for their termination.
     pub(super) leaving: Vec<String>,
-    /// Instances that AWS takes back: there are two minutes.
+    /// Instances that AWS is about to interrupt, in two minutes.
     pub(super) taken: Vec<InstanceId>,
-    /// Where AWS is called, and as whom: what others may not do, these may.
+    /// The region and credentials: others may have the missing right.
     pub(super) cloud: Option<CloudKey>,
 }
 
-/// Where AWS is called for a pool, and as whom.
+/// The region and credentials of a pool.
 pub(super) struct Access {
     pub(super) credentials: Arc<Credentials>,
     pub(super) region: String,
@@ -78,14 +79,14 @@ impl InputFingerprint {
             ),
             paused: gathered.paused_by.is_some(),
             leaving: gathered.foo_machines.iter().filter(leaving).map(|machine| machine.name_any()).collect(),
-            taken: place.map(|place| announcements.taken(&place)).unwrap_or_default(),
+            taken: place.map(|place| announcements.interrupted(&place)).unwrap_or_default(),
             cloud,
         }
     }
 }
 
 impl Pools {
-    /// A controller that has just started, or just taken the lead.
+    /// A controller that just started, or just became the leader.
     pub(super) fn new(context: Context, caches: Caches) -> Self {
         let settled_from = context.clock.now().plus(context.settings.settle_time);
         Self {
@@ -98,8 +99,8 @@ impl Pools {
         }
     }
 
-    /// Where the pool lives and as whom it is looked after: as its FooCluster says. When that is gone, where its group
-    /// is, as anybody who names no identity.
+    /// The region and credentials of a pool, from its FooCluster. Without a FooCluster, the region of its
+    /// group and the credentials of a cluster that names no identity.
     pub(super) fn access(&self, gathered: &Gathered) -> Result<Option<Access>, Blocked> {
         self.access_of(&gathered.pool, gathered.foo_cluster.as_deref())
     }

@@ -1,34 +1,34 @@
-//! What was read for a pool and is not read again with each pass, each with its moment.
+//! Values that were read for a pool and are not read again in each pass, each with its time.
 
 use foo_model::hook::HookConfig;
 use foo_model::{InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::desired::Blocked;
 use std::collections::BTreeMap;
 
-/// An answer, and when the question was sent.
+/// A value, and when the request was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read<T> {
     pub(super) at: Timestamp,
     pub(super) value: T,
 }
 
-/// What was read for one pool.
+/// The values of one pool.
 #[derive(Default)]
 pub(super) struct Reads {
     /// The launch template.
     pub(super) template: Option<Read<Option<LaunchTemplate>>>,
-    /// The terms of the group's lifecycle hook, as read or as we put them.
+    /// The settings of the group's lifecycle hook, as read or as written.
     pub(super) hook: Option<Read<Option<HookConfig>>>,
-    /// What AWS said of the last launch that failed; only while the group is short of capacity.
+    /// AWS's message on the last failed launch; only while the group is short of capacity.
     pub(super) launch_failure: Option<Read<Option<String>>>,
-    /// Why AWS terminates instances, as far as it was asked; only while they wait for their termination.
+    /// Why AWS terminates instances, as far as it was read; only while they wait for their termination.
     pub(super) termination_causes: BTreeMap<InstanceId, Option<String>>,
     /// The bootstrap Secret.
     pub(super) bootstrap_secret: Option<ReadSecret>,
 }
 
 impl Reads {
-    /// What was seen in AWS was seen by somebody else, perhaps in another account.
+    /// Drops what was observed with other credentials, perhaps in another account.
     pub(super) fn forget_what_was_seen(&mut self) {
         (self.template, self.hook, self.launch_failure) = (None, None, None);
     }

@@ -1,7 +1,7 @@
-//! One pass over one pool: gather, observe, plan, execute, publish.
+//! One pass over one pool: gather, observe, plan, act, publish.
 //!
-//! Everything that can be wrong before `publish` is a value in the report, so that the status always says why a pool
-//! does not move.
+//! Everything that can be wrong before `publish` is a value in the report, so the status always says why a
+//! pool makes no progress.
 
 use super::inputs::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
@@ -23,14 +23,14 @@ use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A group that has not been looked at yet is asked after again.
+/// How soon a group that was not observed yet is checked again.
 const AWAITED: Duration = Duration::from_secs(15);
-/// After losing a race with another writer: the cache needs a moment.
+/// The pause after losing a race with another writer: the cache needs a moment.
 const AFTER_RACE: Duration = Duration::from_millis(500);
-/// While an object cannot be read: whoever mends it wakes only its own pool.
+/// The pause while an object cannot be read: repairing it causes a pass only of its own pool.
 const READ_AGAIN: Duration = Duration::from_secs(30);
 
-/// What a pass begins with.
+/// The inputs of the first phase.
 pub(super) struct Start {
     key: ObjectRef<FooMachinePool>,
     gathered: Gathered,
@@ -90,7 +90,7 @@ impl Pools {
         let region = self.region(access).await;
         let backlog = region.iter().flatten().next().map_or(Duration::ZERO, |region| region.backlog());
         if backlog > LONGEST_BACKLOG && urgency == Urgency::Usual {
-            // Others of the account wait for its calls already. Whoever waits with them holds up the pools of others.
+            // Other calls of the account wait already; waiting with them would delay the pools of others.
             return Ok(Outcome::skipped(Requeue::requeue(backlog)));
         }
         let aws = self.aws(key, &gathered, &region, &mut state);
@@ -103,7 +103,7 @@ impl Pools {
         Ok(self.next(key, &pass, self.asks_again(&inputs, &pass, region, &state)))
     }
 
-    /// When to come back for what no watch and no observer will name.
+    /// When to come back for what no watch and no observer reports.
     fn asks_again(
         &self,
         inputs: &Inputs<'_>,
@@ -125,7 +125,7 @@ impl Pools {
         timers.into_iter().flatten().min()
     }
 
-    /// Forgets the pools that went without a pass.
+    /// Forgets pools that vanished without a pass.
     async fn forget_vanished(&self) {
         for gone in self.states.vanished(&self.caches.pools) {
             self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
@@ -139,7 +139,8 @@ impl Pools {
             return Outcome::failed();
         }
         let sync = jittered(self.context.settings.sync_period, key);
-        // The observer names the group when it has been seen, and when it has not been for too long. Should it do neither:
+        // The observer reports the group once it was observed, and if that takes too long. If it does
+        // neither:
         let awaited = (pass.observation == Observation::Pending).then_some(AWAITED);
         let left = match pass.remainder {
             Remainder::Nothing => None,
@@ -166,7 +167,7 @@ impl Pools {
     }
 }
 
-/// An instance that AWS takes back has two minutes, and one that waits in its hook is kept by heartbeats.
+/// Instances that AWS interrupts have two minutes, and instances that wait in the hook need heartbeats.
 fn urgency(gathered: &Gathered, target: &InputFingerprint) -> Urgency {
     let waits =
         |machine: &Arc<FooMachine>| machine.status.as_ref().is_some_and(|status| status.drain_hook.is_some());

@@ -1,4 +1,4 @@
-//! What the controller remembers of each pool between passes. All of it may be lost: a restart only costs time.
+//! The memory of each pool between passes. All of it may be lost: a restart only costs time.
 
 use super::act::recently_created::Made;
 use super::act::repeats::Repeats;
@@ -16,30 +16,30 @@ use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Memory of one pool.
+/// The memory of one pool.
 #[derive(Default)]
 pub(super) struct PoolState {
-    /// Uid of the pool: another one of its name begins anew.
+    /// Uid of the pool: another pool with its name starts from zero.
     pub(super) uid: Option<String>,
     /// The planner's own memory.
     pub(super) memory: Memory,
-    /// When the first pass began; what the status told of before was taken over then.
+    /// When the first pass began, which also resumed what the status shows.
     pub(super) started: Option<Timestamp>,
-    /// Generation of the spec for which AWS was asked about images, types and network.
+    /// Generation of the spec for which images, types and network were looked up.
     pub(super) asked_generation: Option<i64>,
-    /// The group belongs to another pool, as far as is known: what was seen of it is nothing to this one.
+    /// Whether the group belongs to another pool, as far as known; observations of such a group do not count.
     pub(super) tenure: Tenure,
     /// Where the group is watched.
     pub(super) watching: Watching,
-    /// What the cache does not show yet.
+    /// Writes that the cache does not show yet.
     pub(super) unconfirmed: Unconfirmed,
-    /// What was read.
+    /// Values that were read.
     pub(super) reads: Reads,
-    /// What came of our calls.
+    /// Results of our calls.
     pub(super) calls: Calls,
-    /// What was told.
+    /// What was reported.
     pub(super) reported: Reported,
-    /// Whether it rests while nothing changes.
+    /// Whether it is at rest while nothing changes.
     pub(super) idle: IdleCheck,
 }
 
@@ -49,59 +49,59 @@ pub(super) enum Watching {
     /// Nowhere.
     #[default]
     Nowhere,
-    /// Here; the cloud is kept in being by this.
+    /// Here; this reference keeps the cloud.
     Here(Arc<CloudRegion>, GroupName),
-    /// Nowhere while there are no credentials to watch it with; it was watched here before.
+    /// Nowhere while there are no credentials for it; it was watched here before.
     Left(GroupKey),
 }
 
-/// Our last writes to the pool, as long as the cache shows it as it was before.
+/// Our last writes to the pool, until the cache shows them.
 #[derive(Default)]
 pub(super) struct Unconfirmed {
-    /// We put our finalizer on it.
+    /// The finalizer.
     pub(super) finalizer: Option<Finalizer>,
-    /// We said that it must not be moved.
+    /// The move block.
     pub(super) moves: Option<MoveBlock>,
 }
 
-/// What came of our own calls of AWS, as far as a later pass has to know.
+/// Results of our calls to AWS, as far as a later pass needs them.
 #[derive(Default)]
 pub(super) struct Calls {
-    /// What we created in the last minute and reads may not show yet.
+    /// What the provider created in the last minute and reads may not show yet.
     pub(super) created: Made,
-    /// What AWS refused in the last try, until a fresh look shows what came of it.
+    /// What AWS refused in the last attempt, until a fresh observation shows the result.
     pub(super) refused: Option<(Action, CloudError)>,
-    /// What AWS would not terminate together with others.
+    /// Instances that AWS would not terminate together with others.
     pub(super) alone: Alone,
-    /// What was done again and again without effect.
+    /// Actions that were repeated without effect.
     pub(super) repeats: Repeats,
 }
 
-/// What was told in events or in the log, and is told again only when it changes.
+/// What events or logs reported; it is reported again only when it changes.
 #[derive(Default)]
 pub(super) struct Reported {
     /// The last failure.
     failure: Option<String>,
-    /// What was last to be said of other MachinePools that name the pool.
+    /// The last warning about other MachinePools that reference the pool.
     pub(super) rivals: Option<Blocked>,
-    /// Who else has the group.
+    /// The other pool that has the group.
     pub(super) owner: Option<Identity>,
 }
 
-/// Whose group it is.
+/// Which pool a group belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tenure {
-    /// The pool's own, or nobody's yet.
+    /// This pool, or none yet.
     #[default]
     Own,
-    /// Another pool's of this manager.
+    /// Another pool of this manager.
     Anothers,
 }
 
-/// The pools that wait for news of a group.
+/// The pools that wait for changes of a group.
 type Waiting = Vec<ObjectRef<FooMachinePool>>;
 
-/// Memory of all pools, and which pools wait for news of a group: one, unless several name the same.
+/// The memory of all pools, and which pools wait for changes of a group: one, unless several name the same.
 #[derive(Default)]
 pub(super) struct States {
     pools: Mutex<HashMap<ObjectRef<FooMachinePool>, Arc<tokio::sync::Mutex<PoolState>>>>,
@@ -109,13 +109,13 @@ pub(super) struct States {
 }
 
 impl States {
-    /// Memory of that pool.
+    /// The memory of a pool.
     pub(super) fn of(&self, pool: &ObjectRef<FooMachinePool>) -> Arc<tokio::sync::Mutex<PoolState>> {
         Arc::clone(self.pools.lock().unwrap_or_else(PoisonError::into_inner).entry(pool.clone()).or_default())
     }
 
-    /// Pools that are remembered although they are gone, if there are any: those that vanished without a pass, as with
-    /// `clusterctl move`, which takes their finalizers off.
+    /// Pools that are remembered although they no longer exist: those that vanished without a pass, as with
+    /// `clusterctl move`, which removes their finalizers.
     pub(super) fn vanished(&self, pools: &Store<FooMachinePool>) -> Vec<ObjectRef<FooMachinePool>> {
         let states = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
         if states.len() <= pools.len() {
@@ -124,24 +124,24 @@ impl States {
         states.keys().filter(|pool| pools.get(pool).is_none()).cloned().collect()
     }
 
-    /// The pools that wait for news of a group.
+    /// The pools that wait for changes of a group.
     pub(super) fn pools_of(&self, cloud: &CloudKey, group: &GroupName) -> Vec<ObjectRef<FooMachinePool>> {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         groups.get(&GroupKey::of(cloud, group)).cloned().unwrap_or_default()
     }
 
-    /// From now on the group is watched for this pool, too.
+    /// Watches the group for this pool, too.
     pub(super) fn watch(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let pools = groups.entry(GroupKey::of(&region.key, group)).or_default();
         if !pools.contains(pool) {
             pools.push(pool.clone());
         }
-        // Before anybody else may let go of it: that the last one did would be known too late.
+        // Under the lock: otherwise another pool could stop watching the group in between.
         region.observer.watch(group);
     }
 
-    /// The group is not watched for this pool any more, and with the last pool not at all.
+    /// Stops watching the group for this pool, and after the last pool altogether.
     pub(super) fn lets_go(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let place = GroupKey::of(&region.key, group);
@@ -155,7 +155,7 @@ impl States {
         region.observer.forget(group);
     }
 
-    /// The pool is gone.
+    /// The pool no longer exists.
     pub(super) fn forget(&self, pool: &ObjectRef<FooMachinePool>) {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).remove(pool);
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,7 +173,7 @@ impl PoolState {
         at.key == cloud.key && watched == group && cloud.observer.is_watched(group)
     }
 
-    /// What was seen in AWS was seen by somebody else, perhaps in another account.
+    /// Drops what was observed with other credentials, perhaps in another account.
     pub(super) fn forget_what_was_seen(&mut self) {
         self.reads.forget_what_was_seen();
         self.calls.refused = None;
@@ -182,25 +182,26 @@ impl PoolState {
 }
 
 impl Unconfirmed {
-    /// Whether our finalizer is on the pool. Until the cache shows it, adding it again would only be a conflict.
+    /// Whether our finalizer is on the pool. Until the cache shows it, adding it again would only cause a
+    /// conflict.
     pub(super) fn finalizer(&mut self, shown: Finalizer) -> Finalizer {
         newer(&mut self.finalizer, shown)
     }
 
-    /// Whether the pool says that it must not be moved.
+    /// Whether the pool blocks its move.
     pub(super) fn moves(&mut self, shown: MoveBlock) -> MoveBlock {
         newer(&mut self.moves, shown)
     }
 }
 
-/// What was written, unless it is shown by now.
+/// The written value, unless the cache shows it.
 fn newer<T: Copy + PartialEq>(written: &mut Option<T>, shown: T) -> T {
     *written = written.filter(|written| *written != shown);
     written.unwrap_or(shown)
 }
 
 impl Reported {
-    /// Whether this failure has not been told yet. What differs from one try to the next is not part of the question.
+    /// Whether this failure is not reported yet, ignoring what differs between attempts.
     pub(super) fn is_news(&mut self, failure: Option<String>) -> bool {
         let news = failure.is_some() && failure != self.failure;
         self.failure = failure;

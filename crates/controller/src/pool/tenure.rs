@@ -1,7 +1,8 @@
-//! Which of several pools that name the same group it belongs to. Decided anew in each pass, before anything is done.
+//! Decides which of several pools that name the same group it belongs to. Decided again in each pass, before
+//! anything else.
 //!
-//! Only pools of this manager are compared, and only where they call AWS with the same credentials. For all others there
-//! are the group's ownership tags, which the planner judges.
+//! Compares only pools of this manager, and only where they use the same credentials. For all others the
+//! planner uses the group's ownership tags.
 
 use super::inputs::gather::{Caches, Gathered, cluster_name};
 use super::names::{group_name, group_of_arn};
@@ -20,30 +21,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// When a pool whose name is taken asks again: the other one may be gone, and nobody says so.
+/// How soon a pool whose group belongs to another pool checks again: no watch reports that the other one is
+/// gone.
 pub(super) const ASK_AGAIN: Duration = Duration::from_secs(30);
 
-/// What a pool has to say for itself; the smallest has the group.
+/// The claim of a pool to a group; the smallest wins.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim {
-    /// The group's tags name it.
+    /// The group's tags name the pool.
     tagged: Reverse<bool>,
-    /// It has recorded the group's ARN.
+    /// The pool has recorded the group's ARN.
     recorded: Reverse<bool>,
-    /// It was made first.
+    /// The pool was created first.
     made: Option<k8s_openapi::jiff::Timestamp>,
     uid: Option<String>,
 }
 
 /// Another pool has the group.
 pub(super) struct Taken {
-    /// What the users of this one read. It names nothing of another namespace.
+    /// The reason for the users of this pool. It names nothing in another namespace.
     pub(super) blocked: Blocked,
     /// The other pool.
     pub(super) by: Identity,
 }
 
-/// The pool's group, or its launch template, is somebody else's by its tags.
+/// The other owner of the pool's group or launch template, according to its tags.
 pub(super) fn owner_by_tags(identity: &Identity, observed: &Observed) -> Option<Identity> {
     let group = observed.group.seen().and_then(Option::as_ref).map(|group| &group.tags);
     let template = observed.template.seen().and_then(Option::as_ref).map(|template| &template.tags);
@@ -51,7 +53,7 @@ pub(super) fn owner_by_tags(identity: &Identity, observed: &Observed) -> Option<
     Identity::owner_by(identity.group.clone(), tags)
 }
 
-/// Writes into the log, once, whose the group is. Conditions may not name what is in another namespace.
+/// Logs, once, who owns the group. Conditions may not name objects in another namespace.
 pub(super) fn log_owner(state: &mut PoolState, of: &ObjectRef<FooMachinePool>, owner: Option<Identity>) {
     if let Some(owner) = owner.as_ref().filter(|_| state.reported.owner != owner) {
         tracing::info!(
@@ -63,7 +65,7 @@ pub(super) fn log_owner(state: &mut PoolState, of: &ObjectRef<FooMachinePool>, o
 }
 
 impl Pools {
-    /// Which other pool has the pool's group, if one has.
+    /// The other pool that has the pool's group, if one has.
     pub(super) fn taken(&self, gathered: &Gathered, region: &CloudRegion) -> Option<Taken> {
         let identity = gathered.identity.as_ref()?;
         let others = self.caches.pools_that_name(&identity.group, &gathered.pool);
@@ -102,7 +104,7 @@ impl Pools {
         })
     }
 
-    /// Whether AWS is called for that pool in that cloud, or was when its group was last looked at.
+    /// Whether that pool uses this cloud, or did when its group was last observed.
     fn calls(&self, pool: &FooMachinePool, group: &GroupName, cloud: &CloudKey) -> bool {
         let to = self.access_of(pool, self.caches.foo_cluster_of(pool).as_deref());
         match to {
@@ -123,7 +125,7 @@ fn claim(pool: &FooMachinePool, identity: &Identity, tags: &BTreeMap<String, Str
 }
 
 impl Caches {
-    /// The other pools with a group of that name, wherever it is, and their clusters.
+    /// The other pools with a group of that name, in any region, and their clusters.
     fn pools_that_name(&self, group: &GroupName, but: &FooMachinePool) -> Vec<(Arc<FooMachinePool>, String)> {
         let names = |pool: &FooMachinePool| {
             if pool.metadata.uid == but.metadata.uid {

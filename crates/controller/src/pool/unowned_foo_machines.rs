@@ -1,5 +1,5 @@
-//! FooMachines that no pool looks after, because somebody made them by hand: they say so, and what to do. Nothing else is done
-//! about them; the pass of a pool does not see them.
+//! FooMachines without a pool, because a user created them by hand: their status says so, and what to do. The
+//! provider does nothing else about them; the passes of pools ignore them.
 
 use super::inputs::gather::{Caches, belongs_to, owning_pool};
 use crate::Context;
@@ -8,7 +8,6 @@ use crate::clock::to_kube;
 use foo_api::machine::FooMachineStatus;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_model::Reason;
-use foo_planner::report::Severity;
 use futures::StreamExt;
 use futures::channel::mpsc::UnboundedReceiver;
 use kube::{Api, Resource, ResourceExt};
@@ -16,11 +15,11 @@ use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The pool of a FooMachine that was moved or restored may come a little later than the FooMachine itself.
+/// How long a FooMachine may exist before its pool: both may be moved or restored.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// After a write that failed.
+/// The pause after a failed write.
 const TRY_AGAIN: Duration = Duration::from_mins(5);
-/// So many wait or are written at a time.
+/// Maximum of FooMachines that wait or are written concurrently.
 const AT_A_TIME: usize = 64;
 
 const MESSAGE: &str = "no FooMachinePool has an instance of this name: the provider creates FooMachines itself, one \
@@ -28,7 +27,7 @@ const MESSAGE: &str = "no FooMachinePool has an instance of this name: the provi
                        installed, first set the annotation infrastructure.foo.com/deletion-allowed on it), and raise \
                        MachinePool.spec.replicas if you want one more instance";
 
-/// Looks at each FooMachine that changed and that nobody knew the pool of.
+/// Checks each changed FooMachine whose pool is unknown.
 pub(super) async fn run(
     context: Context,
     caches: Caches,
@@ -49,7 +48,7 @@ struct Strangers {
 
 impl Strangers {
     async fn look_at(&self, suspect: ObjectRef<FooMachine>) {
-        // When the manager starts, nearly all are named before the cache knows their pools.
+        // When the manager starts, nearly all are reported before the cache has their pools.
         if self.stranger(&suspect).is_none() {
             return;
         }
@@ -67,19 +66,20 @@ impl Strangers {
         }
     }
 
-    /// The FooMachine, if it is to be told that no pool looks after it.
+    /// The FooMachine, if it has no pool.
     fn stranger(&self, suspect: &ObjectRef<FooMachine>) -> Option<Arc<FooMachine>> {
         let machine = self.caches.foo_machines.get(suspect)?;
         (self.is_to_be_told(&machine) && !is_known(&self.caches, &machine)).then_some(machine)
     }
 
-    /// One with our finalizer was made by us: its pool is gone, and somebody is about to clear up.
+    /// A FooMachine with our finalizer was created by the provider: its pool is gone, and a user is about to
+    /// clean up.
     fn is_to_be_told(&self, machine: &FooMachine) -> bool {
         let is_ours = |value: &String| machine.labels().get(names::WATCH_LABEL) == Some(value);
         machine.metadata.deletion_timestamp.is_none()
             && !machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER)
             && !machine.annotations().contains_key(names::PAUSED_ANNOTATION)
-            // Another manager's pools are not to be seen here, and it knows its FooMachines.
+            // The pools of another manager are not visible here, and it knows its FooMachines.
             && self.context.settings.watch_filter.as_ref().is_none_or(is_ours)
     }
 
@@ -100,16 +100,13 @@ impl Strangers {
             self.status.apply_if_changed(&machines, machine, machine.status.as_ref(), &status).await?;
         if written == Written::Yes {
             let object = machine.object_ref(&());
-            self.context
-                .events
-                .publish(&object, Severity::Warning, Reason::Unmanaged.as_str(), MESSAGE)
-                .await;
+            self.context.events.publish(&object, Reason::Unmanaged, MESSAGE).await;
         }
         Ok(())
     }
 }
 
-/// Whether a pool that is there has an instance of this name.
+/// Whether an existing pool has an instance of this name.
 pub(super) fn is_known(caches: &Caches, machine: &FooMachine) -> bool {
     let namespace = machine.namespace().unwrap_or_default();
     let owner = owning_pool(machine).filter(|pool| belongs_to(machine, pool));

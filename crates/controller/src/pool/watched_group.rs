@@ -1,4 +1,4 @@
-//! Which group is looked at for a pool.
+//! Which group is observed for a pool.
 
 use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};
@@ -9,7 +9,8 @@ use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 
 impl Pools {
-    /// Starts watching the group. Also one that should be watched: an observer that lost it would never say so.
+    /// Starts watching the group. Repeated for a watched group, because an observer that lost it would not
+    /// say so.
     pub(super) fn watch_group(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -20,24 +21,24 @@ impl Pools {
         if state.watches(region, group) {
             return;
         }
-        // With other credentials everything is looked at anew. What AWS announced stays true.
+        // With other credentials all observations start again. Announcements of AWS stay valid.
         if let Some(place) = self.stop_watching(key, state)
             && state.tenure == Tenure::Own
         {
-            self.context.announcements.moves(&place, &GroupKey::of(&region.key, group));
+            self.context.announcements.move_group(&place, &GroupKey::of(&region.key, group));
         }
         self.states.watch(key, region, group);
         state.watching = Watching::Here(Arc::clone(region), group.clone());
     }
 
-    /// The group is not looked at while there are no credentials for it. What AWS announced stays true.
+    /// Stops watching the group while there are no credentials for it. Announcements of AWS stay valid.
     pub(super) fn pause_watching(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
         if let Some(place) = self.stop_watching(key, state) {
             state.watching = Watching::Left(place);
         }
     }
 
-    /// The pool is gone, or its group is another one from now on.
+    /// The pool is gone, or has another group from now on.
     pub(super) fn forget_group(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
         let watched = self.stop_watching(key, state);
         if let Some(place) = watched.filter(|_| state.tenure == Tenure::Own) {
@@ -45,8 +46,8 @@ impl Pools {
         }
     }
 
-    /// The pool's group is not looked at for it any more; where it was watched last. Without others who use it, its cloud is
-    /// gone.
+    /// Stops watching the pool's group for it. Returns where it was watched last. A cloud that no other pool
+    /// uses is dropped.
     fn stop_watching(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) -> Option<GroupKey> {
         match std::mem::take(&mut state.watching) {
             Watching::Nowhere => None,

@@ -1,4 +1,4 @@
-//! What the pool controller watches, and which pools a change of each kind names.
+//! The watches of the pool controller, and which pools a change of each kind concerns.
 
 use super::inputs::gather::{Caches, belongs_to, owning_pool};
 use super::unowned_foo_machines;
@@ -30,7 +30,7 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    /// Nothing is asked before they are polled.
+    /// No request is sent before the watches are polled.
     pub(super) fn of(context: &Context) -> Self {
         let (but_status, every) = (ChangeFilter::AllButStatus, ChangeFilter::EveryVersion);
         let labelled = Scope::Labelled(names::CLUSTER_NAME_LABEL);
@@ -46,7 +46,7 @@ impl Watches {
         }
     }
 
-    /// What they know.
+    /// The caches behind these watches.
     pub(super) fn caches(&self, installation: Arc<str>) -> Caches {
         Caches {
             installation,
@@ -75,7 +75,7 @@ impl Watches {
         }
     }
 
-    /// The controller of all pools. FooMachines that no pool is known of are named to `suspects`.
+    /// The controller of all pools. FooMachines without a known pool go to `suspects`.
     pub(super) fn harness(
         self,
         context: &Context,
@@ -87,7 +87,7 @@ impl Watches {
         Harness::new(context, Controller::Pool, self.pools)
             .watches(self.foo_machines, move |machine: FooMachine| {
                 if !unowned_foo_machines::is_known(&known, &machine) {
-                    // Nobody listens any more when the manager ends.
+                    // The receiver is gone when the manager ends.
                     let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
                 }
                 of_foo_machine(machine)
@@ -100,7 +100,7 @@ impl Watches {
     }
 }
 
-/// What `names` says of an object with these caches.
+/// The pools that `names` finds for an object in these caches.
 fn with<O, I>(caches: &Caches, names: fn(&Caches, &O) -> I) -> impl Fn(O) -> I + use<O, I> {
     let caches = caches.clone();
     move |object| names(&caches, &object)
@@ -133,7 +133,8 @@ fn labelled(
     })
 }
 
-/// Pools for which AWS is called as one of these identities: their FooCluster says so, or they have none.
+/// Pools that use the credentials of one of these identities: their FooCluster names it, or they have no
+/// FooCluster.
 pub(super) fn pools_with_identity(
     caches: &Caches,
     names: &BTreeSet<String>,
@@ -143,7 +144,7 @@ pub(super) fn pools_with_identity(
     })
 }
 
-/// The pool of a FooMachine: the one it is named after, which is its owner unless somebody changed that.
+/// The pool of a FooMachine: the one in its name, which is its owner unless a user changed that.
 fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();
     if let Some(pool) = owning_pool(machine).filter(|pool| belongs_to(machine, pool)) {
@@ -155,8 +156,8 @@ fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRe
     caches.pools.state().iter().find(|pool| named_after(pool)).map(|pool| ObjectRef::from_obj(pool.as_ref()))
 }
 
-/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is gone wakes nobody; the
-/// next pass sees it.
+/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is gone causes
+/// no pass; the next pass sees it.
 fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();
     let foo = caches.foo_machines.get(&ObjectRef::new(&machine.name_any()).within(&namespace))?;

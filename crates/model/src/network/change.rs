@@ -1,6 +1,6 @@
 //! Every change of a network that can be sent. Each is one API call.
 
-use super::parts::{LoadBalancerKind, Tags};
+use super::parts::{EndpointKind, LoadBalancerKind, Tags};
 use super::rules::{Destination, RouteTarget, Rule};
 use crate::ids::{
     AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, InterfaceId, InternetGatewayId,
@@ -229,27 +229,6 @@ pub enum SubnetAttribute {
     /// `assignIpv6AddressOnCreation`. The subnet needs an IPv6 range.
     #[strum(serialize = "assignIpv6AddressOnCreation")]
     Ipv6OnCreation,
-}
-
-/// Type of a VPC endpoint, and what it is connected with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EndpointKind {
-    /// A gateway (S3, DynamoDB): a route in each of these tables.
-    Gateway {
-        /// The tables.
-        tables: BTreeSet<crate::ids::RouteTableId>,
-    },
-    /// A network interface in each of these subnets.
-    Interface {
-        /// The subnets, at most one per zone.
-        subnets: BTreeSet<SubnetId>,
-        /// The security groups of its interfaces.
-        groups: BTreeSet<SecurityGroupId>,
-        /// Whether the service's usual name leads to it inside the VPC.
-        private_dns: bool,
-    },
-    /// Another type, in AWS's words. Never made by us.
-    Other(String),
 }
 
 /// What ModifyVpcEndpoint changes.

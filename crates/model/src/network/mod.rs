@@ -8,9 +8,9 @@ pub mod change;
 pub mod parts;
 pub mod rules;
 
-pub use change::{Change, DnsAttribute, EndpointChange, EndpointKind, SubnetAttribute};
+pub use change::{Change, DnsAttribute, EndpointChange, SubnetAttribute};
 pub use parts::{
-    Address, CidrAssociation, CidrState, EgressOnlyGateway, Endpoint, EndpointState, Interface,
+    Address, CidrAssociation, CidrState, EgressOnlyGateway, Endpoint, EndpointKind, EndpointState, Interface,
     InternetGateway, Kind, LoadBalancer, LoadBalancerKind, NatGateway, NatState, Parts, Quotas, RouteTable,
     Scope, SecurityGroup, Subnet, TableAssociation, Tags, TargetGroup, Vpc, ZoneInfo,
 };

@@ -1,6 +1,5 @@
 //! The parts of a network, as EC2 and Elastic Load Balancing describe them.
 
-use super::change::EndpointKind;
 use super::rules::{Route, Rule};
 use crate::ids::{
     AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, InstanceId, InterfaceId, InternetGatewayId,
@@ -270,6 +269,27 @@ pub struct Endpoint {
     pub failure: Option<String>,
     /// Its tags.
     pub tags: Tags,
+}
+
+/// Type of a VPC endpoint, and what it is connected with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EndpointKind {
+    /// A gateway (S3, DynamoDB): a route in each of these tables.
+    Gateway {
+        /// The tables.
+        tables: BTreeSet<RouteTableId>,
+    },
+    /// A network interface in each of these subnets.
+    Interface {
+        /// The subnets, at most one per zone.
+        subnets: BTreeSet<SubnetId>,
+        /// The security groups of its interfaces.
+        groups: BTreeSet<SecurityGroupId>,
+        /// Whether the service's usual name leads to it inside the VPC.
+        private_dns: bool,
+    },
+    /// Another type, in AWS's words. Never made by us.
+    Other(String),
 }
 
 /// State of a VPC endpoint.

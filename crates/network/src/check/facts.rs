@@ -1,5 +1,6 @@
 //! What the check knows: everything that any look or answer shows, without the planner's opinion of it.
 
+use super::targets::created_tags;
 use crate::recorded::RecordedPart;
 use crate::role::Role;
 use crate::situation::{Tagged, tagged};
@@ -35,7 +36,7 @@ impl<'a> Facts<'a> {
         };
         looks(observed).for_each(|parts| tagged(parts).into_iter().for_each(&mut add));
         for effect in &memory.effects {
-            let tags = super::created_tags(&effect.change);
+            let tags = created_tags(&effect.change);
             for it in tagged(&effect.created) {
                 ours.entry(it.id).or_insert_with(|| tags.cloned().unwrap_or_default());
             }

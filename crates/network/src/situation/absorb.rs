@@ -1,9 +1,10 @@
 //! Brings record and memory up to date with what is shown, and finds the part of each role.
 
 use super::effects;
+use super::known::{Held, Situation, Standing};
 use super::part::{Part, for_each_kind};
 use super::shown::{Shown, Tagged, tagged};
-use super::{Held, Situation, Standing, Wanted};
+use super::wanted::Wanted;
 use crate::desired::Desired;
 use crate::memory::{IntentLooks, Memory, Refusal};
 use crate::observed::Observed;

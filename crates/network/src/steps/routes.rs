@@ -152,7 +152,8 @@ fn associations(situation: &Situation<'_>, draft: &mut Draft, role: &Role, table
     let subnets: Vec<_> = situation.desired.subnets.iter().filter(|it| table_of(it) == *role).collect();
     draft.content(role, &subnets.iter().map(|it| &it.key).collect::<Vec<_>>());
     for subnet in subnets {
-        let Some(id) = situation.subnet_id(&subnet.key) else {
+        // A subnet that is not shown may have lost our tag.
+        let Some(id) = situation.subnet(&subnet.key).map(|it| it.id.clone()) else {
             draft.incomplete(role, "waits for its subnets");
             continue;
         };

@@ -34,6 +34,9 @@ const FAULTS: [Fault; 7] = [
     Fault::Refused(Reason::NotFound),
 ];
 
+/// Those after which nobody knows what was created.
+const UNANSWERED: [Fault; 3] = [Fault::CrashAfter, Fault::MoveAfter, Fault::LostAfter];
+
 /// One fault at each call of creation and of deletion, one after the other.
 fn at_each_call(desired: &Desired, faults: &[Fault], prepare: impl Fn(&mut World)) {
     let mut calm = World::new(desired.clone());
@@ -71,10 +74,10 @@ fn a_fault_at_each_call_of_a_dual_stack_network_with_endpoints() {
 
 #[test]
 fn a_fault_at_each_call_while_reads_lag() {
-    at_each_call(&desired("a"), &FAULTS, |world| world.aws.lag = Duration::from_secs(5));
+    at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.lag = Duration::from_secs(5));
 }
 
 #[test]
 fn a_fault_at_each_call_while_new_parts_are_shown_late() {
-    at_each_call(&desired("a"), &FAULTS, |world| world.aws.shown_after = Duration::from_secs(20));
+    at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.shown_after = Duration::from_secs(20));
 }

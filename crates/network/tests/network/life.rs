@@ -9,6 +9,7 @@ use foo_model::*;
 use foo_network::Desired;
 use foo_network::desired::*;
 use foo_network::report::{ConditionKind, Deletion, Status};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 fn settled(desired: Desired) -> World {
@@ -151,9 +152,13 @@ fn what_is_deleted_by_hand_is_created_again() {
     for _ in 0..2 {
         let ids: Vec<_> = world.aws.parts.nat_gateways.keys().cloned().collect();
         world.aws.by_hand(|parts| {
-            ids.iter().for_each(|id| parts.nat_gateways.get_mut(id).unwrap().state = NatState::Deleted);
+            for id in &ids {
+                parts.nat_gateways.get_mut(id).unwrap().state = NatState::Deleted;
+            }
         });
-        ids.iter().for_each(|id| world.aws.free_nat(id));
+        for id in &ids {
+            world.aws.free_nat(id);
+        }
         world.aws.by_hand(|parts| {
             parts.route_tables.retain(|_, it| it.main);
             parts.security_groups.retain(|_, it| it.name == "default");
@@ -281,8 +286,8 @@ fn service(aws: &mut Aws, tagged: &str) {
         vpc: vpc.clone(),
         name: "k8s-default-web".into(),
         description: String::new(),
-        ingress: Default::default(),
-        egress: Default::default(),
+        ingress: BTreeSet::new(),
+        egress: BTreeSet::new(),
         tags: tags.clone(),
     };
     aws.parts.security_groups.insert(group.clone(), everybody);

@@ -1,27 +1,28 @@
-//! What AWS's announcements excuse.
+//! What AWS's announcements permit.
 
 use super::facts::Facts;
 use crate::desired::{Goal, Rebalance};
 use foo_model::signal::{ADVICE_VALID_FOR, COOLDOWN};
 use foo_model::{MachineName, Signal, SignalKind, count};
 
-/// What is announced about its instance, while that matters.
+/// The announcement about its instance, while it is valid.
 fn announced(facts: &Facts<'_>, name: &MachineName, kind: SignalKind) -> Option<Signal> {
     let signal = facts.observed.signals.get(&facts.claim_of(name)?.instance)?;
     (signal.kind == kind && facts.desired.goal == Goal::Run).then_some(*signal)
 }
 
-/// AWS ends its instance in a moment, whatever we do.
+/// Whether AWS is about to terminate its instance in any case.
 pub(super) fn ends_now(facts: &Facts<'_>, name: &MachineName) -> bool {
     announced(facts, name, SignalKind::Interruption).is_some()
 }
 
-/// AWS ends its instance some day, whatever we do.
+/// Whether AWS will retire its instance in any case.
 pub(super) fn retires(facts: &Facts<'_>, name: &MachineName) -> bool {
     announced(facts, name, SignalKind::Retirement).is_some()
 }
 
-/// AWS recommends to replace its instance, the pool follows that, and has not done so a moment ago.
+/// Whether AWS recommends replacing its instance, the pool follows recommendations, and the cool-down is
+/// over.
 pub(super) fn may_be_replaced(facts: &Facts<'_>, name: &MachineName) -> bool {
     let now = facts.observed.now;
     let id = facts.claim_of(name).map(|claim| &claim.instance);
@@ -35,7 +36,7 @@ pub(super) fn may_be_replaced(facts: &Facts<'_>, name: &MachineName) -> bool {
     follows && (rested || in_round) && fresh
 }
 
-/// Instances that AWS announced to take back and that still count as capacity.
+/// Instances that AWS is about to interrupt and that still count as capacity.
 pub(super) fn taken_back(facts: &Facts<'_>) -> u32 {
     let taken = facts.observed.signals.iter().filter(|(id, signal)| {
         let there = facts.instances.get(id).is_some_and(|instance| instance.lifecycle.is_capacity());

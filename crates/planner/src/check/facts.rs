@@ -1,4 +1,4 @@
-//! What the checker knows, in its own words.
+//! What the checker derives from the inputs by itself.
 
 use crate::Plan;
 use crate::action::{Action, GroupAction, InstanceAction, MachineAction};
@@ -48,34 +48,34 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The group was looked for and is not there.
+    /// Whether the group was read and does not exist.
     pub(super) fn group_is_absent(&self) -> bool {
         matches!(self.observed.group.seen(), Some(None))
     }
 
-    /// This plan makes the group.
+    /// Whether this plan creates the group.
     pub(super) fn makes_group(&self) -> bool {
         self.actions.iter().any(|action| matches!(action, Action::Group(GroupAction::CreateGroup(_))))
     }
 
-    /// The view of the group is newer than our last change of it.
+    /// Whether the observation of the group is newer than our last change of it.
     pub(super) fn is_fresh(&self) -> bool {
         self.observed.group.seen_at().is_some_and(|at| Some(at) > self.memory.ledger.changed_at)
     }
 
-    /// We ended it, and nothing that was seen since tells otherwise.
+    /// Whether the provider terminated it and no observation since contradicts that.
     pub(super) fn ended_lately(&self, id: &InstanceId) -> bool {
         let at = self.memory.ledger.leaving.get(id);
         at.is_some_and(|at| at.until(self.observed.now) < crate::memory::EFFECT_DEADLINE)
     }
 
-    /// We deleted it, and our cache may not show it yet.
+    /// Whether the provider deleted it and the cache may not show that yet.
     pub(super) fn deleted_lately(&self, name: &MachineName) -> bool {
         let at = self.memory.deleted_machines.get(name);
         at.is_some_and(|at| at.until(self.observed.now) < crate::memory::CACHE_DEADLINE)
     }
 
-    /// We made its FooMachine, and our cache may not show it yet.
+    /// Whether the provider created its FooMachine and the cache may not show that yet.
     fn claimed_lately(&self, name: &MachineName) -> bool {
         let at = self.memory.created_machines.get(name);
         at.is_some_and(|at| at.until(self.observed.now) < crate::memory::CACHE_DEADLINE)
@@ -85,7 +85,7 @@ impl<'a> Facts<'a> {
         self.machines.get(name).is_some_and(|machine| !machine.deletion.is_deleting())
     }
 
-    /// Nothing in Kubernetes holds the instance any more.
+    /// Whether no Kubernetes object needs the instance any more.
     pub(super) fn is_free(&self, id: &InstanceId) -> bool {
         if let Some(claim) = self.claims.get(id) {
             let let_go = self.machines.get(&claim.name).is_none_or(|machine| machine.lets_go());
@@ -97,13 +97,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// It waits for a terminating hook.
+    /// Whether it waits for a terminating hook.
     pub(super) fn waits(&self, id: &InstanceId) -> bool {
         let lifecycle = self.instances.get(id).map(|instance| &instance.lifecycle);
         lifecycle == Some(&LifecycleState::TerminatingWait)
     }
 
-    /// Nothing is lost when it goes on: it was drained, there is nothing to drain, or AWS goes on by itself.
+    /// Whether nothing is lost when AWS terminates it: it was drained, there is nothing to drain, or AWS
+    /// stops waiting anyway.
     pub(super) fn may_complete(&self, id: &InstanceId) -> bool {
         let claim = self.claims.get(id);
         let name = claim
@@ -121,7 +122,7 @@ impl<'a> Facts<'a> {
         no_machine || drained || out_of_time
     }
 
-    /// The Machine's instance is leaving or gone, or a person deleted its FooMachine.
+    /// Whether the Machine's instance is terminating or gone, or a user deleted its FooMachine.
     pub(super) fn is_lost(&self, name: &MachineName) -> bool {
         let Some(foo_machine) = self.foo_machines.get(name) else {
             let by_name = |id: &InstanceId| names::machine_name(&self.desired.identity.pool, id) == *name;
@@ -140,7 +141,7 @@ impl<'a> Facts<'a> {
         self.foo_machines.get(name).copied()
     }
 
-    /// Name of the Machine of an instance; a FooMachine that a person deleted had it, too.
+    /// Name of the Machine of an instance, even if a user deleted its FooMachine.
     pub(super) fn machine_of(&self, id: &InstanceId) -> MachineName {
         self.name_of(id).cloned().unwrap_or_else(|| names::machine_name(&self.desired.identity.pool, id))
     }
@@ -150,7 +151,7 @@ impl<'a> Facts<'a> {
         self.claims.get(id).map(|claim| &claim.name)
     }
 
-    /// EC2 says that the Machine's instance is gone.
+    /// Whether EC2 reports that the Machine's instance is gone.
     pub(super) fn is_dead(&self, name: &MachineName) -> bool {
         self.foo_machines.get(name).is_some_and(|claim| self.says_gone(&claim.instance))
     }
@@ -161,7 +162,7 @@ impl<'a> Facts<'a> {
         outside && self.says_gone(&foo_machine.instance)
     }
 
-    /// EC2 says that it is gone, or has not known it for long.
+    /// Whether EC2 reports that it is gone, or has not known it for long.
     fn says_gone(&self, id: &InstanceId) -> bool {
         self.observed.ec2_states.get(id).is_some_and(|word| word.believed() == Ec2State::Gone)
     }
@@ -170,22 +171,22 @@ impl<'a> Facts<'a> {
         self.machines.get(name).is_some_and(|machine| machine.mark == RemovalMark::DeleteFirst)
     }
 
-    /// The group is somebody else's.
+    /// Whether the group belongs to another pool or user.
     fn group_is_foreign(&self) -> bool {
         self.group.is_some_and(|group| !self.desired.identity.may_manage(&group.tags))
     }
 
-    /// Another management cluster has this pool's group, and so its template.
+    /// Whether another management cluster has this pool's group, and so its template.
     pub(super) fn is_another_installations(&self) -> bool {
         self.group_is_foreign() && self.group.is_some_and(|group| self.desired.identity.owns(&group.tags))
     }
 
-    /// A person says that the other management cluster has given the group up, and it does not say so itself yet.
+    /// Whether a user lets this management cluster adopt the group, which still names the other one.
     pub(super) fn is_to_be_adopted(&self) -> bool {
         self.group.is_some_and(|group| self.desired.identity.adopts(&group.tags))
     }
 
-    /// The action makes the group this management cluster's.
+    /// Whether the action makes the group this management cluster's.
     pub(super) fn adopts(&self, action: &Action) -> bool {
         let ours = &self.desired.identity.installation;
         matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if tags.get(TAG_INSTALLATION) == Some(ours))
@@ -223,7 +224,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether an action rests on knowing the group's size.
+/// Whether an action depends on the group's size.
 pub(super) fn depends_on_size(action: &Action) -> bool {
     match action {
         Action::Instance(InstanceAction::TerminateInstance { .. }) => true,
@@ -233,7 +234,7 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
         }
         Action::Instance(InstanceAction::ProtectInstances { .. })
         | Action::Group(
-            // How large a new group may be follows from the desired replicas alone.
+            // The size of a new group follows from the desired replicas alone.
             GroupAction::CreateGroup(_)
             | GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
@@ -255,7 +256,7 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
     }
 }
 
-/// What an action does to desired capacity, given what it is.
+/// Desired capacity after an action.
 pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
     match action {
         Action::Group(GroupAction::UpdateGroup { change, .. }) => {

@@ -1,4 +1,4 @@
-//! The rules about replacing what is outdated or sick.
+//! The rules about replacing outdated and unhealthy Machines.
 
 use super::announced::{ends_now, retires};
 use super::facts::Facts;
@@ -18,7 +18,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Found) {
     launches_no_quarantined(facts, found);
 }
 
-/// MachineHealthCheck gave up on it, or its Node is late.
+/// Whether MachineHealthCheck marked it as unhealthy, or its Node is late.
 pub(super) fn is_sick(facts: &Facts<'_>, name: &MachineName) -> bool {
     let rules = facts.desired.remediation;
     let Some(machine) = facts.machines.get(name).filter(|machine| rules.enabled && !machine.spared) else {
@@ -31,13 +31,13 @@ pub(super) fn is_sick(facts: &Facts<'_>, name: &MachineName) -> bool {
     machine.unhealthy.is_some() || late
 }
 
-/// Its instance was launched from other content than all shall have, and replacing it is ours.
+/// Whether its instance was launched from other content than the target, and the provider replaces it.
 pub(super) fn is_outdated(facts: &Facts<'_>, name: &MachineName) -> bool {
     let has = content_of(facts, name);
-    is_ours_to_replace(facts) && has.is_some() && has != aim(facts)
+    is_ours_to_replace(facts) && has.is_some() && has != target_hash(facts)
 }
 
-/// It has the content that all shall have, and has not worked for as long as that may take: it failed before.
+/// Whether it has the target content and has been unready for too long: it failed before.
 pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
     let Some(machine) = facts.machines.get(name) else { return false };
     let since = machine.node_since.unwrap_or(machine.created);
@@ -47,11 +47,11 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
 
 fn is_ours_to_replace(facts: &Facts<'_>) -> bool {
     let rules = facts.desired.rollout;
-    !rules.paused && rules.strategy == Strategy::RollingUpdate && aim(facts).is_some()
+    !rules.paused && rules.strategy == Strategy::RollingUpdate && target_hash(facts).is_some()
 }
 
-/// The content that all instances shall have; nothing while it is unknown, or given up on without a way back.
-fn aim<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
+/// The content that all instances get; `None` if unknown, or if it failed without a rollback.
+fn target_hash<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     let Wanted::Ready(wanted) = &facts.desired.template else { return None };
     if given_up(facts).is_none() {
         return Some(&wanted.spec_hash);
@@ -60,7 +60,7 @@ fn aim<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     good_ones(facts).into_iter().max().map(|(_, _, hash)| hash).filter(|_| back)
 }
 
-/// Contents that never failed, each with how many instances have it and its newest version.
+/// Contents that never failed, each with the number of its instances and its newest version.
 fn good_ones<'a>(facts: &Facts<'a>) -> Vec<(usize, TemplateVersion, &'a SpecHash)> {
     let Some(Some(template)) = facts.observed.template.seen() else { return Vec::new() };
     let failed = |hash: &SpecHash| facts.observed.quarantine.iter().any(|record| record.hash == *hash);
@@ -84,7 +84,7 @@ fn good_ones<'a>(facts: &Facts<'a>) -> Vec<(usize, TemplateVersion, &'a SpecHash
     good
 }
 
-/// The wanted content, if it was given up on.
+/// The desired content, if it failed.
 fn given_up<'a>(facts: &Facts<'a>) -> Option<&'a SpecHash> {
     let Wanted::Ready(wanted) = &facts.desired.template else { return None };
     let stands = |hash: &SpecHash| {
@@ -131,7 +131,7 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
     let Some(group) = facts.group.filter(|_| facts.actions.iter().any(replaced)) else { return };
     let target = target(facts, group.sizes.desired);
     let floor = target.saturating_sub(facts.desired.rollout.unavailable(target));
-    // What retires goes before its replacement comes where none can come first: one at a time.
+    // Where a retiring instance cannot be replaced in advance, it is deleted first: one at a time.
     let yields = going.iter().any(|name| retires(facts, name)) && floor == target;
     let floor = floor.saturating_sub(u32::from(yields));
     let left = staying_instances(facts, group)
@@ -141,9 +141,10 @@ fn stays_available(facts: &Facts<'_>, found: &mut Found) {
     found.check(left >= floor, || Violation::TooFewAvailable { left, floor });
 }
 
-/// Its Node is Ready; that of new content for long enough.
+/// Whether its Node is Ready, for new content long enough.
 fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
-    let Some(machine) = facts.machines.get(name).filter(|machine| machine.sickness().is_none()) else {
+    let Some(machine) = facts.machines.get(name).filter(|machine| machine.unhealthy_because().is_none())
+    else {
         return false;
     };
     let by_name = || facts.instances.values().find(|instance| facts.machine_of(&instance.id) == *name);
@@ -152,7 +153,7 @@ fn serves(facts: &Facts<'_>, name: &MachineName) -> bool {
     let runs = instance.is_some_and(|instance| instance.lifecycle == LifecycleState::InService);
     let since = machine.node_since.unwrap_or(machine.created);
     let ready_for = since.until(facts.observed.now);
-    let new = aim(facts).is_some() && content_of(facts, name) == aim(facts);
+    let new = target_hash(facts).is_some() && content_of(facts, name) == target_hash(facts);
     let long_enough = !new || ready_for >= Duration::from(facts.desired.rollout.min_ready);
     runs && machine.node == NodeState::Ready && long_enough
 }

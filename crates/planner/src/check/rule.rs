@@ -1,78 +1,78 @@
-//! The rules by name, and what is found against them.
+//! The rules by name, and their violations.
 
 use crate::action::ActionKind;
 use foo_model::{GroupName, InstanceId, MachineName, SpecHash};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How a plan breaks a rule, with the values of the case.
+/// How a plan breaks a rule, with the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
-    /// A pool that is paused or was moved away is acted on.
+    /// An action on a pool that is paused or was moved away.
     NotOurs {
         /// The action.
         action: ActionKind,
     },
-    /// A call names another group than the pool has.
+    /// A call that names another group.
     NamesAnotherGroup {
         /// The action.
         action: ActionKind,
         /// The group.
         group: GroupName,
     },
-    /// The group is not this pool's, or was not looked for.
+    /// A call to a group that is not this pool's or was not read.
     ForeignGroup {
         /// The action.
         action: ActionKind,
     },
-    /// The group still says that it is another management cluster's.
+    /// A change of a group that still belongs to another management cluster.
     NotAdoptedYet {
         /// The action.
         action: ActionKind,
     },
-    /// The template is another management cluster's.
+    /// A change of a template of another management cluster.
     AnotherInstallationsTemplate {
         /// The action.
         action: ActionKind,
     },
-    /// The template is not this pool's, or was not looked for.
+    /// A change of a template that is not this pool's or was not read.
     ForeignTemplate {
         /// The action.
         action: ActionKind,
     },
-    /// Something is made in AWS before our finalizer is there.
+    /// Something is created in AWS without our finalizer.
     WithoutFinalizer {
         /// The action.
         action: ActionKind,
     },
-    /// Something is made in AWS while the pool may be moved.
+    /// Something is created in AWS without the move block.
     WhileMovable {
         /// The action.
         action: ActionKind,
     },
-    /// A move is allowed although nobody has looked for the group.
+    /// The move block is removed although the group was not read.
     MovesFreedUnseen,
-    /// One plan ends an instance twice.
+    /// One plan terminates an instance twice.
     TerminatedTwice {
         /// The instance.
         id: InstanceId,
     },
-    /// An instance is ended that was ended a moment ago.
+    /// An instance is terminated that the provider terminated a moment ago.
     TerminatedLately {
         /// The instance.
         id: InstanceId,
     },
-    /// An instance is ended that Cluster API has not released.
+    /// An instance is terminated that Cluster API has not released.
     TerminatedUndrained {
         /// The instance.
         id: InstanceId,
     },
-    /// An instance is ended that is not in the group, or leaving it.
+    /// An instance is terminated that is not in the group or already terminating.
     TerminatedMissing {
         /// The instance.
         id: InstanceId,
     },
-    /// A Machine is not drained although its instance may exist.
+    /// A Machine is excluded from draining although its instance may exist.
     ExcludedAlive {
         /// The Machine.
         machine: MachineName,
@@ -82,32 +82,32 @@ pub enum Violation {
         /// The Machine.
         machine: MachineName,
     },
-    /// A Machine is deleted that is not there, or being deleted.
+    /// A Machine is deleted that does not exist or is being deleted.
     DeletedAbsent {
         /// The Machine.
         machine: MachineName,
     },
-    /// A Machine is deleted that was deleted a moment ago.
+    /// A Machine is deleted that the provider deleted a moment ago.
     DeletedLately {
         /// The Machine.
         machine: MachineName,
     },
-    /// Nothing says that a Machine is to go.
+    /// A Machine is deleted without a cause.
     DeletedWithoutCause {
         /// The Machine.
         machine: MachineName,
     },
-    /// One plan completes the hook of an instance twice.
+    /// One plan completes the lifecycle action of an instance twice.
     CompletedTwice {
         /// The instance.
         id: InstanceId,
     },
-    /// The hook of an instance is completed that does not wait for it.
+    /// The lifecycle action of an instance is completed although the instance does not wait for it.
     CompletedNotWaiting {
         /// The instance.
         id: InstanceId,
     },
-    /// The hook of an instance is completed before Cluster API released it.
+    /// The lifecycle action of an instance is completed before Cluster API released it.
     CompletedUndrained {
         /// The instance.
         id: InstanceId,
@@ -117,9 +117,9 @@ pub enum Violation {
         /// The FooMachine.
         foo_machine: MachineName,
     },
-    /// The pool loses our finalizer while something of it may exist.
+    /// The pool loses our finalizer while something that it owns may exist.
     FinalizerRemovedEarly,
-    /// A decision on size is made on an old view, or too early.
+    /// A decision on size with an old observation, or before the manager is settled.
     BeforeSettled {
         /// The action.
         action: ActionKind,
@@ -131,18 +131,18 @@ pub enum Violation {
         /// The desired replicas.
         target: u32,
     },
-    /// Desired capacity is written though somebody else manages it.
+    /// Desired capacity is written although another controller manages it.
     ExternalSizeWritten,
-    /// An end lowers desired capacity though somebody else manages it.
+    /// A termination lowers desired capacity although another controller manages it.
     ExternalSizeLowered {
         /// The instance.
         id: InstanceId,
     },
-    /// Desired capacity goes below what exists: AWS would choose who goes.
+    /// Desired capacity is lowered below what exists: AWS would choose which instances to terminate.
     LoweredBelowExisting {
-        /// What it was.
+        /// Before.
         before: u32,
-        /// What it becomes.
+        /// After.
         after: u32,
         /// Instances that exist.
         existing: u32,
@@ -154,99 +154,103 @@ pub enum Violation {
         /// Instances that exist.
         existing: u32,
     },
-    /// An end lowers desired capacity below the desired replicas.
+    /// A termination lowers desired capacity below the desired replicas.
     TerminationLowersBelowDesired {
         /// The instance.
         id: InstanceId,
-        /// What it becomes.
+        /// After.
         after: u32,
         /// The desired replicas.
         target: u32,
     },
-    /// Desired capacity is raised above target, surge and what AWS takes back.
+    /// Desired capacity is raised above target, surge and interrupted instances.
     RaisedAboveLimit {
-        /// What it becomes.
+        /// After.
         after: u32,
-        /// The most that makes sense.
+        /// The limit.
         limit: u32,
     },
-    /// Desired capacity is raised above the ceiling.
+    /// Desired capacity is raised above the maximum.
     RaisedAboveCeiling {
-        /// What it becomes.
+        /// After.
         after: u32,
-        /// The ceiling.
+        /// The maximum.
         ceiling: u32,
     },
-    /// A Machine goes on the condition of another target than the one there is.
+    /// The precondition of a deletion names other desired replicas than the present ones.
     DeletedForOtherReplicas {
         /// The Machine.
         machine: MachineName,
-        /// The desired replicas that the action names.
+        /// The desired replicas in the precondition.
         told: u32,
         /// The desired replicas.
         target: u32,
     },
-    /// More marked Machines go than are too many, launched or not.
+    /// More marked Machines are deleted than there are too many, launched or not.
     TooManyMarkedGo {
-        /// How many go.
+        /// How many are deleted.
         going: u32,
         /// How many are too many.
         excess: u32,
     },
-    /// More Machines go than are too many.
+    /// More Machines are deleted than there are too many.
     TooManyGo {
-        /// How many go.
+        /// How many are deleted.
         going: u32,
         /// How many are too many.
         excess: u32,
     },
-    /// Replacements leave fewer Machines available than the budget wants.
+    /// Replacements leave fewer Machines available than the limit requires.
     TooFewAvailable {
-        /// How many are left available.
+        /// How many stay available.
         left: u32,
-        /// How many must be.
+        /// How many must.
         floor: u32,
     },
-    /// The group is to launch content that was given up on.
+    /// The group is to launch content that failed.
     LaunchesQuarantined {
         /// Its spec hash.
         hash: SpecHash,
     },
 }
 
-/// The rules. The numbers are those of the design's invariants.
+/// The rules, with the numbers of the invariants in ARCHITECTURE.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Rule {
-    /// I1: an instance is ended only when Cluster API released its FooMachine, or in a removal when it has neither
-    /// FooMachine nor Machine. No instance is ended twice.
+    /// I1: an instance is terminated only if Cluster API released its FooMachine, or in a removal if it has
+    /// neither FooMachine nor Machine. No instance is terminated twice.
     EndsOnlyReleased,
-    /// I1, from the other side: a Machine in good order is deleted only for an excess, a replacement, an announcement of
-    /// AWS or a removal, and never twice.
+    /// I1, from the other side: a healthy Machine is deleted only because of an excess, a replacement, an
+    /// announcement of AWS or a removal, and never twice.
     DeletesOnlyWithCause,
     /// I2: desired capacity is never written below the number of instances that exist.
     DesiredCoversExisting,
-    /// I4: raising desired capacity stays within target plus surge plus what AWS takes back, and within the ceiling.
+    /// I4: desired capacity is raised at most to target plus surge plus interrupted instances, and not above
+    /// the maximum.
     RaisesWithinDesired,
-    /// I7: a mark without an excess removes nothing, and no more Machines go than are too many.
+    /// I7: a delete-machine annotation without an excess deletes nothing, and no more Machines are deleted
+    /// than there are too many.
     VictimsWithinExcess,
     /// I12: what lacks our ownership tags is never changed.
     OwnOnly,
-    /// A paused pool is left alone, but for the ARN that a move waits for; a moved one is only let go of.
+    /// A paused pool is left alone, except for the ARN that a move waits for; of a moved pool only the
+    /// finalizers are removed.
     HandsOff,
-    /// Our finalizer is there before anything is made in AWS, and the pool is not moved before the spec tells of it.
+    /// Our finalizer and the move block come before anything is created in AWS.
     FinalizerFirst,
-    /// Decisions on size wait for a settled manager and a view newer than our last change.
+    /// Decisions on size wait for a settled manager and a fresh observation.
     SettledFirst,
-    /// Desired capacity that somebody else manages is not written.
+    /// The provider does not write desired capacity that another controller manages.
     ExternalSize,
-    /// I5: our hook is completed for instances that wait for it, once, and not before Cluster API released them, unless
-    /// there is no Machine or AWS waits no longer.
+    /// I5: the lifecycle action is completed for instances that wait for our hook, once, and not before
+    /// Cluster API released them, unless there is no Machine or AWS stops waiting.
     CompletesOnlyDrained,
-    /// I3: a Machine that serves goes for a replacement only while the rest is as many as the budget wants.
+    /// I3: a serving Machine is deleted for a replacement only while enough others are available.
     StaysAvailable,
-    /// I9: content that was given up on is not launched again.
+    /// I9: failed content is not launched again.
     LaunchesNoQuarantined,
-    /// Our finalizer stays on a FooMachine while its instance may be alive, and on the pool while anything is left.
+    /// Our finalizer stays on a FooMachine while its instance may be alive, and on the pool while anything
+    /// that it owns is left.
     FinalizersLast,
 }
 
@@ -269,7 +273,7 @@ impl Rule {
         Self::FinalizersLast,
     ];
 
-    /// A name that stays, for metrics and logs.
+    /// Its stable name, for metrics and logs.
     pub fn name(self) -> &'static str {
         match self {
             Self::EndsOnlyReleased => "ends-only-released",
@@ -291,7 +295,7 @@ impl Rule {
 }
 
 impl Violation {
-    /// The rule that it is against.
+    /// The rule that it breaks.
     pub fn rule(&self) -> Rule {
         match self {
             Self::NotOurs { .. } => Rule::HandsOff,

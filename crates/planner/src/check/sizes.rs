@@ -34,18 +34,18 @@ fn created_within_target(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// Goes through the actions, with desired capacity as each leaves it.
+/// Follows desired capacity through the actions.
 fn walk(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let mut existing = existing(facts, group);
     let mut desired = group.sizes.desired;
-    // Nobody's to decide is not ours either.
+    // If the size is unknown, the provider does not manage it.
     let external = matches!(facts.desired.size, Size::External { .. } | Size::Unknown);
     for action in facts.actions {
         let after = desired_after(action, desired);
         if let Action::Group(GroupAction::UpdateGroup { change, .. }) = action {
             let removal = facts.desired.goal == Goal::Remove;
             found.check(change.desired.is_none() || !external || removal, || Violation::ExternalSizeWritten);
-            // Somebody else's maximum may lower it; everything that exists is protected then.
+            // An external maximum may lower it; everything that exists is protected then.
             let theirs = external && change.desired.is_none();
             found.check(after >= existing || after >= desired || theirs, || {
                 Violation::LoweredBelowExisting { before: desired, after, existing }
@@ -91,8 +91,8 @@ fn raise(facts: &Facts<'_>, after: u32, existing: u32, found: &mut Found) {
     });
 }
 
-/// Machines chosen to go never outnumber the excess. An unmarked one needs a Machine too many; a marked one needs
-/// capacity too much, launched or not.
+/// No more Machines are chosen than there are too many. For an unmarked one there must be a Machine too many;
+/// for a marked one capacity too many, launched or not.
 fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     let (mut marked, mut unmarked) = (0_u32, 0_u32);
     for action in facts.actions {
@@ -130,7 +130,7 @@ fn victims_within_excess(facts: &Facts<'_>, group: &Group, found: &mut Found) {
     });
 }
 
-/// The desired replicas; `desired` is it when somebody else decides.
+/// The desired replicas; `desired` if another controller manages the size.
 pub(super) fn target(facts: &Facts<'_>, desired: u32) -> u32 {
     match facts.desired.size {
         Size::Replicas { wanted, ceiling } => ceiling.map_or(wanted, |ceiling| wanted.min(ceiling)),
@@ -142,18 +142,18 @@ pub(super) fn target(facts: &Facts<'_>, desired: u32) -> u32 {
     }
 }
 
-/// Capacity that we did not end a moment ago.
+/// Capacity that the provider did not terminate a moment ago.
 fn existing(facts: &Facts<'_>, group: &Group) -> u32 {
     let capacity = group.instances.iter().filter(|instance| instance.lifecycle.is_capacity());
     count(capacity.filter(|instance| !facts.ended_lately(&instance.id)))
 }
 
-/// Capacity of which neither Machine nor FooMachine is on its way out.
+/// Capacity of which neither Machine nor FooMachine is being deleted.
 fn staying(facts: &Facts<'_>, group: &Group) -> u32 {
     count(staying_instances(facts, group))
 }
 
-/// Instances of which neither Machine nor FooMachine is on its way out.
+/// Instances of which neither Machine nor FooMachine is being deleted.
 pub(super) fn staying_instances<'s>(
     facts: &'s Facts<'_>,
     group: &'s Group,

@@ -1,5 +1,5 @@
-//! What is wanted of one pool, validated: whatever could be wrong was refused before a value of these types exists,
-//! or is a [`Blocked`] inside it.
+//! The desired state of one pool, validated. Invalid input either never becomes a value of these types, or is
+//! a [`Blocked`] inside one.
 
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
@@ -10,34 +10,34 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Everything that is wanted of one pool.
+/// The desired state of one pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Desired {
-    /// Whose pool this is.
+    /// The names of the pool and of what it owns.
     pub identity: Identity,
-    /// Whether the pool shall exist.
+    /// Whether the pool runs or is removed.
     pub goal: Goal,
-    /// Paused: nothing at all is done, only looked at.
+    /// Set while the pool is paused: the planner only observes.
     pub pause: Option<PausedBy>,
-    /// What must be there before the first AWS write and is not; empty when all is there.
+    /// What is still missing before the first AWS write; empty if nothing is.
     pub missing: Vec<Blocked>,
-    /// Size and who decides on it.
+    /// The number of instances, and who manages it.
     pub size: Size,
-    /// What new instances are made of.
+    /// What new instances are launched from.
     pub template: Wanted<Template>,
     /// Settings of the group itself.
     pub group: GroupConfig,
-    /// Rules of scaling in.
+    /// Scale-in settings.
     pub scale_in: ScaleIn,
-    /// Rules of replacing what is outdated.
+    /// Roll-out settings.
     pub rollout: Rollout,
-    /// Rules of replacing what is sick.
+    /// Remediation settings: how unhealthy Machines are replaced.
     pub remediation: Remediation,
-    /// What follows from AWS's announcements.
+    /// What to do when AWS announces an interruption.
     pub interruption: Interruption,
     /// Timeouts that every Machine of the pool gets.
     pub timeouts: DeletionTimeouts,
-    /// Warnings about the user's input that stop nothing.
+    /// Warnings about the user's input that block nothing.
     pub warnings: Vec<Blocked>,
 }
 
@@ -52,25 +52,25 @@ pub struct Identity {
     pub cluster: String,
     /// Name of the group, and of its launch template.
     pub group: GroupName,
-    /// Id of the management cluster: the group says which one it belongs to.
+    /// Id of this management cluster; the group carries it in a tag.
     pub installation: String,
-    /// Id of the management cluster that a person says has given the pool up to this one.
+    /// Id of the management cluster that, according to a user, has given the pool up to this one.
     pub adopt_from: Option<String>,
 }
 
-/// Whether the pool shall exist.
+/// Whether the pool runs or is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Goal {
-    /// It shall run.
+    /// It runs.
     Run,
     /// It is being deleted.
     Remove,
-    /// It was moved to another management cluster (`clusterctl.cluster.x-k8s.io/delete-for-move`): let go of
-    /// everything, touch nothing in AWS.
+    /// It was moved to another management cluster (`clusterctl.cluster.x-k8s.io/delete-for-move`): finalizers
+    /// are removed, AWS is not touched.
     Orphan,
 }
 
-/// Who paused.
+/// What paused the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PausedBy {
     /// Cluster.spec.paused.
@@ -79,8 +79,7 @@ pub enum PausedBy {
     Annotation,
 }
 
-/// A reason why something cannot go on, for people: reason and a sentence that stays the same while the
-/// cause stays the same.
+/// Why something is blocked, for users. The message stays the same while the cause stays the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Blocked {
     /// Reason of the condition.
@@ -89,54 +88,55 @@ pub struct Blocked {
     pub message: String,
 }
 
-/// A part of the desired replicas that can be unusable without the rest being so.
+/// A part of the desired state that can be unusable while the rest is usable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wanted<T> {
     /// Usable.
     Ready(T),
-    /// Not usable: what exists keeps running as it is.
+    /// Not usable: existing instances keep running unchanged.
     Blocked(Blocked),
 }
 
-/// How many instances, and who says so.
+/// The number of instances, and who manages it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Size {
-    /// Nobody knows: the MachinePool is not there or cannot be read, or the bounds of an external size are missing.
-    /// What exists stays as it is; nothing that depends on the size is decided.
+    /// Unknown: the MachinePool does not exist or cannot be read, or the bounds of an external size are
+    /// missing. Existing instances stay; the planner decides nothing that depends on the size.
     Unknown,
-    /// MachinePool.spec.replicas decides, up to a ceiling.
+    /// MachinePool.spec.replicas, up to a maximum.
     Replicas {
         /// MachinePool.spec.replicas (1 if absent).
         wanted: u32,
-        /// FooMachinePool.spec.maxSize: never passed, surge included.
+        /// FooMachinePool.spec.maxSize: the upper bound, including surge.
         ceiling: Option<u32>,
     },
-    /// Somebody else decides through the group (`cluster.x-k8s.io/replicas-managed-by`): desired capacity is never
-    /// written, MachinePool.spec.replicas follows it.
+    /// Another controller manages the size through the group (`cluster.x-k8s.io/replicas-managed-by`): the
+    /// provider never writes desired capacity, and MachinePool.spec.replicas follows it.
     External {
         /// MinSize of the group.
         min: u32,
         /// MaxSize of the group.
         max: u32,
-        /// MachinePool.spec.replicas as it stands.
+        /// The present MachinePool.spec.replicas.
         published: u32,
     },
 }
 
-/// What new instances are made of.
+/// What new instances are launched from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     /// The content.
     pub content: TemplateContent,
-    /// Hash of all that rolls nodes.
+    /// Hash of everything whose change replaces instances.
     pub spec_hash: SpecHash,
     /// Hash of the user data.
     pub data_hash: SpecHash,
-    /// Hash of the name of the Secret it comes from: user data of the same Secret fits content of another hash, too.
+    /// Hash of the name of the Secret with the user data. Content with another spec hash can use user data of
+    /// the same Secret.
     pub source_hash: SpecHash,
 }
 
-/// Wanted settings of the group.
+/// Desired settings of the group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupConfig {
     /// Subnets.
@@ -147,19 +147,20 @@ pub struct GroupConfig {
     pub tags: BTreeMap<String, String>,
 }
 
-/// Rules of scaling in.
+/// Scale-in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScaleIn {
-    /// Which of equals goes first.
+    /// Which of several equal candidates is deleted first.
     pub policy: VictimPolicy,
-    /// How many Machines may be draining at once by our own choice; at least 1. Marked Machines are not held back.
+    /// How many Machines may drain at once by the provider's choice; at least 1. Does not limit Machines with
+    /// the delete-machine annotation.
     pub max_concurrent_drains: u32,
-    /// How long the desired replicas must have been as low as it is, and no launch have failed to come, before unmarked Machines with
-    /// a registered Node are taken for it.
+    /// How long the desired replicas must have been this low, without a failed launch, before the provider
+    /// deletes unmarked Machines with a registered Node.
     pub stabilization: Seconds,
 }
 
-/// Which of equals goes first.
+/// Which of several equal candidates is deleted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VictimPolicy {
     /// The oldest Machine.
@@ -168,59 +169,60 @@ pub enum VictimPolicy {
     Newest,
 }
 
-/// Rules of replacing what was launched from outdated content.
+/// Roll-out settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rollout {
-    /// Who replaces it.
+    /// Who replaces outdated instances.
     pub strategy: Strategy,
-    /// How many instances beyond the desired replicas replacements may come in advance; shares are rounded up.
+    /// How many instances beyond the desired replicas a roll-out may launch; shares are rounded up.
     pub max_surge: IntOrPercent,
-    /// How many instances fewer than the desired replicas may be available because of us; shares are rounded down.
+    /// By how many instances a roll-out may reduce the available ones below the desired replicas; shares are
+    /// rounded down.
     pub max_unavailable: IntOrPercent,
     /// How long a Node must have been Ready before its new instance counts as available.
     pub min_ready: Seconds,
-    /// How long a new instance may take until it is available.
+    /// How long a new instance may take to become available.
     pub ready_timeout: Seconds,
-    /// What follows when one takes longer.
+    /// What follows if a new instance takes longer.
     pub on_failure: OnFailure,
-    /// A person stopped the roll-out for a while.
+    /// A user paused the roll-out.
     pub paused: bool,
 }
 
 /// Who replaces outdated instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strategy {
-    /// We do.
+    /// The provider.
     RollingUpdate,
-    /// Whoever deletes their Machines.
+    /// The user, by deleting their Machines.
     OnDelete,
 }
 
-/// What follows when new content does not work.
+/// What follows if new content fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnFailure {
-    /// Everything stays as it is; what must be launched is launched from the content before.
+    /// No instance is replaced; new instances are launched from the previous content.
     Halt,
-    /// What was launched from it is replaced by the content before.
+    /// Its instances are replaced by instances of the previous content.
     Rollback,
 }
 
 /// A number of instances, or a share of the desired replicas in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IntOrPercent {
-    /// So many.
+    /// An absolute number.
     Count(u32),
-    /// So many of a hundred.
+    /// A percentage.
     Percent(u32),
 }
 
 impl IntOrPercent {
-    /// Of so many, rounded up.
+    /// The share of `of`, rounded up.
     pub fn up(self, of: u32) -> u32 {
         self.of(of, u64::div_ceil)
     }
 
-    /// Of so many, rounded down.
+    /// The share of `of`, rounded down.
     pub fn down(self, of: u32) -> u32 {
         self.of(of, |hundredths, hundred| hundredths / hundred)
     }
@@ -236,8 +238,8 @@ impl IntOrPercent {
 }
 
 impl Rollout {
-    /// How many of so many instances may be unavailable because of us. With no surge either nothing could ever be
-    /// replaced, so it is one then, as in Deployments.
+    /// How many of `target` instances a roll-out may make unavailable. Without any surge it is at least one,
+    /// as for Deployments: otherwise nothing could ever be replaced.
     pub fn unavailable(&self, target: u32) -> u32 {
         match (self.max_unavailable.down(target), self.max_surge.up(target)) {
             (0, 0) => 1,
@@ -246,42 +248,43 @@ impl Rollout {
     }
 }
 
-/// Rules of replacing what is sick.
+/// Remediation settings: how unhealthy Machines are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remediation {
-    /// Whether it is done at all.
+    /// Whether unhealthy Machines are replaced.
     pub enabled: bool,
-    /// How many are replaced at once; shares are rounded up, and one always may be.
+    /// How many are replaced at once; shares are rounded up, and at least one is.
     pub max_in_flight: IntOrPercent,
-    /// With more sick ones than this nothing is done: the cause lies elsewhere. Shares are rounded up.
+    /// Above this number of unhealthy Machines none is replaced, because the cause lies elsewhere. Shares are
+    /// rounded up.
     pub unhealthy_limit: IntOrPercent,
-    /// How long a Node may take to join; `None`: for ever.
+    /// How long a Node may take to join; `None`: no limit.
     pub join_timeout: Option<Seconds>,
 }
 
-/// What follows from what AWS announces about instances.
+/// What to do when AWS announces something about an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interruption {
-    /// What follows from a rebalance recommendation.
+    /// What to do after a rebalance recommendation.
     pub rebalance: Rebalance,
 }
 
-/// What follows from a rebalance recommendation.
+/// What to do after a rebalance recommendation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rebalance {
     /// Nothing.
     Ignore,
-    /// Its Node gets no new pods; the instance stays.
+    /// Its Node is cordoned; the instance stays.
     Cordon,
-    /// The instance is replaced within the budgets of roll-outs, and not more often than the cool-down allows.
+    /// The instance is replaced within the limits of roll-outs, and not more often than the cool-down allows.
     Replace,
 }
 
-/// What to do about a name that somebody else has: it is immutable.
+/// The advice when the group's name is in use: the name is immutable.
 pub const ANOTHER_NAME: &str = "delete this pool and create it again with a spec.groupName of its own";
 
 impl Template {
-    /// What a version of it is found again by.
+    /// The hashes that identify its template version.
     pub fn hashes(&self) -> TemplateHashes {
         TemplateHashes {
             spec: self.spec_hash.clone(),
@@ -292,7 +295,7 @@ impl Template {
 }
 
 impl Identity {
-    /// The two tags that say that a group or template is this pool's.
+    /// The two tags that mark a group or template as this pool's.
     pub fn ownership_tags(&self) -> BTreeMap<String, String> {
         BTreeMap::from([
             (TAG_CLUSTER.to_owned(), format!("{}/{}", self.namespace, self.cluster)),
@@ -300,21 +303,23 @@ impl Identity {
         ])
     }
 
-    /// All tags that say that a group is this pool's, and this management cluster's.
+    /// All tags that mark a group as this pool's, in this management cluster.
     pub fn group_tags(&self) -> BTreeMap<String, String> {
         let mut tags = self.ownership_tags();
         tags.insert(TAG_INSTALLATION.to_owned(), self.installation.clone());
         tags
     }
 
-    /// Whether a group with these tags may be changed: it is this pool's, and no other management cluster's (invariant I12). One
-    /// that names none was made before groups did.
+    /// Whether the provider may change a group with these tags: it belongs to this pool, and to no other
+    /// management cluster (invariant I12). A group without the tag of a management cluster is older than that
+    /// tag.
     pub fn may_manage(&self, tags: &BTreeMap<String, String>) -> bool {
         self.owns(tags)
             && self.other_installation(tags).is_none_or(|other| Some(other) == self.adopt_from.as_deref())
     }
 
-    /// Whether a group with these tags is another management cluster's by now, and shall become this one's.
+    /// Whether a group with these tags belongs to another management cluster and a user lets this one adopt
+    /// it.
     pub fn adopts(&self, tags: &BTreeMap<String, String>) -> bool {
         self.may_manage(tags) && self.other_installation(tags).is_some()
     }
@@ -324,12 +329,13 @@ impl Identity {
         tags.get(TAG_INSTALLATION).map(String::as_str).filter(|id| *id != self.installation)
     }
 
-    /// Whether these tags are this pool's, whichever management cluster it is in (invariant I12: what lacks them is never changed).
+    /// Whether these tags are this pool's, in whatever management cluster (invariant I12: the provider never
+    /// changes a group without them).
     pub fn owns(&self, tags: &BTreeMap<String, String>) -> bool {
         self.ownership_tags().iter().all(|(key, value)| tags.get(key) == Some(value))
     }
 
-    /// Whose something is by its tags, if they are those of a pool.
+    /// The pool that these tags name, if they name one.
     pub fn owner_by(group: GroupName, tags: &BTreeMap<String, String>) -> Option<Self> {
         let (namespace, cluster) = tags.get(TAG_CLUSTER)?.split_once('/')?;
         let pool = tags.get(TAG_POOL)?.clone();
@@ -338,7 +344,8 @@ impl Identity {
         Some(Self { namespace, pool, cluster, group, installation, adopt_from: None })
     }
 
-    /// How another pool is called in what the users of this one read. Names in other namespaces are not for them.
+    /// How messages on this pool name another pool. Users of this namespace must not learn names from other
+    /// namespaces.
     pub fn other_in_words(&self, other: &Self) -> String {
         if other.namespace == self.namespace {
             format!("FooMachinePool {} of Cluster {}", other.pool, other.cluster)
@@ -347,7 +354,7 @@ impl Identity {
         }
     }
 
-    /// What was found by our name is not ours: whose it is, and what to do.
+    /// A message for an object that has our name and belongs to another pool: its owner, and what to do.
     pub(crate) fn somebody_elses(&self, what: &str, tags: &BTreeMap<String, String>) -> String {
         match Self::owner_by(self.group.clone(), tags) {
             Some(other) => {
@@ -369,7 +376,7 @@ impl fmt::Display for Identity {
 }
 
 impl Blocked {
-    /// A reason and its sentence.
+    /// A reason with its message.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self { reason, message: message.into() }
     }

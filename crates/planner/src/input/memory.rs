@@ -1,7 +1,9 @@
-//! What a manager remembers between two passes over a pool. It may be lost at any time: a crash only costs time.
+//! What a manager remembers between two passes over a pool. It may be lost at any time: a crash only costs
+//! time.
 //!
-//! The life of an expectation: [`Memory::sent`] opens it when a call is made, [`Memory::answered`] keeps or drops it,
-//! [`Memory::absorbed`] strikes it off when a newer observation shows the effect or when its deadline has passed.
+//! The life of an expected effect: [`Memory::sent`] adds it when a call is made, [`Memory::answered`] keeps
+//! or drops it, and [`Memory::absorbed`] removes it when a newer observation shows the effect or its deadline
+//! has passed.
 
 use crate::action::{Action, GroupAction, HookAction, InstanceAction, MachineAction, NodeAction};
 use crate::observed::{Look, Observed};
@@ -14,9 +16,9 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How long a raise of capacity waits for a template version that is being made, so that a change of content and
-/// size at once does not launch old content. Making one takes two calls; if it is still not there after a minute it
-/// is being refused, and then capacity of the old content is better than none.
+/// How long raising capacity waits for a template version in progress, so that a change of content and size
+/// at once does not launch old content. Creating a version takes two calls. If it does not exist after a
+/// minute, AWS refuses it, and capacity of the old content is better than none.
 pub(crate) const RAISE_WAITS: Duration = Duration::from_mins(1);
 
 /// How long the group may be short of capacity before that counts as a shortage: longer than an ordinary launch.
@@ -31,63 +33,66 @@ pub struct Memory {
     pub excess_since: Option<Timestamp>,
     /// Since when the group has been short of the capacity it wants.
     pub short_since: Option<Timestamp>,
-    /// When launches last failed to come. Only while it matters: in pools that hold unmarked Machines back.
+    /// When launches last failed. Kept only in pools with a stabilization window, while it matters.
     #[serde(default)]
     pub starved_at: Option<Timestamp>,
-    /// How low the desired replicas has been, and for how long. Only in such pools, too.
+    /// How low the desired replicas have been, and for how long. Kept only in pools with a stabilization
+    /// window.
     #[serde(default)]
     pub targets: RecentTargets,
-    /// Since when a template version with the wanted content has been lacking.
+    /// Since when no template version has had the desired content.
     pub template_due_since: Option<Timestamp>,
-    /// Since when AWS has refused to let the group launch from the template that it shall launch from.
+    /// Since when AWS has refused to let the group launch from the desired template version.
     #[serde(default)]
     pub template_refused_since: Option<Timestamp>,
-    /// When a template of our name was first read without our tags; they may only not be visible yet.
+    /// When a template with our name was first read without our tags; the tags may not be visible yet.
     #[serde(default)]
     pub foreign_since: Option<Timestamp>,
-    /// How the group buys instances, as far as that was seen.
+    /// The purchase options of the group, as last observed.
     #[serde(default)]
     pub purchase: Option<Purchase>,
-    /// What was wanted when AWS was seen to have suspended launches by itself.
+    /// The desired state at the time when AWS was first seen to have suspended launches.
     #[serde(default)]
     pub suspended_for: Option<String>,
-    /// Instances that AWS could not end yet because something else went on with them, and when it said so.
+    /// Instances that AWS could not terminate yet because another operation on them was in progress, and when
+    /// AWS said so.
     #[serde(default)]
     pub busy: BTreeMap<InstanceId, Timestamp>,
-    /// Machines we deleted and have not yet seen deleting.
+    /// Machines that the provider deleted and the cache does not show as deleted yet.
     pub deleted_machines: BTreeMap<MachineName, Timestamp>,
-    /// FooMachines we made and whose Machines have not been seen yet.
+    /// FooMachines that the provider created and whose Machines the cache does not show yet.
     pub created_machines: BTreeMap<MachineName, Timestamp>,
-    /// How the content that is being rolled out does.
+    /// The progress of the content that is being rolled out.
     #[serde(default)]
     pub rollout: Option<RolloutProgress>,
-    /// The round of replacements because of recommendations that goes on.
+    /// The present wave of replacements after rebalance recommendations.
     #[serde(default)]
     pub round: Option<RebalanceWave>,
-    /// When the last round ended; how soon the next may begin is counted from here, or from when this manager began.
+    /// When the last wave ended. The cool-down begins there, or at the start of this manager.
     #[serde(default)]
     pub rebalanced_at: Option<Timestamp>,
-    /// Instances that wait for our terminating hook.
+    /// Instances that wait for our lifecycle hook.
     #[serde(default)]
     pub hook_waits: BTreeMap<InstanceId, HookWait>,
-    /// Instances at risk whose Nodes were to be cordoned, and how that went last; at least as long as an announcement stands.
+    /// Instances at risk whose Nodes were to be cordoned, and the result of the last attempt; kept at least
+    /// as long as the announcement stands.
     #[serde(default)]
     pub cordons: BTreeMap<InstanceId, Cordon>,
 }
 
-/// How a group buys instances, and when it was first seen to have changed that.
+/// The purchase options of a group, and when they were first seen changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purchase {
-    /// On demand, at least.
+    /// Minimum number of On-Demand Instances.
     pub on_demand_base: u32,
-    /// Share of on-demand instances above that.
+    /// Percentage of On-Demand Instances beyond that number.
     pub on_demand_percentage: u32,
-    /// When it was not as before; `None` while it is as it was when this manager first saw it.
+    /// When they were first seen changed; `None` as long as they are as this manager first saw them.
     pub changed: Option<Timestamp>,
 }
 
 impl Purchase {
-    /// As the newest view shows it, after what was known.
+    /// The purchase options after the newest observation.
     fn seen(before: Option<Self>, group: &Group, now: Timestamp) -> Option<Self> {
         let mix = group.mix.as_ref()?;
         let (base, percentage) = (mix.on_demand_base, mix.on_demand_percentage);
@@ -102,41 +107,41 @@ impl Purchase {
     }
 }
 
-/// A try to cordon a Node.
+/// An attempt to cordon a Node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cordon {
-    /// When it was tried.
+    /// When it was made.
     pub at: Timestamp,
-    /// Whether it is.
+    /// Whether the Node is cordoned.
     pub done: bool,
 }
 
-/// Instances that are replaced because AWS recommended it, all in one go.
+/// Instances that are replaced together because AWS recommended it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RebalanceWave {
-    /// Those that were recommended to go when it began.
+    /// The instances that had a recommendation when the wave began.
     pub instances: BTreeSet<InstanceId>,
 }
 
-/// How new content does. Lost in a crash, it begins anew.
+/// The progress of new content. Lost in a crash: then it starts from zero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RolloutProgress {
     /// Its spec hash.
     pub hash: SpecHash,
-    /// Since when it is being tried.
+    /// When its roll-out began.
     pub since: Timestamp,
-    /// Its Machines that were available when last looked at.
+    /// Its Machines that were available in the last pass.
     pub available: BTreeSet<MachineName>,
-    /// Machines of whatever content whose Nodes were Ready when last looked at.
+    /// Machines of any content whose Nodes were Ready in the last pass.
     pub ready: BTreeSet<MachineName>,
-    /// How often the Node of one of its Machines was Ready and then was not, though the Machine stayed.
+    /// How often the Node of one of its Machines stopped being Ready while the Machine stayed.
     pub relapses: BTreeMap<MachineName, u32>,
-    /// Since when instances of it have been waited for without one becoming available.
+    /// Since when instances of it are expected and none has become available.
     pub waiting_since: Option<Timestamp>,
 }
 
 impl RolloutProgress {
-    /// It begins: nothing is known yet.
+    /// The progress at the beginning: nothing is known yet.
     pub fn of(hash: SpecHash, now: Timestamp) -> Self {
         Self {
             hash,
@@ -149,60 +154,62 @@ impl RolloutProgress {
     }
 }
 
-/// Expected effects of our own calls on the group, until they are seen or a deadline passes.
+/// Expected effects of our own calls on the group, until an observation shows them or a deadline passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// When we last changed the group: older observations are void.
+    /// When the provider last changed the group: older observations are void.
     pub changed_at: Option<Timestamp>,
-    /// When we made the group, while it has not been seen.
+    /// When the provider created the group, until it is observed.
     pub created: Option<Timestamp>,
-    /// The least that desired capacity was at the last plan; a termination that lowers it counts from here.
+    /// The lower bound of desired capacity at the last plan; a termination with decrement counts from here.
     pub base: Option<u32>,
-    /// Desired capacity as our last call left it, and when.
+    /// Desired capacity after our last call, and when it was sent.
     pub desired: Option<(u32, Timestamp)>,
-    /// Instances we ended, and when.
+    /// Instances that the provider terminated, and when.
     pub leaving: BTreeMap<InstanceId, Timestamp>,
 }
 
-/// How an action went, as far as its effect is concerned.
+/// The result of an action, as far as its effect matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// It was carried out.
     Done,
-    /// The answer was lost: nobody knows. Treated as done until a newer look says otherwise.
+    /// The response was lost. Counts as done until a newer observation shows otherwise.
     MayHaveHappened,
     /// It was not carried out.
     Refused,
-    /// It was not carried out, because something else goes on with the very instance; later it may be.
+    /// It was not carried out because another operation on the instance is in progress; it may succeed later.
     NotYet,
 }
 
-/// What a memory was before calls were sent whose answers are not known yet.
+/// The memory before calls were sent that have no response yet.
 #[must_use = "the answers are noted with it"]
 #[derive(Debug)]
 pub struct Unanswered(Box<Memory>);
 
-/// How soon an instance that AWS could not end yet is tried again. Most are being launched, which takes a minute or so.
+/// How soon the provider tries again to terminate an instance that AWS could not terminate. Most of them are
+/// launching, which takes about a minute.
 pub const BUSY_FOR: Duration = Duration::from_secs(10);
 
-/// How long an effect on the group may stay unseen before we stop believing in it. Auto Scaling's reads trail its
-/// writes by a few seconds; a minute is longer than any lag reported, and the price of waiting it out is one
-/// minute after an answer was lost *and* the call had not been carried out.
+/// How long an effect on the group may stay unseen before the provider assumes that it did not happen. Auto
+/// Scaling's reads trail its writes by a few seconds. A minute is longer than any lag reported, and costs one
+/// minute only if a response was lost *and* the call had no effect.
 pub const EFFECT_DEADLINE: Duration = Duration::from_mins(1);
 
-/// The same for Kubernetes: our caches trail the API server by milliseconds to seconds, core makes a Machine within
-/// seconds of its FooMachine. After half a minute the thing did not happen, or was undone.
+/// The same for Kubernetes: caches trail the API server by milliseconds to seconds, and Cluster API creates a
+/// Machine within seconds of its FooMachine. After half a minute the effect did not happen, or was undone.
 pub const CACHE_DEADLINE: Duration = Duration::from_secs(30);
 
 impl Memory {
-    /// Whether the capacity that was asked for has not come for too long.
+    /// Whether requested capacity has not been launched for too long.
     pub(crate) fn is_starving(&self, now: Timestamp) -> bool {
         self.short_since.is_some_and(|since| since.plus(SHORT_FOR) <= now)
     }
 
-    /// Notes that actions are sent, before they are: whoever drops the answer leaves behind that they may have happened.
+    /// Records that actions are about to be sent. If the response is lost, the record says that they may have
+    /// happened.
     ///
-    /// What it answers with belongs to [`Memory::answered`].
+    /// Pass the returned value to [`Memory::answered`].
     pub fn sent(&mut self, actions: &[&Action], now: Timestamp) -> Unanswered {
         let before = self.clone();
         for action in actions.iter().filter(|action| leaves_traces(action)) {
@@ -211,10 +218,10 @@ impl Memory {
         Unanswered(Box::new(before))
     }
 
-    /// Notes how the actions that were sent went, each with its own outcome; several for one are noted one after the other.
+    /// Records the result of each action that was sent; several results of one action are recorded in order.
     ///
-    /// Each change of the group voids all earlier observations of it, a refused one too: AWS refuses what does not
-    /// fit the group as it is, so our picture of it was wrong.
+    /// Every change of the group voids all earlier observations of it, even a refused one: AWS refuses what
+    /// does not fit the group, so the observation was wrong.
     pub fn answered(
         &mut self,
         unanswered: Unanswered,
@@ -248,7 +255,7 @@ impl Memory {
                     Outcome::MayHaveHappened | Outcome::NotYet => self.template_refused_since,
                 };
             }
-            // A Node that could not be cordoned is tried again later, so a try counts, too.
+            // An attempt that failed counts too: it is repeated later.
             Action::Node(NodeAction::CordonNodes { nodes }) => {
                 let tried = Cordon { at: now, done: outcome == Outcome::Done };
                 self.cordons.extend(nodes.keys().map(|instance| (instance.clone(), tried)));
@@ -302,17 +309,17 @@ impl Memory {
 
     fn expect_of_hook(&mut self, action: &HookAction, now: Timestamp) {
         match action {
-            HookAction::BeatHook { id, .. } => {
+            HookAction::RecordHeartbeat { id, .. } => {
                 if let Some(hold) = self.hook_waits.get_mut(id) {
-                    hold.beaten = Some(now);
+                    hold.last_heartbeat = Some(now);
                 }
             }
-            HookAction::CompleteHook { id, .. } => {
+            HookAction::CompleteLifecycleAction { id, .. } => {
                 if let Some(hold) = self.hook_waits.get_mut(id) {
                     hold.completed = Some(now);
                 }
             }
-            HookAction::PutHook { .. } => {}
+            HookAction::PutLifecycleHook { .. } => {}
         }
     }
 
@@ -331,7 +338,7 @@ impl Memory {
         }
     }
 
-    /// This memory after looking: what was seen or is overdue is struck off.
+    /// This memory after an observation, without effects that it shows or that are overdue.
     pub(crate) fn absorbed(&self, observed: &Observed) -> Self {
         let mut memory = self.clone();
         memory.ledger.absorb(observed);
@@ -345,7 +352,7 @@ impl Memory {
             memory.purchase = seen.as_ref().and_then(|group| Purchase::seen(before, group, observed.now));
         }
         memory.busy.retain(|_, at| !overdue(*at, BUSY_FOR, observed.now));
-        // What was announced may be out of sight for a while.
+        // An announcement may be missing for a while.
         memory.cordons.retain(|id, cordon| {
             observed.signals.contains_key(id) || cordon.at.until(observed.now) < ADVICE_VALID_FOR
         });
@@ -361,7 +368,7 @@ impl Memory {
         memory
     }
 
-    /// When the first open expectation gives up; `None` when nothing is expected.
+    /// When the first expected effect expires; `None` if none is expected.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let group = self
             .ledger
@@ -395,7 +402,7 @@ impl Ledger {
             group.is_none_or(|group| group.sizes.desired != *expected) && !overdue(*at, EFFECT_DEADLINE, now)
         });
         if let Some(group) = group {
-            // The lower of the two: a raise that was lost must not make one decrement look like none.
+            // The lower value: if a raise was lost, a decrement must not look as if it had not happened.
             let seen = group.sizes.desired;
             self.base = Some(self.desired.map_or(seen, |(expected, _)| expected.min(seen)));
         }
@@ -408,15 +415,15 @@ impl Ledger {
     }
 }
 
-/// Whether a call of AWS leaves something behind that the next plan has to know of, even when nobody heard the answer. What is
-/// written to Kubernetes is watched, and seen.
+/// Whether the next plan must know of a call to AWS even if its response was lost. Writes to Kubernetes are
+/// watched, so the cache shows them.
 fn leaves_traces(action: &Action) -> bool {
     match action {
         Action::Group(_)
         | Action::Instance(_)
         | Action::Template(_)
-        | Action::Hook(HookAction::CompleteHook { .. }) => true,
-        Action::Hook(HookAction::PutHook { .. } | HookAction::BeatHook { .. })
+        | Action::Hook(HookAction::CompleteLifecycleAction { .. }) => true,
+        Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::RecordHeartbeat { .. })
         | Action::Pool(_)
         | Action::Read(_)
         | Action::Machine(_)

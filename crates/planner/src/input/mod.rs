@@ -1,4 +1,4 @@
-//! What goes into a plan: the desired replicas, what is seen, and what the passes before left behind.
+//! The inputs of a plan: the desired state, what is observed, and what earlier passes left behind.
 
 pub mod desired;
 pub mod memory;

@@ -1,4 +1,4 @@
-//! What is known of one pool, how old it is, and what is not known.
+//! What is known about one pool, how old it is, and what is unknown.
 
 use foo_model::hook::HookConfig;
 use foo_model::{
@@ -8,21 +8,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Everything known of one pool at one moment.
+/// Everything known about one pool at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
-    /// Now.
+    /// The present time.
     pub now: Timestamp,
     /// The group.
     pub group: Look<Option<Group>>,
-    /// The launch template. `Unknown` asks for a look only when a decision needs it.
+    /// The launch template. While it is `Unknown`, the planner reads it only if a decision needs it.
     pub template: Look<Option<LaunchTemplate>>,
-    /// The terms of our terminating hook; `None` where there is none.
+    /// The settings of our lifecycle hook; `None` if it does not exist.
     pub hook: Look<Option<HookConfig>>,
-    /// EC2's own word on instances for which a FooMachine stands, and that are not in the group or wait in it for their end.
+    /// State reported by EC2 for instances that have a FooMachine but are no longer in the group, or are in
+    /// `Terminating:Wait`.
     pub ec2_states: BTreeMap<InstanceId, Ec2State>,
-    /// What AWS announced about instances of the group and has not taken back. It may be lost, late or wrong: whatever it
-    /// leads to must do no harm.
+    /// What AWS announced about instances of the group and has not withdrawn. An announcement may be lost,
+    /// late or wrong, so acting on it must do no harm.
     #[serde(default)]
     pub signals: BTreeMap<InstanceId, Signal>,
     /// Our FooMachines, by name.
@@ -31,71 +32,74 @@ pub struct Observed {
     pub machines: Vec<Machine>,
     /// Whether our finalizer is on the FooMachinePool.
     pub finalizer: Finalizer,
-    /// Whether the FooMachinePool says that it must not be moved.
+    /// Whether the FooMachinePool blocks `clusterctl move`.
     #[serde(default)]
     pub move_block: MoveBlock,
-    /// Content that roll-outs gave up on, as recorded on the FooMachinePool, the latest last.
+    /// Content that failed in a roll-out, as recorded on the FooMachinePool, the latest last.
     pub quarantine: Vec<Quarantine>,
     /// FooMachinePool.spec.providerID.
     pub recorded_arn: Option<String>,
-    /// Before this moment nothing that depends on the group's size is decided: a manager that just started or took
-    /// the lead does not know what its predecessor did a moment ago.
+    /// Before this moment the planner decides nothing that depends on the group's size: a manager that just
+    /// started, or just became the leader, does not know what its predecessor did last.
     pub size_decisions_from: Timestamp,
-    /// AWS's words on the last failed launch, if one failed lately: why capacity does not come. Only shown, never
-    /// decided on.
+    /// AWS's message on the last failed launch, if one failed lately. Shown to users; no decision depends on
+    /// it.
     pub launch_failure: Option<String>,
-    /// AWS's words on why it ends instances that wait for our hook, as far as it was asked. Only shown, never decided on.
+    /// AWS's messages on why it terminates instances that wait for our hook, as far as they were read. Shown
+    /// to users; no decision depends on them.
     #[serde(default)]
     pub termination_causes: BTreeMap<InstanceId, String>,
 }
 
-/// Knowledge with its age.
+/// An observation with its age.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Look<T> {
-    /// Never looked, or what was seen is void since a change of ours.
+    /// Never read, or void since a change by the provider.
     Unknown,
-    /// Looking failed.
+    /// The read failed.
     Failed {
         /// Reason of the conditions that follow.
         reason: Reason,
-        /// What AWS said.
+        /// AWS's message.
         message: String,
     },
-    /// Seen.
+    /// Read.
     At {
-        /// When the question was sent.
+        /// When the request was sent.
         at: Timestamp,
-        /// The answer.
+        /// The response.
         seen: T,
     },
 }
 
-/// EC2's word on an instance outside the group, or on its way out of it.
+/// State reported by EC2 for an instance that is outside the group or leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ec2State {
-    /// Terminated or shutting down, in EC2's own words: gone.
+    /// Terminated or shutting down.
     Gone,
-    /// Still alive: detached by somebody, or not yet visible in the group. Hands off.
+    /// Alive: detached by a user, or not visible in the group yet. The provider leaves it alone.
     Alive,
-    /// EC2 does not know the id, and said nothing else each time it was asked between these two moments. That is no
-    /// word of its end: see [`NOT_FOUND_FOR`].
+    /// EC2 does not know the id, in each response between these two moments. This does not prove that the
+    /// instance is gone: see [`NOT_FOUND_FOR`].
     NotFound {
-        /// When it first said so.
+        /// When EC2 first reported it.
         since: Timestamp,
-        /// When it last said so.
+        /// When EC2 last reported it.
         at: Timestamp,
     },
 }
 
-/// How long EC2 must say again and again that it does not know an instance before that counts as its end.
+/// How long EC2 must report again and again that it does not know an instance before the instance counts as
+/// gone.
 ///
-/// EC2's reads trail what it did, "even for a few minutes" (EC2 Developer Guide, "Eventual consistency"), and a disturbed
-/// zone may hide all its instances for a while; whoever believes that at once ends living nodes without a drain. An
-/// instance that ended is shown as terminated for an hour, so only one that ended while nobody looked must be waited for.
+/// EC2's reads trail its writes, "even for a few minutes" (EC2 Developer Guide, "Eventual consistency"), and
+/// an impaired zone may hide all its instances for a while. Acting at once would delete the Nodes of running
+/// instances without a drain. EC2 shows a terminated instance for an hour, so the wait concerns only
+/// instances that terminated unobserved.
 pub const NOT_FOUND_FOR: Duration = Duration::from_mins(5);
 
 impl Ec2State {
-    /// The word as far as it is believed: an id that EC2 has not known for long is that of an instance that is gone.
+    /// The state to act on: an id that EC2 has not known for long counts as gone.
     pub fn believed(self) -> Self {
         match self {
             Self::NotFound { since, at } if since.until(at) >= NOT_FOUND_FOR => Self::Gone,
@@ -104,25 +108,25 @@ impl Ec2State {
     }
 }
 
-/// Content that did not work.
+/// Content that failed in a roll-out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quarantine {
     /// Its spec hash.
     pub hash: SpecHash,
-    /// What failed, for people.
+    /// What failed, for users.
     pub message: String,
-    /// What follows from it. In any case it is nothing to go back to.
+    /// What follows from it. In any case a rollback never goes to this content.
     pub verdict: Verdict,
 }
 
 /// What follows from a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Verdict {
-    /// Something else was desired since: it may be tried again.
+    /// The desired content has changed since: this content may be tried again.
     Over,
-    /// It is not tried again; what was there before may come back.
+    /// It is not tried again; a rollback may replace it.
     Stands,
-    /// It is not tried again, and the way back failed as well: everything stays as it is.
+    /// It is not tried again, and the rollback failed as well: no instance is replaced.
     Stuck,
 }
 
@@ -138,15 +142,15 @@ pub enum Finalizer {
 /// Whether the pool may be moved to another management cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MoveBlock {
-    /// Nothing stands in the way.
+    /// It may be moved.
     #[default]
     Free,
-    /// It says that it must not be.
+    /// It carries the annotation that blocks the move.
     Blocked,
 }
 
 impl<T> Look<T> {
-    /// The answer, if there is one.
+    /// The value, if it was read.
     pub fn seen(&self) -> Option<&T> {
         match self {
             Self::At { seen, .. } => Some(seen),
@@ -154,7 +158,7 @@ impl<T> Look<T> {
         }
     }
 
-    /// When it was seen.
+    /// When it was read.
     pub fn seen_at(&self) -> Option<Timestamp> {
         match self {
             Self::At { at, .. } => Some(*at),

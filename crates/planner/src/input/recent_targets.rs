@@ -1,24 +1,27 @@
-//! How low the desired replicas has been, and for how long: what an unmarked scale-in may take depends on both.
+//! How low the desired replicas have been, and for how long: both limit an unmarked scale-in.
 //!
-//! A target that was lowered a moment ago may be raised again in the next: cluster-autoscaler takes back more than it
-//! asked for when AWS has no capacity. So what is remembered is no history, but for each size since when the desired replicas has
-//! not been higher. It begins anew when it is lost: then the desired replicas has been as low as it is for no time at all.
+//! A lowered target may be raised again a moment later: cluster-autoscaler cancels more than it requested
+//! when AWS has no capacity. So this is no history; for each size it holds since when the desired replicas
+//! have not been higher. It starts from zero when lost: then the desired replicas count as just lowered.
 
 use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A target that goes down in more steps than these within its time is known in less detail, and held for longer.
+/// A target that is lowered in more steps than this within the window is remembered in less detail, and
+/// delays the scale-in longer.
 const STEPS: usize = 32;
 
-/// Since when the desired replicas has been no higher than these sizes. The lowest is the desired replicas as it is; a lower one is younger.
+/// Since when the desired replicas have not been higher than these sizes. The lowest size is the present one;
+/// a lower size has a later time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RecentTargets(BTreeMap<u32, Timestamp>);
 
 impl RecentTargets {
-    /// The desired replicas is this now. Of what has been so for as long as `window` only the lowest matters.
+    /// Records the present desired replicas. Of the sizes that are older than `window` only the lowest is
+    /// kept.
     pub(crate) fn record(&mut self, target: u32, now: Timestamp, window: Duration) {
         let since = self.0.range(..=target).next_back().map_or(now, |(_, since)| *since);
         self.0 = self.0.split_off(&target);
@@ -32,12 +35,12 @@ impl RecentTargets {
         }
     }
 
-    /// The lowest size that the desired replicas has not been above for as long as this; `None`: nobody knows yet.
+    /// The lowest size that the desired replicas have not exceeded for `window`; `None` if that is unknown.
     pub(crate) fn steady(&self, now: Timestamp, window: Duration) -> Option<u32> {
         self.0.iter().find(|(_, since)| since.plus(window) <= now).map(|(size, _)| *size)
     }
 
-    /// When the first and the last of the sizes below this that are not steady yet will be.
+    /// When the first and the last of the smaller sizes will have lasted for the window.
     pub(crate) fn steps(
         &self,
         below: u32,
@@ -50,12 +53,12 @@ impl RecentTargets {
         Some((steps.next_back().unwrap_or(last), last))
     }
 
-    /// The sizes, without when.
+    /// The sizes, without times.
     pub fn sizes(&self) -> Vec<u32> {
         self.0.keys().copied().collect()
     }
 
-    /// All times, for whoever lets time pass.
+    /// All times, for tests that let time pass.
     pub fn times_mut(&mut self) -> impl Iterator<Item = &mut Timestamp> {
         self.0.values_mut()
     }

@@ -1,4 +1,5 @@
-//! What can be done about a pool. Each action is complete: the one who carries it out has no choice left.
+//! What the provider can do for a pool. An action is complete: the code that carries it out makes no
+//! decision.
 
 use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;
@@ -11,14 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use strum::{IntoStaticStr, VariantNames};
 
-/// One thing to do. Actions of a plan are carried out in order; one that fails holds up only what depends on it.
+/// One thing to do. Actions of a plan are carried out in order; one that fails delays only those that depend
+/// on it.
 ///
-/// The families are what whoever handles actions tells apart: which object is written, what is void afterwards, what depends on it.
+/// A family says which object is written, which observations become void, and what depends on the action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// What is written to the FooMachinePool and its MachinePool.
+    /// Writes to the FooMachinePool and its MachinePool.
     Pool(PoolAction),
-    /// What is read, so that the next plan knows it.
+    /// Reads, whose results are inputs of the next plan.
     Read(ReadAction),
     /// Changes of the launch template.
     Template(TemplateAction),
@@ -28,55 +30,56 @@ pub enum Action {
     Instance(InstanceAction),
     /// Calls about our lifecycle hook.
     Hook(HookAction),
-    /// What is written to FooMachines and Machines.
+    /// Writes to FooMachines and Machines.
     Machine(MachineAction),
-    /// What is done in the workload cluster.
+    /// Writes to the workload cluster.
     Node(NodeAction),
 }
 
-/// What is written to the FooMachinePool and its MachinePool.
+/// Writes to the FooMachinePool and its MachinePool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum PoolAction {
     /// Put our finalizer on the FooMachinePool. Always before the first AWS write.
     AddFinalizer,
-    /// Take our finalizer off the FooMachinePool: nothing of it is left.
+    /// Remove our finalizer from the FooMachinePool: nothing that it owns is left.
     RemoveFinalizer,
-    /// Say on the FooMachinePool that it must not be moved to another management cluster. Before anything is made in AWS
-    /// that the spec does not tell of.
+    /// Mark the FooMachinePool as not movable to another management cluster. Comes before anything is created
+    /// in AWS that the spec does not name.
     BlockMove,
-    /// Take that back.
+    /// Remove the move block.
     UnblockMove,
-    /// Take the annotation off the FooMachinePool that allowed to adopt its group.
+    /// Remove the annotation from the FooMachinePool that allowed adopting its group.
     ForgetAdoption,
     /// Write the group's ARN into FooMachinePool.spec.providerID.
     RecordArn {
         /// The ARN.
         arn: String,
     },
-    /// Record on the FooMachinePool which content does not work. Before anything that follows from it.
+    /// Record failed content on the FooMachinePool. Comes before any action that follows from the failure.
     Quarantine {
-        /// All of it, the latest last.
+        /// The complete list, the latest last.
         records: Vec<Quarantine>,
     },
-    /// Write MachinePool.spec.replicas, when the size is decided through the group.
+    /// Write MachinePool.spec.replicas if another controller manages the size through the group.
     PublishReplicas {
         /// The group's desired capacity.
         replicas: u32,
     },
 }
 
-/// What is read, so that the next plan knows it.
+/// Reads, whose results are inputs of the next plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum ReadAction {
     /// Read the launch template with its versions, then plan again.
-    LookAtTemplate,
-    /// Ask EC2 whether instances live that are not in the group or wait in it for their end, then plan again.
-    LookAtStrays {
-        /// Their ids.
+    DescribeLaunchTemplate,
+    /// Read from EC2 the state of instances that have a FooMachine but are not in the group, or are in
+    /// `Terminating:Wait`; then plan again.
+    DescribeInstances {
+        /// Instance ids.
         ids: Vec<InstanceId>,
     },
     /// Read our lifecycle hook, then plan again.
-    LookAtHook {
+    DescribeLifecycleHook {
         /// Group.
         group: GroupName,
     },
@@ -85,40 +88,40 @@ pub enum ReadAction {
 /// Changes of the launch template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum TemplateAction {
-    /// Make the launch template with its first version.
+    /// Create the launch template with its first version.
     CreateTemplate {
         /// Name, equal to the group's.
         name: String,
         /// Content.
         content: Box<TemplateContent>,
-        /// What it is found again by.
+        /// The hashes that identify the version.
         hashes: TemplateHashes,
         /// Tags of the template itself.
         tags: BTreeMap<String, String>,
     },
-    /// Add a version to the launch template.
+    /// Create a version of the launch template.
     CreateTemplateVersion {
         /// Template.
         id: LaunchTemplateId,
         /// Content.
         content: Box<TemplateContent>,
-        /// What it is found again by.
+        /// The hashes that identify the version.
         hashes: TemplateHashes,
     },
-    /// Add a version that is like another one but for what rolls nothing.
+    /// Create a version that differs from an existing one only in fields that do not replace instances.
     CopyTemplateVersion {
         /// Template.
         id: LaunchTemplateId,
         /// The version to copy.
         from: TemplateVersion,
-        /// The user data it gets.
+        /// The new user data.
         user_data: UserData,
-        /// The tags that its instances and volumes get.
+        /// The new tags of instances and volumes.
         tags: BTreeMap<String, String>,
-        /// What it is found again by.
+        /// The hashes that identify the version.
         hashes: TemplateHashes,
     },
-    /// Delete versions that nothing uses any more.
+    /// Delete versions that are not in use.
     DeleteTemplateVersions {
         /// Template.
         id: LaunchTemplateId,
@@ -135,15 +138,15 @@ pub enum TemplateAction {
 /// Changes of the group itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum GroupAction {
-    /// Make the group.
+    /// Create the group.
     CreateGroup(Box<NewGroup>),
-    /// Change settings of the group, absolutely.
+    /// Change settings of the group to absolute values.
     UpdateGroup {
         /// Group.
         name: GroupName,
-        /// What to change.
+        /// The settings to change.
         change: GroupChange,
-        /// Why, for events and logs.
+        /// The cause, for events and logs.
         why: String,
     },
     /// Create or overwrite tags of the group.
@@ -160,7 +163,7 @@ pub enum GroupAction {
         /// Processes.
         processes: BTreeSet<Process>,
     },
-    /// Resume processes of the group that AWS suspended by itself.
+    /// Resume processes of the group that AWS suspended.
     ResumeProcesses {
         /// Group.
         name: GroupName,
@@ -177,59 +180,60 @@ pub enum GroupAction {
 /// Changes of members of the group, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum InstanceAction {
-    /// Put scale-in protection back on members that lack it.
+    /// Restore scale-in protection of members without it.
     ProtectInstances {
         /// Group.
         name: GroupName,
         /// Members, at most 50.
         ids: Vec<InstanceId>,
     },
-    /// End a released instance.
+    /// Terminate a released instance.
     TerminateInstance {
         /// Group.
         group: GroupName,
         /// Instance.
         id: InstanceId,
-        /// What happens to desired capacity.
+        /// Whether desired capacity is lowered with it.
         decrement: Decrement,
-        /// Why, for events and logs.
+        /// The cause, for events and logs.
         why: String,
     },
 }
 
-/// Calls about our lifecycle hook. None changes what a look at the group shows: an instance whose hook is completed was on its
-/// way out before.
+/// Calls about our lifecycle hook. None changes what an observation of the group shows: an instance whose
+/// lifecycle action is completed was terminating before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum HookAction {
-    /// Make our terminating hook, or give it other terms.
-    PutHook {
+    /// Create our lifecycle hook, or restore its settings.
+    PutLifecycleHook {
         /// Group.
         group: GroupName,
-        /// Its terms.
+        /// Its settings.
         terms: HookConfig,
     },
-    /// Keep an instance alive that waits for our hook.
-    BeatHook {
+    /// Extend the wait of an instance in our hook.
+    RecordHeartbeat {
         /// Group.
         group: GroupName,
         /// Instance.
         id: InstanceId,
     },
-    /// Let an instance go that waits for our hook. Just before, its Machine is read live, as before a termination.
-    CompleteHook {
+    /// Let AWS terminate an instance that waits for our hook. The controller first reads its Machine live, as
+    /// before a termination.
+    CompleteLifecycleAction {
         /// Group.
         group: GroupName,
         /// Instance.
         id: InstanceId,
-        /// Why, for events and logs.
+        /// The cause, for events and logs.
         why: String,
     },
 }
 
-/// What is written to FooMachines and Machines.
+/// Writes to FooMachines and Machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum MachineAction {
-    /// Make the FooMachine of an instance.
+    /// Create the FooMachine of an instance.
     CreateFooMachine {
         /// Name.
         name: MachineName,
@@ -240,35 +244,37 @@ pub enum MachineAction {
         /// Hash of the template version it was launched from, if known.
         spec_hash: Option<SpecHash>,
     },
-    /// Delete a FooMachine that has no Machine and will get none. Just before, the API server is asked whether there is a
-    /// Machine of that name after all: a cache may be older than core's Machine, and a deleted FooMachine ends a drain.
+    /// Delete a FooMachine that has no Machine and will get none. The controller first asks the API server
+    /// whether a Machine of that name exists: the cache may be older than the Machine, and deleting a
+    /// FooMachine ends a drain.
     DeleteFooMachine {
         /// Name.
         name: MachineName,
         /// Precondition.
         uid: Uid,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// Take our finalizer off a FooMachine whose instance is gone.
+    /// Remove our finalizer from a FooMachine whose instance is gone.
     ReleaseFooMachine {
         /// Name.
         name: MachineName,
         /// Precondition.
         uid: Uid,
     },
-    /// Delete a Machine: Cluster API drains its Node, then deletes the FooMachine, then we end the instance.
+    /// Delete a Machine: Cluster API drains its Node and deletes the FooMachine, then the provider terminates
+    /// the instance.
     DeleteMachine {
         /// Name.
         name: MachineName,
         /// Precondition.
         uid: Uid,
-        /// What must still hold when the live Machine is read again, just before.
+        /// What must hold when the controller reads the Machine again, just before the deletion.
         only_if: Precondition,
-        /// Why, for events and logs.
+        /// The cause, for events and logs.
         why: String,
     },
-    /// Say on a Machine that there is nothing left to drain.
+    /// Annotate a Machine so that Cluster API does not drain it.
     ExcludeFromDraining {
         /// Name.
         name: MachineName,
@@ -286,35 +292,35 @@ pub enum MachineAction {
     },
 }
 
-/// What is done in the workload cluster.
+/// Writes to the workload cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum NodeAction {
-    /// Cordon Nodes, in the workload cluster. Each stands for itself: some may be done and others not.
+    /// Cordon Nodes in the workload cluster. They are independent: some may succeed and others fail.
     CordonNodes {
-        /// Instances whose Nodes they are, and their Machines.
+        /// The instances of the Nodes, and their Machines.
         nodes: BTreeMap<InstanceId, MachineName>,
     },
 }
 
-/// What must still hold for a Machine, read again from the API server just before its deletion.
+/// What must hold for a Machine, read from the API server just before its deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Precondition {
-    /// Nothing but its uid.
+    /// Only its uid.
     SameUid,
-    /// It still carries the removal mark, and the MachinePool still requests no more replicas than the plan knew: the
-    /// autoscaler takes both back when its second write fails.
+    /// It still has the delete-machine annotation, and the MachinePool requests no more replicas than the
+    /// plan assumed: the autoscaler reverts both if its second write fails.
     StillMarkedForDeletion {
-        /// The desired replicas of the plan.
+        /// The desired replicas that the plan assumed.
         replicas: u32,
     },
-    /// The MachinePool still requests no more replicas than the plan knew.
+    /// The MachinePool requests no more replicas than the plan assumed.
     ReplicasAtMost {
-        /// The desired replicas of the plan.
+        /// The desired replicas that the plan assumed.
         replicas: u32,
     },
 }
 
-/// The name of an action without its values, for logs and metrics. It comes from the type and is never spelled out.
+/// The name of an action without its values, for logs and metrics. It is derived from the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActionKind(&'static str);
 
@@ -346,14 +352,14 @@ impl Action {
         })
     }
 
-    /// The group that a call names; the template of the group's name is not the group.
+    /// The group that the call names. A launch template with the group's name does not count.
     pub fn group(&self) -> Option<&GroupName> {
         match self {
             Self::Group(action) => Some(action.group()),
             Self::Instance(action) => Some(action.group()),
             Self::Hook(action) => Some(action.group()),
-            Self::Read(ReadAction::LookAtHook { group }) => Some(group),
-            Self::Read(ReadAction::LookAtTemplate | ReadAction::LookAtStrays { .. })
+            Self::Read(ReadAction::DescribeLifecycleHook { group }) => Some(group),
+            Self::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeInstances { .. })
             | Self::Pool(_)
             | Self::Template(_)
             | Self::Machine(_)
@@ -361,7 +367,7 @@ impl Action {
         }
     }
 
-    /// The Machine or FooMachine, which have the same name, that it writes.
+    /// The name of the Machine or FooMachine that it writes; both have the same name.
     pub fn machine(&self) -> Option<&MachineName> {
         match self {
             Self::Machine(action) => Some(action.name()),
@@ -375,14 +381,16 @@ impl Action {
         }
     }
 
-    /// The one instance that it is about.
+    /// The instance that it concerns, if there is exactly one.
     pub fn instance(&self) -> Option<&InstanceId> {
         match self {
             Self::Instance(InstanceAction::TerminateInstance { id, .. })
-            | Self::Hook(HookAction::BeatHook { id, .. } | HookAction::CompleteHook { id, .. })
+            | Self::Hook(
+                HookAction::RecordHeartbeat { id, .. } | HookAction::CompleteLifecycleAction { id, .. },
+            )
             | Self::Machine(MachineAction::CreateFooMachine { instance: id, .. }) => Some(id),
             Self::Instance(InstanceAction::ProtectInstances { .. })
-            | Self::Hook(HookAction::PutHook { .. })
+            | Self::Hook(HookAction::PutLifecycleHook { .. })
             | Self::Machine(
                 MachineAction::DeleteFooMachine { .. }
                 | MachineAction::ReleaseFooMachine { .. }
@@ -398,8 +406,9 @@ impl Action {
         }
     }
 
-    /// Whether it changes the group, so that older observations of it are void afterwards. An instance that is let go was on
-    /// its way out before: nothing that is decided on rests on whether a look shows it a step further.
+    /// Whether it changes the group and so voids older observations. Completing a lifecycle action does not:
+    /// the instance was terminating before, and no decision depends on whether an observation shows its next
+    /// state.
     pub fn changes_group(&self) -> bool {
         match self {
             Self::Group(_) | Self::Instance(_) => true,
@@ -454,9 +463,9 @@ impl HookAction {
     /// The group whose hook it is.
     pub fn group(&self) -> &GroupName {
         match self {
-            Self::PutHook { group, .. } | Self::BeatHook { group, .. } | Self::CompleteHook { group, .. } => {
-                group
-            }
+            Self::PutLifecycleHook { group, .. }
+            | Self::RecordHeartbeat { group, .. }
+            | Self::CompleteLifecycleAction { group, .. } => group,
         }
     }
 }
@@ -475,7 +484,7 @@ impl MachineAction {
     }
 }
 
-/// An action of a family is an action.
+/// Each family converts into an action.
 macro_rules! families {
     ($($family:ident($action:ident)),* $(,)?) => {$(
         impl From<$action> for Action {
@@ -525,9 +534,9 @@ mod tests {
                 "RecordArn",
                 "Quarantine",
                 "PublishReplicas",
-                "LookAtTemplate",
-                "LookAtStrays",
-                "LookAtHook",
+                "DescribeLaunchTemplate",
+                "DescribeInstances",
+                "DescribeLifecycleHook",
                 "CreateTemplate",
                 "CreateTemplateVersion",
                 "CopyTemplateVersion",
@@ -541,9 +550,9 @@ mod tests {
                 "DeleteGroup",
                 "ProtectInstances",
                 "TerminateInstance",
-                "PutHook",
-                "BeatHook",
-                "CompleteHook",
+                "PutLifecycleHook",
+                "RecordHeartbeat",
+                "CompleteLifecycleAction",
                 "CreateFooMachine",
                 "DeleteFooMachine",
                 "ReleaseFooMachine",

@@ -1,4 +1,4 @@
-//! What comes out of a plan: what to do, and what is true.
+//! The outputs of a plan: what to do, and what is true.
 
 pub mod action;
 pub mod report;

@@ -1,58 +1,58 @@
-//! What is true of a pool and what it waits for, as data: conditions, counts, events and the next look all come
-//! from here, so that status, logs and the plugin say the same.
+//! What is true of a pool and what it waits for, as data. Conditions, counts, events and the next observation
+//! all come from here, so that status, logs and the plugin agree.
 
 use crate::action::{
     Action, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, TemplateAction,
 };
 use crate::observed::Ec2State;
 use foo_model::{
-    InstanceId, LifecycleState, MachineName, Reason, SpecHash, TemplateVersion, Timestamp, Zone,
+    EventReason, InstanceId, LifecycleState, MachineName, Reason, SpecHash, TemplateVersion, Timestamp, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use strum::{IntoStaticStr, VariantNames};
 
-/// The outcome of a pass besides its actions.
+/// The result of a plan besides its actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// All conditions of the pool in the order of [`ConditionKind`], `Ready` first. Every kind is always there, except
-    /// `AutoscalerReady`, which is there only when something is wrong with the autoscaler's annotations.
+    /// All conditions of the pool in the order of [`ConditionKind`], `Ready` first. Every kind is present,
+    /// except `AutoscalerReady`, which is present only if the autoscaler's annotations are invalid.
     pub conditions: Vec<Condition>,
-    /// Whether the pool's infrastructure is there. The publisher keeps it true once it was true.
+    /// Whether the pool's infrastructure exists. Once published as true it stays true.
     pub provisioned: bool,
-    /// `None`: the group is not known well enough to say anything; what was published stays.
+    /// `None`: the group is not known well enough; the published counts stay.
     pub counts: Option<Counts>,
-    /// Instances that exist, as provider ids, sorted; published together with the counts. An id stays until its
-    /// instance is gone.
+    /// Instances that exist, as sorted provider ids; published together with the counts. An id stays until
+    /// its instance is gone.
     pub provider_ids: Option<Vec<String>>,
-    /// What each FooMachine's status shall say, by name.
+    /// The status of each FooMachine, by name.
     pub machines: Vec<MachineReport>,
     /// FooMachines whose instance is not in the group, by name.
     #[serde(default)]
     pub outside: Vec<OutsideReport>,
-    /// Launch template in use. `None`: not known, for example before the template was read; what was published
-    /// stays.
+    /// The launch template in use. `None`: unknown, for example before the template was read; the published
+    /// value stays.
     pub template: Option<TemplateReport>,
-    /// How far the replacement of outdated instances is. `None`: not known; what was published stays.
+    /// The progress of the roll-out. `None`: unknown; the published value stays.
     pub rollout: Option<RolloutReport>,
-    /// How far each of AWS's announcements is, by instance.
+    /// How far each announcement of AWS is handled, by instance.
     #[serde(default)]
     pub announcements: BTreeMap<InstanceId, AnnouncementState>,
-    /// What to tell people, once.
+    /// Events to publish once.
     pub events: Vec<Event>,
-    /// When to look again, and how.
+    /// When to observe again, and how often.
     pub next: NextLook,
 }
 
-/// How far an announcement of AWS about an instance is.
+/// How far an announcement about an instance is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AnnouncementState {
-    /// Something is still to be done about it.
+    /// The provider still has to act on it.
     Pending,
-    /// It was acted on, or nothing follows from it. It is worth knowing as long as the instance is there.
+    /// The provider acted on it, or it needs no action. It is kept while the instance exists.
     Handled,
-    /// It means nothing any more: the instance is gone, or it is too old.
+    /// It is void: the instance is gone, or the announcement is too old.
     Expired,
 }
 
@@ -65,11 +65,11 @@ pub struct Condition {
     pub status: Status,
     /// Why.
     pub reason: Reason,
-    /// A sentence for people; may be empty when the condition is as it should be.
+    /// A sentence for users; may be empty if nothing is wrong.
     pub message: String,
 }
 
-/// The conditions of a FooMachinePool, by the names that its status has them by.
+/// The conditions of a FooMachinePool, by their names in its status.
 #[derive(
     Clone,
     Copy,
@@ -87,38 +87,38 @@ pub struct Condition {
 pub enum ConditionKind {
     /// Summary of the others.
     Ready,
-    /// Somebody paused the pool.
+    /// A user paused the pool.
     Paused,
-    /// AWS accepts our credentials and they allow what we need.
+    /// AWS accepts the credentials, and they have the rights that the provider needs.
     CredentialsReady,
-    /// A launch template version with the wanted content exists.
+    /// A launch template version with the desired content exists.
     LaunchTemplateReady,
-    /// The group exists, is ours, and has the wanted settings.
+    /// The group exists, belongs to this pool, and has the desired settings.
     AutoScalingGroupReady,
-    /// The instances that were asked for came.
+    /// AWS launched the requested instances.
     CapacityAvailable,
-    /// Instances are on their way up.
+    /// Instances are being launched.
     ScalingUp,
-    /// Machines are on their way out to reach the desired replicas.
+    /// Machines are being deleted to reach the desired replicas.
     ScalingDown,
     /// Outdated instances are being replaced, or should be.
     RollingOut,
-    /// Sick Machines are being replaced, or should be.
+    /// Unhealthy Machines are being replaced, or should be.
     Remediating,
     /// The pool is being removed.
     Deleting,
-    /// The autoscaler's annotations on the MachinePool can be used. Absent when there are none.
+    /// The autoscaler's annotations on the MachinePool are valid. Absent without such annotations.
     AutoscalerReady,
 }
 
-/// Status of a condition, as the status of the pool says it.
+/// Status of a condition, by its name in the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum Status {
     /// It holds.
     True,
     /// It does not.
     False,
-    /// Nobody knows.
+    /// It cannot be determined.
     Unknown,
 }
 
@@ -131,7 +131,7 @@ pub struct Counts {
     pub desired: u32,
     /// In service with a Ready Node.
     pub ready: u32,
-    /// Launched from a template version with the wanted spec hash.
+    /// Launched from a template version with the desired spec hash.
     pub up_to_date: u32,
     /// The group's desired capacity.
     pub group_desired: u32,
@@ -141,7 +141,7 @@ pub struct Counts {
     pub group_max: u32,
 }
 
-/// What a FooMachine's status shall say about its instance in the group.
+/// The status of a FooMachine whose instance is in the group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineReport {
     /// FooMachine.
@@ -152,15 +152,15 @@ pub struct MachineReport {
     pub zone: Zone,
     /// Type.
     pub instance_type: String,
-    /// Where it stands in its life.
+    /// Its lifecycle state.
     pub lifecycle: LifecycleState,
     /// Version it was launched from.
     pub template_version: Option<TemplateVersion>,
     /// Spec hash of that version.
     pub spec_hash: Option<SpecHash>,
-    /// Whether it was launched from what all shall have; `None` while nobody knows.
+    /// Whether it was launched from the desired content; `None` while that is unknown.
     pub up_to_date: Option<bool>,
-    /// Since when it waits for our terminating hook, and until when AWS lets it.
+    /// Since when it waits for our lifecycle hook, and when AWS stops waiting.
     pub hook_wait: Option<(Timestamp, Timestamp)>,
 }
 
@@ -171,7 +171,7 @@ pub struct OutsideReport {
     pub name: MachineName,
     /// Instance.
     pub instance: InstanceId,
-    /// What EC2 says of it.
+    /// The state that EC2 reports.
     pub ec2_state: Ec2State,
 }
 
@@ -186,67 +186,65 @@ pub struct TemplateReport {
     pub spec_hash: SpecHash,
 }
 
-/// How far the replacement of outdated instances is.
+/// The progress of a roll-out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RolloutReport {
-    /// Whether it goes on.
+    /// Its phase.
     pub phase: RolloutPhase,
-    /// Spec hash that all instances shall have in the end.
+    /// Spec hash that all instances get.
     pub target_hash: SpecHash,
     /// Instances that have it.
     pub updated: u32,
     /// Instances that have another one.
     pub outdated: u32,
-    /// What it waits for, or why it does not go on; empty when there is nothing to say.
+    /// What it waits for, or why it does not progress; empty if there is nothing to report.
     pub message: String,
 }
 
-/// Whether a roll-out goes on, by the names that status.rollout.phase has; from those a restarted manager reads it.
+/// The phase of a roll-out, by its name in status.rollout.phase; a restarted manager reads it from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum RolloutPhase {
     /// Nothing is outdated.
     Finished,
-    /// Outdated instances wait for somebody to delete their Machines.
+    /// Outdated instances wait until a user deletes their Machines.
     OnDelete,
-    /// A person stopped it.
+    /// A user paused it.
     Paused,
-    /// The new content cannot be made.
+    /// The launch template for the new content is blocked.
     Waiting,
-    /// The new content is being made ready.
+    /// The launch template version or the group is being prepared.
     Preparing,
-    /// It goes on.
+    /// Outdated instances are being replaced.
     Rolling,
-    /// The new content does not work; nothing is replaced.
+    /// The new content failed; no instance is replaced.
     Halted,
-    /// The new content does not work; the content before comes back.
+    /// The new content failed; its instances are being replaced by instances of the previous content.
     RollingBack,
-    /// The new content does not work; the content before is back.
+    /// The new content failed; the previous content is restored.
     RolledBack,
 }
 
 /// An event on the FooMachinePool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Normal or Warning.
-    pub severity: Severity,
-    /// CamelCase reason.
-    pub reason: String,
+    /// What happened; its severity follows from it.
+    pub reason: EventReason,
     /// A sentence.
     pub message: String,
-    /// What it is the news of: it is told only when that was done.
+    /// The action that it depends on: it is published only after that action was carried out.
     pub about: EventTrigger,
 }
 
-/// The action that makes an event true.
+/// The action that an event depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventTrigger {
-    /// None: it is true anyway.
+    /// None.
     Nothing,
     /// The deletion of that Machine, or its exclusion from draining.
     Machine(MachineName),
-    /// The end of that instance.
+    /// The termination of that instance.
     Instance(InstanceId),
-    /// The completion of our hook for that instance.
+    /// The completion of the lifecycle action of that instance.
     Hook(InstanceId),
     /// The group's creation.
     NewGroup,
@@ -254,14 +252,14 @@ pub enum EventTrigger {
     Group,
     /// A new version of the launch template.
     TemplateVersion,
-    /// Giving up on new content.
+    /// The record that new content failed.
     Verdict,
     /// The adoption of the group.
     Adoption,
 }
 
 impl EventTrigger {
-    /// Whether it is that action.
+    /// Whether the event depends on this action.
     pub fn is(&self, action: &Action) -> bool {
         match self {
             Self::Nothing => false,
@@ -274,7 +272,7 @@ impl EventTrigger {
                 matches!(action, Action::Instance(InstanceAction::TerminateInstance { id, .. }) if id == instance)
             }
             Self::Hook(instance) => {
-                matches!(action, Action::Hook(HookAction::CompleteHook { id, .. }) if id == instance)
+                matches!(action, Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) if id == instance)
             }
             Self::NewGroup => matches!(action, Action::Group(GroupAction::CreateGroup(_))),
             Self::Group => {
@@ -292,38 +290,28 @@ impl EventTrigger {
     }
 }
 
-/// How bad it is, by the names that it has in metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "snake_case")]
-pub enum Severity {
-    /// As it should be.
-    Normal,
-    /// Somebody should look.
-    Warning,
-}
-
-/// When to look again, and how.
+/// When to observe again, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextLook {
-    /// How often the observer shall look at the group.
+    /// How often the observer describes the group.
     pub pace: Pace,
-    /// Plan again after this long even if nothing happens; `None`: only when something happens.
+    /// Plan again after this time even if nothing changes; `None`: only after a change.
     pub after: Option<Duration>,
 }
 
-/// How often the observer shall look at a group.
+/// How often the observer describes a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pace {
-    /// Nothing is expected to change.
+    /// No change is expected.
     Quiet,
-    /// Something is under way that ends in its own time, and nothing is to be done when it does: instances shut down while
-    /// others are being drained.
+    /// Work in progress takes its own time and needs no action when it completes: instances shut down while
+    /// others drain.
     Patient,
-    /// Something is under way.
+    /// Work is in progress.
     Active,
 }
 
-/// Names, the first three of them: `a, b, c and 4 more`.
+/// The first three names, and the number of the others: `a, b, c and 4 more`.
 pub fn some_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let mut names = names.into_iter();
     let shown = names.by_ref().take(3).collect::<Vec<_>>().join(", ");
@@ -367,7 +355,6 @@ mod tests {
             "RolledBack",
         ];
         assert_eq!(RolloutPhase::VARIANTS, phases);
-        assert_eq!(Severity::VARIANTS, ["normal", "warning"]);
         assert_eq!(<&str>::from(RolloutPhase::RollingBack), "RollingBack");
         assert_eq!(<&str>::from(ConditionKind::ScalingUp), "ScalingUp");
     }

@@ -1,4 +1,4 @@
-//! What AWS announced about instances, and whom it puts at risk. What is done about it is in `steps/interrupt.rs`.
+//! What AWS announced about instances, and which instances are at risk. `steps/interrupt.rs` acts on it.
 
 use super::facts::Facts;
 use super::member::{MachineState, Member};
@@ -10,7 +10,7 @@ use foo_model::signal::{ADVICE_VALID_FOR, COOLDOWN};
 use foo_model::{InstanceId, Signal, SignalKind, Timestamp, count};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far each announcement is.
+/// How far each announcement is handled.
 pub(crate) fn announcement_states(facts: &Facts<'_>) -> BTreeMap<InstanceId, AnnouncementState> {
     let signals = &facts.observed.signals;
     signals.iter().map(|(id, signal)| (id.clone(), announcement_state(facts, id, *signal))).collect()
@@ -35,9 +35,9 @@ fn announcement_state(facts: &Facts<'_>, id: &InstanceId, signal: Signal) -> Ann
         || facts.desired.goal != Goal::Run;
     match member.state {
         MachineState::Terminating | MachineState::TerminateSent => AnnouncementState::Handled,
-        // What stands by may come back into service before it ends.
+        // An instance in standby may come back into service before the recommendation expires.
         MachineState::OutOfService if signal.kind == SignalKind::Rebalance => AnnouncementState::Handled,
-        // Our own call alone does not count: what was deleted by it must have been seen.
+        // The provider's own call does not suffice: the deletion must have been observed.
         _ if member.machine.is_some_and(|machine| machine.deletion.is_deleting()) => {
             AnnouncementState::Handled
         }
@@ -57,11 +57,11 @@ fn is_stale(signal: Signal, now: Timestamp) -> bool {
     signal.kind == SignalKind::Rebalance && signal.at.until(now) >= ADVICE_VALID_FOR
 }
 
-/// Instances beyond the desired replicas that are wanted so that what is at risk can be replaced within the budgets.
+/// Instances beyond the desired replicas that are needed to replace instances at risk within the limits.
 pub(super) struct RebalanceSurge {
-    /// For those that stay.
+    /// For members that are still to be replaced.
     pub(super) wanted: u32,
-    /// For those, and for the ones that go for that reason.
+    /// For those and for members whose replacement has begun.
     pub(super) held: u32,
 }
 
@@ -73,14 +73,14 @@ impl RebalanceSurge {
         let goes = |member: &&Member<'_>| {
             let advised = round.is_some_and(|round| round.instances.contains(&member.instance.id));
             let retires = member.is_announced(SignalKind::Retirement);
-            member.state.is_going() && (retires || advised) && is_free(facts, rollout)
+            member.state.is_leaving() && (retires || advised) && is_free(facts, rollout)
         };
         let go = count(facts.members.iter().filter(goes));
         Self { wanted: wanted(stay), held: wanted(stay.saturating_add(go)) }
     }
 }
 
-/// Members that stay and are to be replaced because of an announcement, as soon as the budgets allow.
+/// Members that an announcement puts at risk and that are replaced as soon as the limits allow.
 pub(crate) fn at_risk<'s, 'a>(
     facts: &'s Facts<'a>,
     rollout: Progress,
@@ -99,13 +99,13 @@ pub(crate) fn at_risk<'s, 'a>(
         .filter(move |member| match member.signal.map(|signal| signal.kind) {
             Some(SignalKind::Retirement) => true,
             Some(SignalKind::Rebalance) => is_due(member) && is_advised(facts, member),
-            // Its Machine goes at once.
+            // Its Machine is deleted at once.
             Some(SignalKind::Interruption) | None => false,
         })
 }
 
-/// One replacement of everything at a time: a roll-out that goes on replaces them as well. What would be launched must
-/// work.
+/// Only one kind of replacement runs at a time: a roll-out in progress replaces the same instances. The
+/// content for new instances must work.
 fn is_free(facts: &Facts<'_>, rollout: Progress) -> bool {
     let works = match rollout.phase {
         Phase::Finished | Phase::OnDelete | Phase::Paused | Phase::Waiting => true,
@@ -115,8 +115,8 @@ fn is_free(facts: &Facts<'_>, rollout: Progress) -> bool {
     facts.desired.goal == Goal::Run && facts.desired.pause.is_none() && works
 }
 
-/// The round of replacements after this pass, and when the last one ended. It is made of those that are recommended to go
-/// when it begins: its end does not depend on what is recommended meanwhile.
+/// The wave of replacements after this pass, and when the last one ended. A wave consists of the instances
+/// that have a recommendation when it begins, so later recommendations do not extend it.
 pub(crate) fn round(facts: &Facts<'_>, rollout: Progress) -> (Option<RebalanceWave>, Option<Timestamp>) {
     let memory = facts.memory;
     let last = memory.rebalanced_at;
@@ -132,7 +132,7 @@ pub(crate) fn round(facts: &Facts<'_>, rollout: Progress) -> (Option<RebalanceWa
     let there = |id: &InstanceId| {
         let members = facts.members.iter().filter(|member| member.instance.id == *id);
         let mut open = members.filter(|member| {
-            member.state.is_going() || member.state == MachineState::Active && is_advised(facts, member)
+            member.state.is_leaving() || member.state == MachineState::Active && is_advised(facts, member)
         });
         open.next().is_some()
     };
@@ -142,20 +142,20 @@ pub(crate) fn round(facts: &Facts<'_>, rollout: Progress) -> (Option<RebalanceWa
     (None, Some(facts.observed.now))
 }
 
-/// A recommendation to replace it that the pool is told to follow.
+/// Whether AWS recommends replacing it and the pool follows recommendations.
 pub(crate) fn is_advised(facts: &Facts<'_>, member: &Member<'_>) -> bool {
     is_recommended(facts, member, Rebalance::Replace)
 }
 
-/// A recommendation to replace it, in a pool that does this about it.
+/// Whether AWS recommends replacing it and the pool replaces such instances.
 pub(crate) fn is_recommended(facts: &Facts<'_>, member: &Member<'_>, what: Rebalance) -> bool {
     let now = facts.observed.now;
     facts.desired.interruption.rebalance == what
         && member.signal.is_some_and(|signal| signal.kind == SignalKind::Rebalance && !is_stale(signal, now))
 }
 
-/// From when on the next round may begin. A manager that has just begun does not know when its predecessor made the last
-/// one.
+/// When the next wave may begin. A manager that just started does not know when its predecessor began the
+/// last one.
 pub(crate) fn cooldown_since(facts: &Facts<'_>) -> Timestamp {
     let began = facts.observed.size_decisions_from;
     facts.memory.rebalanced_at.unwrap_or(began).max(began).plus(COOLDOWN)

@@ -1,4 +1,4 @@
-//! What instances were launched from, and what they shall be launched from.
+//! The content that instances were launched from, and the content that they get.
 
 use super::view::View;
 use crate::desired::{Desired, OnFailure, Wanted};
@@ -7,9 +7,9 @@ use foo_model::group::TemplateChoice;
 use foo_model::{FooMachine, Instance, LaunchTemplateId, SpecHash, TemplateVersion};
 use std::collections::BTreeMap;
 
-/// Whether an instance was launched from the wanted content.
+/// Whether an instance was launched from the desired content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Freshness {
+pub(crate) enum ContentState {
     UpToDate,
     Outdated,
     Unknown,
@@ -17,17 +17,17 @@ pub(crate) enum Freshness {
 
 /// The content of a pool, as spec hashes.
 pub(crate) struct Content<'a> {
-    /// The wanted content was given up on, and why.
-    pub(crate) given_up: Option<&'a Quarantine>,
-    /// Spec hash of what is launched instead of wanted content that was given up on.
+    /// The record of the failure, if the desired content failed.
+    pub(crate) failed_target: Option<&'a Quarantine>,
+    /// Spec hash of the content that is launched instead of failed desired content.
     pub(crate) fallback: Option<&'a SpecHash>,
-    /// The spec hash that all instances shall have in the end: the wanted one or what is gone back to; while the wanted
-    /// content cannot be made, what the group launches. `None` while nobody knows.
+    /// The spec hash that all instances get: that of the desired content, or of the content of a rollback;
+    /// while the desired content is blocked, that of the content in use. `None` if unknown.
     pub(crate) target_hash: Option<&'a SpecHash>,
     known: Known<'a>,
 }
 
-/// The template that has our name, and the spec hashes of its versions, as far as known and ours.
+/// The template with our name, and the spec hashes of its versions, as far as they are known and ours.
 struct Known<'a> {
     template: Option<&'a LaunchTemplateId>,
     hashes: BTreeMap<TemplateVersion, &'a SpecHash>,
@@ -36,13 +36,14 @@ struct Known<'a> {
 impl<'a> Content<'a> {
     pub(super) fn of(desired: &'a Desired, observed: &'a Observed, view: View<'a>) -> Self {
         let known = Known::of(desired, observed);
-        let given_up = given_up(desired, observed);
-        let fallback = given_up.and_then(|_| fallback(&known, observed, view));
-        let aim = aim(desired, &known, fallback, view);
-        Self { given_up, fallback, target_hash: aim, known }
+        let failed_target = failed_target(desired, observed);
+        let fallback = failed_target.and_then(|_| fallback(&known, observed, view));
+        let target_hash = target_hash(desired, &known, fallback, view);
+        Self { failed_target, fallback, target_hash, known }
     }
 
-    /// The spec hash an instance was launched from: by its template version, else as its FooMachine recorded it.
+    /// The spec hash an instance was launched from: by its template version, otherwise as its FooMachine
+    /// recorded it.
     pub(crate) fn spec_hash(
         &self,
         instance: &Instance,
@@ -57,12 +58,12 @@ impl<'a> Content<'a> {
         self.known.hashes.get(&version).copied()
     }
 
-    pub(super) fn freshness(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> Freshness {
-        let Some(wanted) = self.target_hash else { return Freshness::Unknown };
+    pub(super) fn state_of(&self, instance: &Instance, foo_machine: Option<&'a FooMachine>) -> ContentState {
+        let Some(wanted) = self.target_hash else { return ContentState::Unknown };
         match self.spec_hash(instance, foo_machine) {
-            None => Freshness::Unknown,
-            Some(hash) if hash == wanted => Freshness::UpToDate,
-            Some(_) => Freshness::Outdated,
+            None => ContentState::Unknown,
+            Some(hash) if hash == wanted => ContentState::UpToDate,
+            Some(_) => ContentState::Outdated,
         }
     }
 }
@@ -84,15 +85,15 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The record that the wanted content was given up on.
-fn given_up<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
+/// The record that the desired content failed.
+fn failed_target<'a>(desired: &Desired, observed: &'a Observed) -> Option<&'a Quarantine> {
     let Wanted::Ready(template) = &desired.template else { return None };
     let stands = |record: &&Quarantine| record.verdict != Verdict::Over && record.hash == template.spec_hash;
     observed.quarantine.iter().find(stands)
 }
 
-/// What to launch instead of content that was given up on: of what never failed that which most instances were launched
-/// from, the newest among equals.
+/// The content to launch instead of failed content: of the contents that never failed, the one with the most
+/// instances; among equals, the newest.
 fn fallback<'a>(known: &Known<'a>, observed: &Observed, view: View<'_>) -> Option<&'a SpecHash> {
     let failed = |hash: &SpecHash| observed.quarantine.iter().any(|record| record.hash == *hash);
     let mut uses: BTreeMap<&'a SpecHash, (usize, TemplateVersion)> = BTreeMap::new();
@@ -109,7 +110,7 @@ fn fallback<'a>(known: &Known<'a>, observed: &Observed, view: View<'_>) -> Optio
     uses.into_iter().max_by_key(|(_, weight)| *weight).map(|(hash, _)| hash)
 }
 
-fn aim<'a>(
+fn target_hash<'a>(
     desired: &'a Desired,
     known: &Known<'a>,
     fallback: Option<&'a SpecHash>,

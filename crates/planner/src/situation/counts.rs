@@ -1,4 +1,4 @@
-//! How many members stand where.
+//! The number of members in each state.
 
 use super::member::{MachineState, Member};
 use foo_model::{LifecycleState, Protection, SignalKind};
@@ -6,29 +6,31 @@ use foo_model::{LifecycleState, Protection, SignalKind};
 /// Counts of members.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MemberCounts {
-    /// All that are capacity in the view: nothing that may still live is left out, what we just ended included.
+    /// Capacity in the observation, including instances that the provider just terminated: none that may be
+    /// alive is left out.
     pub(crate) existing: u32,
-    /// Those of them that we did not just end.
+    /// Existing ones without those that the provider just terminated.
     pub(crate) remaining: u32,
-    /// New, unclaimed and kept.
+    /// New, awaiting their Machine, or active.
     pub(crate) active: u32,
-    /// Doomed, draining, undercut and released: they exist and will go.
+    /// Interrupted, draining, released, or with a FooMachine that was deleted first: they exist and will be
+    /// terminated.
     pub(crate) departing: u32,
-    /// Those of them that AWS announced to take back.
+    /// Departing ones that AWS interrupts.
     pub(crate) interrupted: u32,
     /// Draining only.
     pub(crate) draining: u32,
     /// Released only.
     pub(crate) released: u32,
-    /// Ending and leaving.
+    /// Terminating, or with a termination sent.
     pub(crate) terminating: u32,
-    /// In service, with a FooMachine, and kept.
+    /// In service, with a FooMachine, and active.
     pub(crate) serving: u32,
-    /// Capacity on its way up.
+    /// Capacity that is launching.
     pub(crate) booting: u32,
     /// Capacity without a FooMachine.
     pub(crate) without_foo_machine: u32,
-    /// Capacity that scale-in might pick.
+    /// Capacity that AWS might terminate in a scale-in.
     pub(crate) unprotected: u32,
 }
 
@@ -67,7 +69,7 @@ impl MemberCounts {
             MachineState::TerminateSent | MachineState::Terminating => self.terminating += 1,
             MachineState::OutOfService => {}
         }
-        let goes = member.state.is_going();
+        let goes = member.state.is_leaving();
         self.interrupted += u32::from(goes && member.is_announced(SignalKind::Interruption));
         self.remaining = self.active + self.departing;
     }

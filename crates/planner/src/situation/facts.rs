@@ -1,4 +1,4 @@
-//! The sources joined and counted: what is the case, whatever is being done about it.
+//! The sources joined and counted: facts that do not depend on replacements in progress.
 
 use super::content::Content;
 use super::counts::MemberCounts;
@@ -11,19 +11,19 @@ use crate::observed::Observed;
 use foo_model::Group;
 use foo_model::group::GroupStatus;
 
-/// All that can be said of a pool without asking what is being replaced.
+/// What is known of a pool without knowing what is being replaced.
 pub(crate) struct Facts<'a> {
     pub(crate) desired: &'a Desired,
     pub(crate) observed: &'a Observed,
-    /// Memory with all that was seen struck off.
+    /// The memory, without effects that were observed.
     pub(crate) memory: &'a Memory,
     pub(crate) view: View<'a>,
     pub(crate) capacity: Capacity,
     pub(crate) target: Target,
     pub(crate) content: Content<'a>,
-    /// One per instance in the view, by instance id.
+    /// One per observed instance, by instance id.
     pub(crate) members: Vec<Member<'a>>,
-    /// FooMachines whose instance is not in the view, by name.
+    /// FooMachines whose instance was not observed in the group, by name.
     pub(crate) missing: Vec<MissingInstance<'a>>,
     pub(crate) counts: MemberCounts,
 }
@@ -48,14 +48,15 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The management cluster that manages this pool's group instead of this one. The launch template is its, too.
+    /// The management cluster that manages this pool's group, if it is another one. The launch template
+    /// belongs to it, too.
     pub(crate) fn other_installation(&self) -> Option<&'a str> {
         let View::Foreign(group) = self.view else { return None };
         let identity = &self.desired.identity;
         identity.owns(&group.tags).then(|| identity.other_installation(&group.tags)).flatten()
     }
 
-    /// The group's view is newer than our last change of the group.
+    /// Whether the observation of the group is newer than our last change of it.
     pub(crate) fn is_fresh(&self) -> bool {
         match (self.observed.group.seen_at(), self.memory.ledger.changed_at) {
             (None, _) => false,
@@ -64,12 +65,12 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// This manager has been in the lead long enough to know what its predecessor did.
+    /// Whether this manager has led long enough to observe what its predecessor did.
     pub(crate) fn is_settled(&self) -> bool {
         self.observed.now >= self.observed.size_decisions_from
     }
 
-    /// The group, if it may be written to now: ours, alive, freshly seen.
+    /// The group, if the provider may write to it now: ours, active, freshly observed.
     pub(crate) fn writable_group(&self) -> Option<&'a Group> {
         match self.view {
             View::Ours(group) if group.status == GroupStatus::Active && self.is_fresh() => Some(group),
@@ -77,13 +78,13 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The group, if decisions that depend on its size may be made now.
+    /// The group, if decisions that depend on its size are allowed now.
     pub(crate) fn sizable_group(&self) -> Option<&'a Group> {
         let known = self.desired.size != Size::Unknown;
         self.writable_group().filter(|_| known && self.is_settled())
     }
 
-    /// The group is known freshly, and is ours or is certainly not there.
+    /// Whether the group was freshly observed, and is ours or does not exist.
     pub(crate) fn knows_members(&self) -> bool {
         match self.view {
             View::Ours(_) | View::Absent => self.is_fresh(),
@@ -91,17 +92,17 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Capacity that desired capacity asks for and that has not been launched, at least.
+    /// At least this much of desired capacity has not been launched.
     pub(crate) fn unlaunched(&self) -> u32 {
         self.capacity.low.saturating_sub(self.counts.existing)
     }
 
-    /// How many Machines must stay available, whatever is replaced or chosen to go.
+    /// How many Machines must stay available during replacements and deletions.
     pub(crate) fn least_available(&self) -> u32 {
         self.target.replicas.saturating_sub(self.desired.rollout.unavailable(self.target.replicas))
     }
 
-    /// Members of a standing.
+    /// Members in a state.
     pub(crate) fn members_that_are(&self, standing: MachineState) -> impl Iterator<Item = &Member<'a>> {
         self.members.iter().filter(move |member| member.state == standing)
     }

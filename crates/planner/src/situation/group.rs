@@ -1,5 +1,5 @@
-//! Is the group there, can it be used, and which of its settings are not as they should be? What is done about it is in
-//! `steps/group.rs`.
+//! Whether the group exists, is usable, and which of its settings differ from the desired ones.
+//! `steps/group.rs` acts on it.
 
 use super::facts::Facts;
 use super::size::ReplicasManagedBy;
@@ -11,7 +11,7 @@ use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
 use foo_model::{Group, InstancesMix, Process, Protection, Reason};
 use std::collections::BTreeMap;
 
-/// A setting of the group that is not as it should be.
+/// A setting of the group that differs from the desired one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
     Min,
@@ -24,7 +24,7 @@ pub(crate) enum Difference {
 }
 
 impl Difference {
-    /// For messages.
+    /// Its name in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Min => "minimum size",
@@ -38,13 +38,13 @@ impl Difference {
     }
 }
 
-/// Whether the group had existed and went away without us.
+/// Whether the group existed and was deleted by another user or controller.
 pub(crate) fn was_lost(facts: &Facts<'_>) -> bool {
     matches!(facts.view, View::Absent) && facts.observed.recorded_arn.is_some()
 }
 
-/// Whether nothing of the group is left for us to remove. A manager that just took over does not trust the absence
-/// of a group: its predecessor may have made one that is not visible yet.
+/// Whether nothing of the group is left to remove. A manager that just became the leader does not trust the
+/// absence of a group: its predecessor may have created one that is not visible yet.
 pub(crate) fn group_is_gone(facts: &Facts<'_>) -> bool {
     facts.is_fresh()
         && match facts.view {
@@ -54,14 +54,15 @@ pub(crate) fn group_is_gone(facts: &Facts<'_>) -> bool {
         }
 }
 
-/// Why launches are suspended, if AWS did that by itself: it gives up on a group whose launches have failed for a day (Auto
-/// Scaling User Guide, "Suspend and resume processes"). What a person suspends is that person's, and AWS says so.
-pub(crate) fn given_up_by_aws(group: &Group) -> Option<&str> {
+/// Why launches are suspended, if AWS suspended them: it does so when a group's launches have failed for a
+/// day (Auto Scaling User Guide, "Suspend and resume processes"). AWS gives another reason for processes that
+/// a user suspended.
+pub(crate) fn launches_suspended_by_aws(group: &Group) -> Option<&str> {
     let reason = group.suspended.get(&Process::Launch)?;
     (!reason.is_empty() && !reason.starts_with("User suspended")).then_some(reason)
 }
 
-/// What differs from the desired replicas and can be put right now.
+/// Settings that differ from the desired ones and can be repaired now.
 pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
     let target = &facts.desired.group;
     let max_differs = match facts.target.managed_by {
@@ -89,18 +90,20 @@ fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {
     group.template.as_ref() != Some(&wanted) || group.mix != mix(facts, group)
 }
 
-/// The mix of types is no part of a version: while other content than the wanted one is launched, it stays as it is.
+/// The mix of types is not part of a template version: while other content than the desired one is launched,
+/// the mix stays unchanged.
 pub(crate) fn mix(facts: &Facts<'_>, group: &Group) -> Option<InstancesMix> {
     if facts.content.fallback.is_some() { group.mix.clone() } else { facts.desired.group.mix.clone() }
 }
 
-/// Whether what the group launches now is what all instances shall have in the end.
+/// Whether the group launches the content that all instances get.
 pub(crate) fn launches_wanted_content(facts: &Facts<'_>) -> bool {
     let View::Ours(group) = facts.view else { return false };
     matches!(template_state(facts), TemplateState::Ready(..)) && !template_differs(facts, group)
 }
 
-/// Zero while we own the replicas: a minimum would refuse our decrements, and does nothing else for us.
+/// Zero while the provider manages the replicas: a minimum would make AWS refuse decrements, and has no other
+/// use.
 pub(crate) fn wanted_min(facts: &Facts<'_>) -> u32 {
     match facts.target.managed_by {
         ReplicasManagedBy::Replicas => 0,
@@ -114,14 +117,14 @@ pub(crate) fn wanted_tags(facts: &Facts<'_>) -> BTreeMap<String, String> {
     tags
 }
 
-/// Wanted tags that are missing or different. Tags of others are none of our business.
+/// Desired tags that are missing or different. Other tags stay unchanged.
 pub(crate) fn lacking_tags(facts: &Facts<'_>, group: &Group) -> BTreeMap<String, String> {
     let mut tags = wanted_tags(facts);
     tags.retain(|key, value| group.tags.get(key) != Some(value));
     tags
 }
 
-/// The group is this pool's, and another management cluster's.
+/// Why the group is not usable if it belongs to this pool in another management cluster.
 pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
     let theirs = facts.other_installation()?;
     let Identity { group, installation, adopt_from, .. } = &facts.desired.identity;
@@ -137,7 +140,7 @@ pub(crate) fn of_another_installation(facts: &Facts<'_>) -> Option<Blocked> {
     Some(Blocked::new(Reason::GroupOfAnotherInstallation, message))
 }
 
-/// Why the group cannot be made or used as it stands, if something certain stands in the way.
+/// Why the group cannot be created or used, if that is certain.
 pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
     let name = &facts.desired.identity.group;
     match facts.view {

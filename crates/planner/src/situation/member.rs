@@ -1,6 +1,6 @@
-//! One instance with what Kubernetes and EC2 know of it.
+//! One instance with what Kubernetes and EC2 report about it.
 
-use super::content::{Content, Freshness};
+use super::content::{Content, ContentState};
 use super::view::View;
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
@@ -11,48 +11,48 @@ use foo_model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One instance of the group with what Kubernetes knows of it.
+/// One instance of the group with its Kubernetes objects.
 pub(crate) struct Member<'a> {
     pub(crate) instance: &'a Instance,
     pub(crate) foo_machine: Option<&'a FooMachine>,
     pub(crate) machine: Option<&'a Machine>,
-    /// EC2's word on it; `None` when nobody asked, and when it has no FooMachine.
+    /// State reported by EC2; `None` if it was not requested or the instance has no FooMachine.
     pub(crate) ec2_state: Option<Ec2State>,
     /// What AWS announced about it.
     pub(crate) signal: Option<Signal>,
     pub(crate) name: MachineName,
     pub(crate) state: MachineState,
-    pub(crate) freshness: Freshness,
+    pub(crate) content: ContentState,
 }
 
-/// Where a member stands between the cloud and Kubernetes (the table in the planner's specification).
+/// The state of a member in AWS and Kubernetes (docs/concepts/machines.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MachineState {
     /// Capacity without a FooMachine.
     New,
     /// Capacity with a FooMachine that has no Machine yet.
     AwaitingMachine,
-    /// Capacity with a Machine that stays.
+    /// Capacity with a Machine that is not being deleted.
     Active,
-    /// Capacity that AWS takes back in a moment; its Machine is about to be deleted for it.
+    /// Capacity that AWS is about to interrupt; its Machine is deleted for that reason.
     Interrupted,
-    /// Its Machine is being deleted: Cluster API is at work.
+    /// Its Machine is being deleted: Cluster API drains it.
     Draining,
-    /// Its FooMachine is being deleted although its Machine is alive: a person did that.
+    /// A user deleted its FooMachine although its Machine is not being deleted.
     FooMachineDeletedFirst,
-    /// Cluster API let go of its FooMachine: we may end it.
+    /// Cluster API has released its FooMachine: the provider may terminate it.
     Released,
-    /// We ended it and have not seen it leave yet.
+    /// The provider sent its termination, which is not observed yet.
     TerminateSent,
-    /// On its way out.
+    /// AWS is terminating it.
     Terminating,
-    /// A member, yet neither capacity nor on its way out: standby, warm pool, being detached, unknown.
+    /// Neither capacity nor terminating: standby, warm pool, detaching, unknown.
     OutOfService,
 }
 
 impl MachineState {
-    /// It exists and will go.
-    pub(crate) fn is_going(self) -> bool {
+    /// Whether it exists and is to be terminated.
+    pub(crate) fn is_leaving(self) -> bool {
         matches!(self, Self::Interrupted | Self::Draining | Self::FooMachineDeletedFirst | Self::Released)
     }
 }
@@ -61,19 +61,19 @@ impl MachineState {
 pub(crate) struct MissingInstance<'a> {
     pub(crate) foo_machine: &'a FooMachine,
     pub(crate) machine: Option<&'a Machine>,
-    /// EC2's word; `None` when nobody asked.
+    /// State reported by EC2; `None` if it was not requested.
     pub(crate) ec2_state: Option<Ec2State>,
 }
 
 /// The three sources, joined per instance.
 pub(super) struct Joined<'a> {
-    /// One per instance in the view, by instance id.
+    /// One per observed instance, by instance id.
     pub(super) members: Vec<Member<'a>>,
-    /// FooMachines whose instance is not in the view, by name.
+    /// FooMachines whose instance was not observed in the group, by name.
     pub(super) missing: Vec<MissingInstance<'a>>,
 }
 
-/// What each instance is looked up in.
+/// The sources that are joined.
 struct Sources<'s, 'a> {
     desired: &'a Desired,
     observed: &'a Observed,
@@ -120,7 +120,7 @@ impl<'a> Sources<'_, 'a> {
         let machine = self.machines.get(&name).copied();
         Member {
             state: self.state(instance, foo_machine, machine),
-            freshness: self.content.freshness(instance, foo_machine),
+            content: self.content.state_of(instance, foo_machine),
             instance,
             foo_machine,
             machine,
@@ -135,7 +135,7 @@ impl<'a> Sources<'_, 'a> {
         MissingInstance { foo_machine, machine, ec2_state: self.ec2_state(&foo_machine.instance) }
     }
 
-    /// EC2's word on an instance, as far as it is believed.
+    /// The state that EC2 reports for an instance, as far as the provider acts on it.
     fn ec2_state(&self, id: &InstanceId) -> Option<Ec2State> {
         self.observed.ec2_states.get(id).map(|word| word.believed())
     }
@@ -161,21 +161,21 @@ impl<'a> Sources<'_, 'a> {
         }
     }
 
-    /// AWS announced to take it back, and we may do something about it.
+    /// Whether AWS announced its interruption and the provider may act on that.
     fn is_interrupted(&self, id: &InstanceId) -> bool {
         let acts = self.desired.goal == Goal::Run && self.desired.pause.is_none();
         acts && self.observed.signals.get(id).is_some_and(|signal| signal.kind == SignalKind::Interruption)
     }
 }
 
-/// What Kubernetes says of a live instance.
+/// The state of a live instance according to Kubernetes.
 ///
-/// A FooMachine that is being deleted means "released" only when its Machine is gone, or never was, or says that it
-/// waits for the infrastructure: core deletes a FooMachine after drain and hooks, and never otherwise, but the garbage
-/// collector and people delete it at any time. Nothing undoes a deletionTimestamp, and core skips the rest of a drain
-/// once it sees one on the FooMachine; what is left in our power is to wait for core's word. With its Machine alive
-/// the Machine is deleted first (see the machines step), which lets core run its pre-terminate hooks and forget the
-/// Node.
+/// A FooMachine that is being deleted counts as released only if its Machine is gone, never existed, or waits
+/// for infrastructure deletion. Cluster API deletes a FooMachine only after drain and hooks, but the garbage
+/// collector and users can delete it at any time. A deletionTimestamp cannot be undone, and Cluster API skips
+/// the rest of a drain once the FooMachine has one; so the provider waits for Cluster API. If the Machine is
+/// not being deleted, the machines step deletes it first, which lets Cluster API run its pre-terminate hooks
+/// and delete the Node.
 pub(crate) fn claim(
     foo_machine: Option<&FooMachine>,
     machine: Option<&Machine>,
@@ -189,7 +189,7 @@ pub(crate) fn claim(
         (false, Some(_), Some(true)) => MachineState::Draining,
         (false, Some(_), _) => MachineState::Active,
         (true, None, _) => MachineState::Released,
-        // Only a deletionTimestamp that was seen releases; our own call alone does not.
+        // Only an observed deletionTimestamp releases; the provider's own call does not suffice.
         (true, Some(machine), _) if machine.lets_go() => MachineState::Released,
         (true, Some(machine), _) if machine.deletion.is_deleting() => MachineState::Draining,
         (true, Some(_), _) => MachineState::FooMachineDeletedFirst,
@@ -197,15 +197,17 @@ pub(crate) fn claim(
 }
 
 impl Member<'_> {
-    /// One of the pool's replicas: capacity, or on its way out and not yet gone. An id is taken off the provider id
-    /// list only when its instance is gone, because core deletes the Node of an id that leaves the list.
+    /// Whether it is one of the pool's replicas: capacity, or terminating and not gone yet. An id leaves the
+    /// provider id list only when its instance is gone, because Cluster API deletes the Node of an id that
+    /// leaves the list.
     pub(crate) fn is_replica(&self) -> bool {
         match self.state {
-            // Put aside by a person, yet it runs, with a Node and maybe pods: taken off the list, core would delete its
-            // Node at once. What never was a Machine of ours (the warm pool) is not listed.
+            // A user put it into standby, but it runs, with a Node and maybe pods; without its id in the list
+            // Cluster API would delete the Node at once. An instance that never had a Machine (warm pool) is
+            // not listed.
             MachineState::OutOfService => self.foo_machine.is_some(),
-            // The group keeps a dead instance for our hook, too. Its Node lives until the Machine is not drained any more:
-            // core deletes the Node of an id that leaves the list.
+            // The group keeps a dead instance for our hook, too. Its Node stays until Cluster API stops
+            // draining the Machine: Cluster API deletes the Node of an id that leaves the list.
             MachineState::Terminating => {
                 let undrained =
                     self.machine.is_some_and(|machine| !machine.drain_excluded && !machine.lets_go());
@@ -228,7 +230,7 @@ impl Member<'_> {
         self.instance.id.provider_id(&self.instance.zone)
     }
 
-    /// Whether AWS announced this of it.
+    /// Whether AWS announced this about it.
     pub(crate) fn is_announced(&self, kind: SignalKind) -> bool {
         self.signal.is_some_and(|signal| signal.kind == kind)
     }
@@ -238,7 +240,7 @@ impl Member<'_> {
         &self.instance.zone
     }
 
-    /// Whether it waits for a terminating hook, as far as we can tell ours.
+    /// Whether it waits for a terminating hook, as far as known ours.
     pub(crate) fn waits_for_hook(&self) -> bool {
         self.instance.lifecycle == LifecycleState::TerminatingWait
     }

@@ -1,8 +1,9 @@
-//! What is the case: the three sources (group, FooMachines, Machines) joined per instance and counted, once per pass.
+//! Facts derived from the inputs: the three sources (group, FooMachines, Machines) joined per instance and
+//! counted, once per pass.
 //!
-//! Nothing is decided here. Every question the steps ask of the world is a function of [`Situation`]. It is made in layers, each
-//! from those before it: [`Facts`], then how far the replacement of outdated instances is ([`Progress`]), then what is wanted
-//! for the sake of what AWS announced ([`RebalanceSurge`]).
+//! Nothing is decided here. Each question of the steps is a function of [`Situation`]. It is created in
+//! layers, each from those before it: [`Facts`], then the progress of the roll-out ([`Progress`]), then the
+//! surge for announcements of AWS ([`RebalanceSurge`]).
 
 mod announced;
 mod content;
@@ -11,23 +12,23 @@ mod facts;
 mod group;
 mod member;
 mod rollout;
-mod sick;
 mod size;
 mod template;
+mod unhealthy;
 mod view;
 
 pub(crate) use announced::{announcement_states, at_risk, cooldown_since, is_advised, is_recommended, round};
-pub(crate) use content::Freshness;
+pub(crate) use content::ContentState;
 pub(crate) use facts::Facts;
 pub(crate) use group::{
-    Difference, differences, given_up_by_aws, group_is_gone, lacking_tags, mix, obstacle,
+    Difference, differences, group_is_gone, lacking_tags, launches_suspended_by_aws, mix, obstacle,
     of_another_installation, wanted_min, wanted_tags, was_lost,
 };
 pub(crate) use member::{MachineState, Member, MissingInstance, claim};
 pub(crate) use rollout::{Phase, available_from, is_available, room, staying};
-pub(crate) use sick::sick;
 pub(crate) use size::{Capacity, ReplicasManagedBy};
 pub(crate) use template::{TemplateState, template_state};
+pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
 
 use crate::desired::Desired;
@@ -36,16 +37,16 @@ use crate::observed::Observed;
 use announced::RebalanceSurge;
 use rollout::Progress;
 
-/// All that is the case with one pool: its facts, and what follows from them.
+/// The facts of one pool, and what follows from them.
 pub(crate) struct Situation<'a> {
     facts: Facts<'a>,
-    /// Where the replacement of outdated instances stands.
+    /// The progress of the roll-out.
     pub(crate) rollout: Progress,
-    /// What is wanted beyond the desired replicas for the sake of what is at risk.
+    /// Surge that replaces instances at risk.
     spare: RebalanceSurge,
 }
 
-/// A situation can be asked whatever its facts can be asked.
+/// A situation answers everything that its facts answer.
 impl<'a> std::ops::Deref for Situation<'a> {
     type Target = Facts<'a>;
 
@@ -62,30 +63,30 @@ impl<'a> Situation<'a> {
         Self { facts, rollout, spare }
     }
 
-    /// How many instances there shall be: the desired replicas, and what replacements have beyond it for a while.
+    /// The total number of instances: the desired replicas plus surge.
     pub(crate) fn total(&self) -> u32 {
         self.target.replicas.saturating_add(self.surge())
     }
 
-    /// Instances beyond the desired replicas that are wanted for the sake of replacements.
+    /// Surge: instances beyond the desired replicas, for replacements.
     pub(crate) fn surge(&self) -> u32 {
         self.rollout.surge.max(self.spare.wanted)
     }
 
-    /// The same while those that go for the sake of replacements are still there.
-    fn held(&self) -> u32 {
+    /// Surge, including that for members whose replacement has begun and that still exist.
+    fn surge_retained(&self) -> u32 {
         self.rollout.surge_retained.max(self.spare.held)
     }
 
-    /// Those that AWS takes and that a replacement in advance does not make up for already.
-    pub(crate) fn taken_beyond(&self) -> u32 {
-        self.counts.interrupted.saturating_sub(self.counts.departing.min(self.held()))
+    /// Interrupted instances that the surge does not already replace.
+    pub(crate) fn interrupted_beyond_surge(&self) -> u32 {
+        self.counts.interrupted.saturating_sub(self.counts.departing.min(self.surge_retained()))
     }
 
-    /// How many Machines shall stay. Those that are going still take the place of what replacements have beyond the desired replicas,
-    /// but for those that AWS takes.
+    /// How many Machines are to be kept. Departing members use up surge first, except those that AWS
+    /// interrupts.
     pub(crate) fn target(&self) -> u32 {
-        let going = self.counts.departing.saturating_sub(self.taken_beyond());
-        self.target.replicas.saturating_add(self.held().saturating_sub(going))
+        let going = self.counts.departing.saturating_sub(self.interrupted_beyond_surge());
+        self.target.replicas.saturating_add(self.surge_retained().saturating_sub(going))
     }
 }

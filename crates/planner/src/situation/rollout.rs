@@ -1,6 +1,6 @@
-//! Where the replacement of outdated instances stands. What is done about it is in `steps/replace.rs`.
+//! The progress of a roll-out. `steps/replace.rs` acts on it.
 
-use super::content::Freshness;
+use super::content::ContentState;
 use super::facts::Facts;
 use super::group::launches_wanted_content;
 use super::member::{MachineState, Member};
@@ -10,46 +10,47 @@ use crate::desired::{Goal, OnFailure, Strategy, Wanted};
 use crate::observed::Verdict;
 use foo_model::{LifecycleState, NodeState, Timestamp, count};
 
-/// Where it stands, in numbers.
+/// The progress in numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) phase: Phase,
-    /// Instances beyond the desired replicas that are wanted for its sake.
+    /// Surge of the roll-out.
     pub(crate) surge: u32,
-    /// The same while those that go for its sake are still there: what came for them is no surplus.
+    /// The same, including the surge for members whose replacement has begun: their replacements are not
+    /// excess.
     pub(crate) surge_retained: u32,
-    /// Members that stay, and were launched from other content than the one to reach.
+    /// Staying members that were launched from other content than the target.
     pub(crate) outdated: u32,
-    /// Members that stay, and were launched from the content to reach.
+    /// Staying members that were launched from the target content.
     pub(crate) updated: u32,
-    /// Those of them that are available.
+    /// Updated members that are available.
     pub(crate) updated_available: u32,
-    /// Members that stay and are available, whatever they were launched from.
+    /// Staying members that are available, whatever their content.
     pub(crate) available: u32,
-    /// Surge is wanted and the ceiling, or whoever decides on the size, leaves no room for any; nor may any be
-    /// unavailable.
+    /// The roll-out needs surge, but the maximum, or the controller that manages the size, allows none; and
+    /// no instance may be unavailable.
     pub(crate) blocked_by_limits: bool,
 }
 
-/// Whether it goes on.
+/// The phase of a roll-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Nothing is known to be outdated.
+    /// No instance is known to be outdated.
     #[default]
     Finished,
-    /// Outdated instances wait for somebody to delete their Machines.
+    /// Outdated instances wait until a user deletes their Machines.
     OnDelete,
-    /// A person stopped it.
+    /// A user paused it.
     Paused,
-    /// What is wanted cannot be made; some instances have not even what is launched now.
+    /// The desired content is blocked, and some instances do not even have the content in use.
     Waiting,
     /// The group does not launch the new content yet.
     Preparing,
-    /// The new content was given up on, perhaps the one before as well, and everything stays as it is.
+    /// The new content failed, perhaps the rollback as well; no instance is replaced.
     Halted,
-    /// It goes on.
+    /// Outdated instances are being replaced.
     Rolling,
-    /// The new content was given up on, and the one before comes back.
+    /// The new content failed; its instances are being replaced by instances of the previous content.
     RollingBack,
 }
 
@@ -59,22 +60,22 @@ impl Progress {
         for member in staying(facts) {
             let available = is_available(facts, member);
             progress.available += u32::from(available);
-            match member.freshness {
-                Freshness::UpToDate => {
+            match member.content {
+                ContentState::UpToDate => {
                     progress.updated += 1;
                     progress.updated_available += u32::from(available);
                 }
-                Freshness::Outdated => progress.outdated += 1,
-                Freshness::Unknown => {}
+                ContentState::Outdated => progress.outdated += 1,
+                ContentState::Unknown => {}
             }
         }
-        progress.phase = course(facts, progress);
+        progress.phase = phase(facts, progress);
         let going = count(facts.members.iter().filter(|member| is_departing_outdated(member)));
         let most = room(facts, progress.outdated);
         progress.surge = surge(facts, progress, most);
         progress.surge_retained =
             surge(facts, progress, room(facts, progress.outdated.saturating_add(going)));
-        progress.blocked_by_limits = progress.phase.goes_on()
+        progress.blocked_by_limits = progress.phase.is_replacing()
             && progress.outdated > 0
             && most == 0
             && facts.desired.rollout.unavailable(facts.target.replicas) == 0;
@@ -84,22 +85,22 @@ impl Progress {
 
 impl Phase {
     /// Whether instances are being replaced.
-    pub(crate) fn goes_on(self) -> bool {
+    pub(crate) fn is_replacing(self) -> bool {
         matches!(self, Self::Rolling | Self::RollingBack)
     }
 }
 
-fn course(facts: &Facts<'_>, progress: Progress) -> Phase {
+fn phase(facts: &Facts<'_>, progress: Progress) -> Phase {
     let rules = &facts.desired.rollout;
     let ours = matches!(facts.view, View::Ours(_));
     if facts.desired.goal != Goal::Run || !ours {
         return Phase::Finished;
     }
-    let stuck = facts.content.given_up.is_some_and(|record| record.verdict == Verdict::Stuck);
+    let stuck = facts.content.failed_target.is_some_and(|record| record.verdict == Verdict::Stuck);
     let back = facts.content.fallback.is_some() && rules.on_failure == OnFailure::Rollback && !stuck;
-    // A way back that was given up on has come to its end after all when nothing else is left.
+    // A rollback that failed is finished after all once no outdated instance is left.
     let is_back = stuck && progress.outdated == 0 && progress.updated_available > 0;
-    if facts.content.given_up.is_some() && !back {
+    if facts.content.failed_target.is_some() && !back {
         return if is_back { Phase::Finished } else { Phase::Halted };
     }
     match (progress.outdated, rules.strategy) {
@@ -115,10 +116,10 @@ fn course(facts: &Facts<'_>, progress: Progress) -> Phase {
     }
 }
 
-/// The last of the old content is gone before anything of the new one was available, as in a pool of one instance: it may
+/// All old instances are gone before a new one was available, as in a pool of one instance: the content may
 /// still fail. Known from the last pass; after a crash such a roll-out counts as finished.
 fn is_unproven(facts: &Facts<'_>, progress: Progress) -> bool {
-    let tried = facts.memory.rollout.as_ref().map(|trial| &trial.hash);
+    let tried = facts.memory.rollout.as_ref().map(|progress| &progress.hash);
     facts.target.replicas > 0
         && progress.updated_available == 0
         && tried.is_some()
@@ -126,10 +127,10 @@ fn is_unproven(facts: &Facts<'_>, progress: Progress) -> bool {
 }
 
 fn is_departing_outdated(member: &Member<'_>) -> bool {
-    member.state.is_going() && member.freshness == Freshness::Outdated
+    member.state.is_leaving() && member.content == ContentState::Outdated
 }
 
-/// How many instances beyond the desired replicas there may be for the replacement of so many.
+/// How much surge the replacement of `outdated` instances may have.
 pub(crate) fn room(facts: &Facts<'_>, outdated: u32) -> u32 {
     let target = facts.target;
     match target.managed_by {
@@ -143,8 +144,8 @@ pub(crate) fn room(facts: &Facts<'_>, outdated: u32) -> u32 {
     }
 }
 
-/// One first, the canary; when it is available, all that are allowed. What is there of the new content already, or on its
-/// way, is not taken back because a new Node falters or the roll-out is stopped: the surplus may be what is available.
+/// First one, the canary; once it is available, as many as allowed. New instances that exist or are launching
+/// are kept if a new Node fails or the roll-out is paused: they may be the available ones.
 fn surge(facts: &Facts<'_>, progress: Progress, room: u32) -> u32 {
     let coming = facts.unlaunched();
     let beyond = facts.counts.active.saturating_add(coming).saturating_sub(facts.target.replicas);
@@ -152,35 +153,35 @@ fn surge(facts: &Facts<'_>, progress: Progress, room: u32) -> u32 {
     match progress.phase {
         Phase::Finished | Phase::OnDelete => 0,
         Phase::Paused | Phase::Preparing | Phase::Waiting => room.min(there),
-        // What does not work stays to be looked at, and is made up for.
+        // Failed instances stay for inspection, and others are launched in their place.
         Phase::Halted => room.min(there.max(progress.updated.saturating_sub(progress.updated_available))),
         Phase::Rolling | Phase::RollingBack if progress.updated_available > 0 => room,
         Phase::Rolling | Phase::RollingBack => room.min(there.max(1)),
     }
 }
 
-/// Members that are not on their way out.
+/// Members that are not about to be terminated.
 pub(crate) fn staying<'s, 'a>(facts: &'s Facts<'a>) -> impl Iterator<Item = &'s Member<'a>> {
     facts.members.iter().filter(|member| {
         matches!(member.state, MachineState::New | MachineState::AwaitingMachine | MachineState::Active)
     })
 }
 
-/// Whether a member that stays serves: its Node is Ready, and a new one has been so for long enough; and nobody calls it
-/// sick.
+/// Whether a staying member serves: its Node is Ready, for a new instance long enough, and the Machine is not
+/// unhealthy.
 pub(crate) fn is_available(facts: &Facts<'_>, member: &Member<'_>) -> bool {
     available_from(facts, member).is_some_and(|from| from <= facts.observed.now)
 }
 
-/// From when on a member that stays is available if its Node stays Ready; `None` when its Node is not.
+/// When a staying member becomes available if its Node stays Ready; `None` if the Node is not Ready.
 pub(crate) fn available_from(facts: &Facts<'_>, member: &Member<'_>) -> Option<Timestamp> {
-    let machine = member.machine.filter(|machine| machine.sickness().is_none())?;
+    let machine = member.machine.filter(|machine| machine.unhealthy_because().is_none())?;
     if member.instance.lifecycle != LifecycleState::InService || machine.node != NodeState::Ready {
         return None;
     }
     let since = machine.node_since.unwrap_or(machine.created);
-    Some(match member.freshness {
-        Freshness::UpToDate => since.plus(facts.desired.rollout.min_ready.into()),
-        Freshness::Outdated | Freshness::Unknown => since,
+    Some(match member.content {
+        ContentState::UpToDate => since.plus(facts.desired.rollout.min_ready.into()),
+        ContentState::Outdated | ContentState::Unknown => since,
     })
 }

@@ -1,33 +1,33 @@
-//! How many instances are wanted, and how many desired capacity asks for.
+//! How many instances are desired, and what desired capacity is.
 
 use crate::desired::Size;
 use crate::memory::Memory;
 use foo_model::{Decrement, Group};
 
-/// Desired capacity between the two values that it may have while an effect of ours is unseen. Equal otherwise.
+/// The bounds of desired capacity while an effect of our own call is unseen; otherwise both are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
     pub(crate) low: u32,
     pub(crate) high: u32,
 }
 
-/// How many instances are wanted.
+/// How many instances are desired.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The desired replicas within its ceiling.
+    /// The desired replicas, capped at the maximum.
     pub(crate) replicas: u32,
-    /// The desired replicas as it is written in the MachinePool: what a live re-read is compared with.
+    /// MachinePool.spec.replicas; compared with a live read before a deletion.
     pub(crate) spec_replicas: u32,
     pub(crate) max: Option<u32>,
     pub(crate) managed_by: ReplicasManagedBy,
 }
 
-/// Who decides on the size.
+/// Who manages the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReplicasManagedBy {
-    /// MachinePool.spec.replicas; we write desired capacity.
+    /// The user, by MachinePool.spec.replicas; the provider writes desired capacity.
     Replicas,
-    /// Somebody else through the group; we never write desired capacity.
+    /// Another controller, through the group; the provider never writes desired capacity.
     External { min: u32, max: u32, published: u32 },
 }
 
@@ -38,8 +38,8 @@ impl Capacity {
         Self { low: seen.min(expected), high: seen.max(expected) }
     }
 
-    /// Whether ending one instance shall lower desired capacity: yes when what is left is still what is wanted.
-    /// `None` when the two values it may have disagree.
+    /// Whether terminating one instance lowers desired capacity: yes if the rest still covers `wanted`.
+    /// `None` if the two bounds disagree.
     pub(crate) fn decrement(self, wanted: u32, min: u32) -> Option<Decrement> {
         let shrinks = |desired: u32| desired > wanted && desired > min;
         match (shrinks(self.low), shrinks(self.high)) {
@@ -53,7 +53,7 @@ impl Capacity {
         Self { low: self.low.saturating_sub(1), high: self.high.saturating_sub(1) }
     }
 
-    /// Known exactly.
+    /// Desired capacity without doubt.
     pub(crate) fn exactly(desired: u32) -> Self {
         Self { low: desired, high: desired }
     }
@@ -62,7 +62,7 @@ impl Capacity {
 impl Target {
     pub(super) fn of(size: &Size, group: Option<&Group>, capacity: Capacity) -> Self {
         match *size {
-            // Not decided on (`sizable_group`); for the report the group is what it should be.
+            // No decision depends on it (`sizable_group`); the report uses the present size of the group.
             Size::Unknown => Self {
                 replicas: capacity.high,
                 spec_replicas: capacity.high,
@@ -76,8 +76,8 @@ impl Target {
                 managed_by: ReplicasManagedBy::Replicas,
             },
             Size::External { min, max, published } => {
-                // Before there is a group, AWS would start it at its minimum. Afterwards the group's desired
-                // capacity is the desired replicas; of two values the higher takes fewer Machines away.
+                // AWS creates a group at its minimum. Afterwards the group's desired capacity is the target;
+                // of two possible values the higher deletes fewer Machines.
                 let size = if group.is_some() { capacity.high } else { min };
                 Self {
                     replicas: size,

@@ -1,32 +1,32 @@
-//! Is there a launch template version with the wanted content? What is done about it is in `steps/template.rs`.
+//! Whether a launch template version with the desired content exists. `steps/template.rs` acts on it.
 
 use super::facts::Facts;
 use crate::desired::{Blocked, Template, Wanted};
 use crate::observed::Look;
 use foo_model::{LaunchTemplate, Reason, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 
-/// Where the template stands.
+/// The state of the launch template.
 pub(crate) enum TemplateState<'a> {
-    /// The wanted content cannot be made; what exists keeps running.
+    /// The desired content is blocked; existing instances keep running.
     Blocked(&'a Blocked),
-    /// Nobody looked yet.
+    /// It was not read yet.
     Unknown,
-    /// Looking failed.
+    /// The read failed.
     Failed { reason: Reason, message: &'a str },
-    /// Somebody else's template has the name.
+    /// The template with this name belongs to another pool or user.
     Foreign(&'a LaunchTemplate),
-    /// There is none yet.
+    /// It does not exist.
     Absent(&'a Template),
-    /// It lacks a version with the wanted content.
+    /// It has no version with the desired content.
     VersionMissing(&'a LaunchTemplate, &'a Template),
-    /// This version has the content to go back to, with user data of another day.
+    /// This version has the content of the rollback, with outdated user data.
     UserDataOutdated(&'a LaunchTemplate, TemplateVersion, TemplateHashes),
     /// This version has the content to launch.
     Ready(&'a LaunchTemplate, TemplateVersion),
 }
 
 impl<'a> TemplateState<'a> {
-    /// What the group shall launch from, as far as it can be had.
+    /// The version that the group should launch from, if it exists.
     pub(crate) fn launchable(&self) -> Option<(&'a LaunchTemplate, TemplateVersion)> {
         match self {
             Self::Ready(template, version) | Self::UserDataOutdated(template, version, _) => {
@@ -42,7 +42,7 @@ impl<'a> TemplateState<'a> {
     }
 }
 
-/// Where the template stands.
+/// The state of the launch template.
 pub(crate) fn template_state<'a>(facts: &Facts<'a>) -> TemplateState<'a> {
     let wanted = match &facts.desired.template {
         Wanted::Ready(wanted) => wanted,
@@ -65,8 +65,7 @@ pub(crate) fn template_state<'a>(facts: &Facts<'a>) -> TemplateState<'a> {
     }
 }
 
-/// What is gone back to is launched with the user data of today if that came from the same Secret: a join token of
-/// another day has expired.
+/// A rollback uses the present user data if it comes from the same Secret: an old join token has expired.
 fn fallback_state<'a>(
     template: &'a LaunchTemplate,
     spec: &SpecHash,

@@ -1,4 +1,4 @@
-//! What is known of the group, and whose it is.
+//! What is known of the group, and whether it is this pool's.
 
 use crate::desired::Desired;
 use crate::observed::{Look, Observed};
@@ -7,13 +7,13 @@ use foo_model::{Group, Reason};
 /// What is known of the group.
 #[derive(Clone, Copy)]
 pub(crate) enum View<'a> {
-    /// Never looked.
+    /// It was not observed yet.
     Unknown,
-    /// Looking failed.
+    /// The read failed.
     Failed { reason: Reason, message: &'a str },
-    /// There is none.
+    /// It does not exist.
     Absent,
-    /// There is one without our ownership tags, or of another management cluster.
+    /// A group without our ownership tags, or of another management cluster.
     Foreign(&'a Group),
     /// Ours.
     Ours(&'a Group),
@@ -32,7 +32,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The group if there is one, whoever's it is.
+    /// The group if it exists, whoever owns it.
     pub(crate) fn group(self) -> Option<&'a Group> {
         match self {
             Self::Ours(group) | Self::Foreign(group) => Some(group),

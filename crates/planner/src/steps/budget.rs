@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::situation::{MachineState, Situation};
 use foo_model::count;
 
-/// How many more Machines may begin to drain: all reasons share one limit, those of AWS included.
+/// How many more Machines may start to drain. All causes share one limit, including terminations by AWS.
 pub(crate) fn room_to_drain(situation: &Situation<'_>, draft: &Draft) -> u32 {
     let taken = situation
         .members_that_are(MachineState::Terminating)

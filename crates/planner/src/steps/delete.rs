@@ -1,11 +1,11 @@
-//! One Machine is deleted, whichever step wants it: two reasons make one deletion.
+//! Deletes a Machine, for any step: two reasons cause one deletion.
 
 use crate::action::{MachineAction, Precondition};
 use crate::draft::{Draft, Stage};
 use crate::situation::Situation;
 use foo_model::Machine;
 
-/// Deletes a Machine unless that is under way already.
+/// Deletes a Machine unless it is being deleted.
 pub(crate) fn delete_machine(
     situation: &Situation<'_>,
     machine: Option<&Machine>,

@@ -1,22 +1,22 @@
-//! Which released instances are ended, and does the group shrink by it?
+//! Which released instances are terminated, and does desired capacity shrink with them?
 
 use crate::action::InstanceAction;
 use crate::draft::{Draft, Stage};
 use crate::memory::BUSY_FOR;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{Capacity, MachineState, Member, Situation, claim};
-use foo_model::{Decrement, Group, LifecycleState, Timestamp};
+use foo_model::{Decrement, EventReason, Group, LifecycleState, Timestamp};
 use std::time::Duration;
 
-/// Most instances that one plan ends: as many as one call takes (Auto Scaling API Reference,
+/// Maximum of terminations in one plan: as many as one call takes (Auto Scaling API Reference,
 /// TerminateInstanceInAutoScalingGroup, InstanceIds).
 const ENDS_AT_ONCE: usize = 100;
 
-/// How long after an end the next ones are gathered, so that what is drained within that time shares a call and the look
-/// at the group that follows it. Nothing is lost by it: no drain waits for it, and an instance takes longer to shut down.
+/// How long after a termination the next ones are collected, so that instances drained in that time share one
+/// call and one observation. It delays no drain, and an instance takes longer to shut down.
 const GATHERED_FOR: Duration = Duration::from_secs(15);
 
-/// Ends instances that Cluster API let go of.
+/// Terminates instances that Cluster API released.
 pub(crate) fn end_released(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.sizable_group() else {
         return;
@@ -25,8 +25,8 @@ pub(crate) fn end_released(situation: &Situation<'_>, draft: &mut Draft) {
     end(situation, group, released, situation.total(), draft);
 }
 
-/// Released, and in a state in which ending it is ours to decide. Standby counts: its Machine was drained like any
-/// other, and nobody else will end it.
+/// Whether it is released and the provider has to terminate it. Standby counts: its Machine was drained like
+/// any other, and nothing else terminates the instance.
 pub(crate) fn is_released(situation: &Situation<'_>, member: &Member<'_>) -> bool {
     match member.state {
         MachineState::Released => true,
@@ -45,7 +45,7 @@ pub(crate) fn is_released(situation: &Situation<'_>, member: &Member<'_>) -> boo
     }
 }
 
-/// Ends instances, each counted against desired capacity as the calls before it leave it.
+/// Terminates instances; each sees desired capacity as the calls before it leave it.
 pub(crate) fn end<'s, 'a: 's>(
     situation: &Situation<'a>,
     group: &Group,
@@ -63,13 +63,13 @@ pub(crate) fn end<'s, 'a: 's>(
     let mut ends = Vec::new();
     for member in members.filter(|member| !busy(member)).take(ENDS_AT_ONCE) {
         let decrement = if member.state == MachineState::OutOfService && !counts_as_capacity(member) {
-            // Not part of desired capacity, so desired capacity has nothing to lose.
+            // It is not part of desired capacity, which therefore stays.
             Some(Decrement::Replace)
         } else {
             capacity.decrement(wanted, min)
         };
         let Some(decrement) = decrement else {
-            // The two values that desired capacity may have lead to different answers: look again.
+            // The two possible values of desired capacity disagree: wait for the next observation.
             break;
         };
         ends.push((member, decrement));
@@ -88,8 +88,8 @@ pub(crate) fn end<'s, 'a: 's>(
     }
 }
 
-/// Until when ends are gathered that nothing waits for. The first one goes at once, and so do the last, when nothing is being
-/// drained that could join them; in a roll-out each end may be what the next launch waits for.
+/// Until when terminations are collected that nothing waits for. The first is sent at once, and so is the
+/// last, when no drain is in progress that could join it; in a roll-out the next launch may wait for each.
 fn gathered_until(situation: &Situation<'_>) -> Option<Timestamp> {
     let last = situation.memory.ledger.leaving.values().max()?;
     let until = last.plus(GATHERED_FOR);
@@ -109,9 +109,8 @@ fn act(group: &Group, member: &Member<'_>, decrement: Decrement, draft: &mut Dra
     };
     let id = member.instance.id.clone();
     draft.event(
-        Severity::Normal,
         EventTrigger::Instance(id.clone()),
-        "InstanceTerminated",
+        EventReason::InstanceTerminated,
         format!("Terminating instance {id}: {why}"),
     );
     let group = group.name.clone();

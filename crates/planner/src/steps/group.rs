@@ -1,24 +1,24 @@
-//! Is the group there, is it ours, and does it have the wanted settings?
+//! Does the group exist, is it ours, and does it have the desired settings?
 //!
-//! Sizes other than the minimum are the size step's business.
+//! The size step handles all sizes except the minimum.
 
 use crate::action::{GroupAction, InstanceAction};
 use crate::desired::Wanted;
 use crate::draft::{Draft, Stage};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{
-    Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, given_up_by_aws,
-    lacking_tags, mix, template_state, wanted_min, wanted_tags, was_lost,
+    Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, lacking_tags,
+    launches_suspended_by_aws, mix, template_state, wanted_min, wanted_tags, was_lost,
 };
 use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
-use foo_model::{Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
+use foo_model::{EventReason, Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
 use std::collections::BTreeSet;
 
-/// Most instances in one SetInstanceProtection call.
+/// Maximum of instances in one SetInstanceProtection call.
 const PROTECT_AT_ONCE: usize = 50;
 
-/// Makes the group, or puts its settings right with as few calls as possible.
+/// Creates the group, or repairs its settings with as few calls as possible.
 pub(crate) fn create_or_repair(situation: &Situation<'_>, draft: &mut Draft) {
     if let Some(group) = situation.writable_group() {
         repair(situation, group, draft);
@@ -27,7 +27,8 @@ pub(crate) fn create_or_repair(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// There is no group, certainly: a fresh look says so and none was made a moment ago.
+/// Whether the group certainly does not exist: a fresh observation shows it, and the provider did not just
+/// create one.
 fn is_due(situation: &Situation<'_>) -> bool {
     matches!(situation.view, View::Absent)
         && situation.is_fresh()
@@ -61,18 +62,16 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
     };
     if was_lost(situation) {
         draft.event(
-            Severity::Warning,
             EventTrigger::NewGroup,
-            "AutoScalingGroupRecreated",
+            EventReason::AutoScalingGroupRecreated,
             format!("Recreating Auto Scaling group {}: it was deleted outside this provider", identity.group),
         );
     } else {
         let size = desired
             .map_or_else(|| format!("size {min} to {max}"), |desired| format!("desired capacity {desired}"));
         draft.event(
-            Severity::Normal,
             EventTrigger::NewGroup,
-            "AutoScalingGroupCreated",
+            EventReason::AutoScalingGroupCreated,
             format!("Created Auto Scaling group {} with {size}", identity.group),
         );
     }
@@ -88,9 +87,9 @@ fn repair(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     resume_launches(situation, group, draft);
 }
 
-/// Lets a group launch again that AWS has given up on, once something else is wanted of it than what failed.
+/// Resumes launches that AWS suspended, once the desired state differs from what failed.
 fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
-    if given_up_by_aws(group).is_none() {
+    if launches_suspended_by_aws(group).is_none() {
         draft.memory.suspended_for = None;
         return;
     }
@@ -101,7 +100,7 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
         Some(before) if before != wanted => {
             let message =
                 "Resuming launches, which AWS had suspended: replicas, launch template or network changed";
-            draft.event(Severity::Normal, EventTrigger::Nothing, "LaunchResumed", message);
+            draft.event(EventTrigger::Nothing, EventReason::LaunchResumed, message);
             let processes = BTreeSet::from([Process::Launch]);
             draft.act(Stage::Decorate, GroupAction::ResumeProcesses { name: group.name.clone(), processes });
         }
@@ -146,8 +145,8 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
     }
 }
 
-/// The maximum that somebody else's rules want. A maximum below desired capacity makes AWS lower that, so it waits
-/// for everything to be protected and for a manager that knows what is going on.
+/// The maximum that an external controller requests. AWS lowers a desired capacity above the maximum, so the
+/// change waits until all instances are protected and the manager is settled.
 fn change_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let ReplicasManagedBy::External { max, .. } = situation.target.managed_by else { return };
     let lowers = max < situation.capacity.high;
@@ -164,10 +163,10 @@ fn suspend(situation: &Situation<'_>) -> GroupAction {
     }
 }
 
-/// Puts scale-in protection back on members that lack it.
+/// Restores scale-in protection of members without it.
 ///
-/// SetInstanceProtection takes instances in service only; one that launches unprotected is caught later, and until
-/// then desired capacity is not lowered.
+/// SetInstanceProtection accepts only instances in service. An instance that launches unprotected is
+/// protected later; until then desired capacity is not lowered.
 pub(crate) fn protect(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let bare: Vec<InstanceId> = situation
         .members

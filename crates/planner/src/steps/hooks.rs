@@ -1,51 +1,54 @@
-//! Does our terminating hook hold what AWS ends, and which of those may go on?
+//! Does our lifecycle hook delay terminations by AWS, and which instances may AWS go on to terminate?
 //!
-//! Whatever ends an instance (rebalancing, a health check, a spot interruption, a click in the console, an instance
-//! refresh, we ourselves) it comes to `Terminating:Wait` here. Its Machine is deleted (the machines step), Cluster API
-//! drains its Node, and only then is the hook completed. Events are not needed for it: the sweep sees the state.
+//! Whatever terminates an instance (rebalancing, a health check, a spot interruption, a user in the console,
+//! an instance refresh, the provider), it enters `Terminating:Wait` first. The machines step deletes its
+//! Machine, Cluster API drains its Node, and then this step completes the lifecycle action. It needs no
+//! events: the sweep shows the state.
 
 use crate::action::{HookAction, ReadAction};
 use crate::draft::{Draft, Stage};
 use crate::memory::EFFECT_DEADLINE;
 use crate::observed::Look;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, Situation, View, claim};
-use foo_model::hook::{BEAT, COMPLETE_BEFORE_DEADLINE, HookConfig, HookWait, LOOK_AGAIN};
-use foo_model::{Group, LifecycleState, Timestamp};
+use foo_model::hook::{
+    COMPLETE_BEFORE_DEADLINE, DESCRIBE_HOOK_AFTER, HEARTBEAT_INTERVAL, HookConfig, HookWait,
+};
+use foo_model::{EventReason, Group, LifecycleState, Timestamp};
 
-/// Most instances that one plan lets go. Each is a call; twenty leave room for the other pools of the account, and the next
-/// pass goes on with the rest.
+/// Maximum of completions in one plan. Each is a call; twenty leave room for other pools of the account, and
+/// the next pass continues.
 const COMPLETED_AT_ONCE: usize = 20;
 
-/// Makes the hook, or puts its terms right.
+/// Creates the hook, or restores its settings.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let name = group.name.clone();
     match &situation.observed.hook {
-        Look::Unknown => draft.act(Stage::Look, ReadAction::LookAtHook { group: name }),
+        Look::Unknown => draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name }),
         Look::At { at, .. } if is_outdated(situation, *at) => {
-            draft.act(Stage::Look, ReadAction::LookAtHook { group: name });
+            draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name });
         }
         Look::At { seen: Some(terms), .. } if *terms == HookConfig::OURS => {}
         Look::At { seen, .. } => {
             if seen.is_some() {
                 let message = "Restoring lifecycle hook foo-drain: it was changed outside this provider";
-                draft.event(Severity::Warning, EventTrigger::Nothing, "DrainHookRepaired", message);
+                draft.event(EventTrigger::Nothing, EventReason::DrainHookRepaired, message);
             }
-            draft.act(Stage::Decorate, HookAction::PutHook { group: name, terms: HookConfig::OURS });
+            draft.act(Stage::Decorate, HookAction::PutLifecycleHook { group: name, terms: HookConfig::OURS });
         }
         Look::Failed { .. } => {}
     }
 }
 
-/// The hook was not looked at for long, or not since an instance was seen that slipped through: somebody may have taken
-/// it away.
+/// Whether the hook was read too long ago, or not since an instance terminated without waiting: a user may
+/// have deleted it.
 fn is_outdated(situation: &Situation<'_>, at: Timestamp) -> bool {
-    at.until(situation.observed.now) >= LOOK_AGAIN
+    at.until(situation.observed.now) >= DESCRIBE_HOOK_AFTER
         || (situation.observed.group.seen_at() > Some(at) && slipped_through(situation))
 }
 
-/// AWS ends an instance that did not wait for us.
+/// Whether AWS is terminating an instance that did not wait for our hook.
 fn slipped_through(situation: &Situation<'_>) -> bool {
     situation.members_that_are(MachineState::Terminating).any(|member| {
         member.instance.lifecycle == LifecycleState::Terminating
@@ -53,7 +56,7 @@ fn slipped_through(situation: &Situation<'_>) -> bool {
     })
 }
 
-/// Keeps those alive that are being drained, lets those go that are.
+/// Sends heartbeats for instances whose Machine drains, and completes the lifecycle action of drained ones.
 pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
     let View::Ours(group) = situation.view else { return };
     if !situation.knows_members() {
@@ -78,12 +81,12 @@ pub(crate) fn serve(situation: &Situation<'_>, draft: &mut Draft) {
             }
             draft.wake_at(now);
         }
-        beat(group, member, hold, now, draft);
+        record_heartbeat(group, member, hold, now, draft);
         draft.wake_at(hold.deadline().minus(COMPLETE_BEFORE_DEADLINE));
     }
 }
 
-/// What is known of a wait; one that is new is remembered.
+/// What is known of a wait; a new one is remembered.
 fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) -> HookWait {
     let id = &member.instance.id;
     if let Some(hold) = draft.memory.hook_waits.get(id) {
@@ -91,7 +94,7 @@ fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draf
     }
     let now = situation.observed.now;
     let recorded = member.foo_machine.and_then(|foo_machine| foo_machine.hook_waiting_since);
-    let hold = HookWait { since: recorded.unwrap_or(now), beaten: None, completed: None };
+    let hold = HookWait { since: recorded.unwrap_or(now), last_heartbeat: None, completed: None };
     draft.memory.hook_waits.insert(id.clone(), hold);
     let taken = member.machine.filter(|machine| !machine.deletion.is_deleting());
     if let (None, Some(machine)) = (recorded, taken) {
@@ -102,9 +105,8 @@ fn hook_wait_of(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draf
             .map(|cause| format!(" ({cause})"))
             .unwrap_or_default();
         draft.event(
-            Severity::Warning,
             EventTrigger::Machine(machine.name.clone()),
-            "InstanceTerminatedByAws",
+            EventReason::InstanceTerminatedByAws,
             format!(
                 "AWS is terminating instance {id}{because}; termination waits until Machine {} is drained",
                 machine.name
@@ -144,19 +146,19 @@ fn complete(group: &Group, member: &Member<'_>, verdict: Verdict, draft: &mut Dr
     };
     if verdict == Verdict::OutOfTime {
         let message = format!("Instance {id} is terminated although its Machine is not drained: {why}");
-        draft.event(Severity::Warning, EventTrigger::Hook(id.clone()), "DrainIncomplete", message);
+        draft.event(EventTrigger::Hook(id.clone()), EventReason::DrainIncomplete, message);
     }
     let group = group.name.clone();
-    draft.act(Stage::Ends, HookAction::CompleteHook { group, id, why: why.to_owned() });
+    draft.act(Stage::Ends, HookAction::CompleteLifecycleAction { group, id, why: why.to_owned() });
 }
 
-fn beat(group: &Group, member: &Member<'_>, hold: HookWait, now: Timestamp, draft: &mut Draft) {
+fn record_heartbeat(group: &Group, member: &Member<'_>, hold: HookWait, now: Timestamp, draft: &mut Draft) {
     let id = member.instance.id.clone();
-    // The wait began with a full timeout; when a predecessor sent its last heartbeat nobody knows.
-    let due = hold.beaten.unwrap_or(hold.since).plus(BEAT);
+    // The wait began with a full timeout; when a predecessor sent its last heartbeat is unknown.
+    let due = hold.last_heartbeat.unwrap_or(hold.since).plus(HEARTBEAT_INTERVAL);
     if now < due {
         draft.wake_at(due);
         return;
     }
-    draft.act(Stage::Protect, HookAction::BeatHook { group: group.name.clone(), id });
+    draft.act(Stage::Protect, HookAction::RecordHeartbeat { group: group.name.clone(), id });
 }

@@ -1,34 +1,36 @@
-//! What follows from what AWS announces about an instance?
+//! What follows when AWS announces something about an instance?
 //!
-//! What is taken back in two minutes has its Machine deleted at once, whatever the budgets say: AWS takes it anyway. What
-//! is only at risk, or will be retired in days, is replaced as in a roll-out: within its budgets, if need be after its
-//! replacement came; or what is at risk only gets no more pods. Without the announcement the group's hook holds what AWS ends (see the hooks step); what is lost
-//! then is time.
+//! The Machine of an instance that is interrupted in two minutes is deleted at once, whatever the limits: AWS
+//! terminates it anyway. An instance that is only at risk, or retires in days, is replaced as in a roll-out,
+//! within its limits and, where required, after its replacement has come; or the Node of an instance at risk
+//! is only cordoned. Without the announcement the group's hook delays the termination (see the hooks step),
+//! and the pool only loses time.
 
 use crate::action::NodeAction;
 use crate::desired::Rebalance;
 use crate::draft::{Draft, Stage};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{
     MachineState, Member, Situation, at_risk, cooldown_since, is_advised, is_available, is_recommended, room,
     round, staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
-use foo_model::{InstanceId, MachineName, NodeState, SignalKind, Timestamp, count};
+use foo_model::{EventReason, InstanceId, MachineName, NodeState, SignalKind, Timestamp, count};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Deletes the Machine of an instance that AWS takes back. Its replacement is part of the same plan (see the size step).
+/// Deletes the Machine of an instance that AWS interrupts. The same plan requests its replacement (see the
+/// size step).
 pub(crate) fn delete(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let Some(machine) = member.machine else { return };
     let message =
         format!("Spot interruption of instance {}: deleting Machine {}", member.instance.id, machine.name);
-    draft.event(Severity::Warning, EventTrigger::Machine(machine.name.clone()), "SpotInterruption", message);
+    draft.event(EventTrigger::Machine(machine.name.clone()), EventReason::SpotInterruption, message);
     delete_machine(situation, Some(machine), "EC2 interrupts its spot instance", draft);
 }
 
-/// Replaces what is at risk, as far as the budgets go.
+/// Replaces instances at risk, within the limits.
 pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     (draft.memory.round, draft.memory.rebalanced_at) = round(situation, situation.rollout);
     let advised = |member: &Member<'_>| is_advised(situation, member);
@@ -42,7 +44,7 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     let mut candidates: Vec<&Member<'_>> = at_risk(situation, situation.rollout)
         .filter(|member| !draft.deleted.contains(&member.name))
         .collect();
-    // What is sure to end before what may be spared, the longest known first.
+    // Certain terminations before possible ones, the earliest announcement first.
     candidates.sort_by_key(|it| {
         (std::cmp::Reverse(it.signal.map(|it| it.kind)), it.signal.map(|it| it.at), it.name.clone())
     });
@@ -57,7 +59,7 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     let mut drains = room_to_drain(situation, draft);
     for member in candidates {
         let retires = member.is_announced(SignalKind::Retirement);
-        // Where no replacement can be had first, AWS's own end of it would come undrained.
+        // If no replacement can come first, waiting would only let AWS terminate it undrained.
         let alone =
             floor == situation.target.replicas && situation.counts.departing == 0 && draft.deleted.is_empty();
         let yields = u32::from(retires && alone && !can_be_had_first(situation, draft));
@@ -76,15 +78,15 @@ pub(crate) fn replace_at_risk(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// So many Nodes are cordoned at a time, lest a pass lasts.
+/// Maximum of cordons in one plan, so that a pass stays short.
 const CORDONS: usize = 50;
-/// Until the next ones, and until it is seen what came of these.
+/// How long after cordons the next ones are tried and the results are read.
 const CORDON_NEXT: Duration = Duration::from_secs(5);
-/// After a failure.
+/// How long after a failed cordon it is tried again.
 const CORDON_AGAIN: Duration = Duration::from_mins(1);
 
-/// Keeps new pods away from what is only at risk. The API server of the workload cluster may be away: where nothing of the last try
-/// worked, nothing is tried for a while.
+/// Cordons the Nodes of instances at risk. The workload cluster's API server may be unreachable: if every
+/// cordon of the last attempt failed, none is tried for a while.
 pub(crate) fn cordon(situation: &Situation<'_>, draft: &mut Draft) {
     let now = situation.observed.now;
     let cordons = &situation.memory.cordons;
@@ -100,7 +102,7 @@ pub(crate) fn cordon(situation: &Situation<'_>, draft: &mut Draft) {
             (cordon.map(|cordon| cordon.at), member.instance.id.clone(), machine.name.clone())
         })
         .collect();
-    // What was never tried comes first: one Node that cannot be cordoned keeps no other from its turn.
+    // Nodes that were never tried come first: one that cannot be cordoned does not delay the others.
     due.sort();
     let last = cordons.values().map(|cordon| cordon.at).max();
     let in_vain = cordons.values().all(|cordon| Some(cordon.at) < last || !cordon.done);
@@ -123,10 +125,10 @@ pub(crate) fn cordon(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// How long a replacement that AWS does not launch is waited for before what retires goes without it.
+/// How long a retiring instance waits for a replacement that AWS does not launch.
 const LAUNCH_WAITS: Duration = Duration::from_mins(30);
 
-/// Whether a replacement may come before what it replaces goes.
+/// Whether a replacement can be launched before the instance that it replaces is terminated.
 fn can_be_had_first(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     if room(situation, 1) == 0 {
         return false;
@@ -140,11 +142,11 @@ fn can_be_had_first(situation: &Situation<'_>, draft: &mut Draft) -> bool {
 fn replace(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let Some((machine, signal)) = member.machine.zip(member.signal) else { return };
     let (reason, why) = if signal.kind == SignalKind::Retirement {
-        ("InstanceRetirement", "AWS will retire its instance")
+        (EventReason::InstanceRetirement, "AWS will retire its instance")
     } else {
-        ("RebalanceRecommended", "AWS recommends replacing its spot instance")
+        (EventReason::RebalanceRecommended, "AWS recommends replacing its spot instance")
     };
     let message = format!("Replacing Machine {}: {why} {}", machine.name, member.instance.id);
-    draft.event(Severity::Warning, EventTrigger::Machine(machine.name.clone()), reason, message);
+    draft.event(EventTrigger::Machine(machine.name.clone()), reason, message);
     delete_machine(situation, Some(machine), why, draft);
 }

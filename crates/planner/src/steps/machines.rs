@@ -1,27 +1,27 @@
 //! Does every instance have its FooMachine, and every FooMachine its instance?
 //!
-//! Kubernetes objects only; AWS is not written to here.
+//! Writes only Kubernetes objects.
 
 use crate::action::{MachineAction, ReadAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::Ec2State;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, MissingInstance, Situation, View};
 use crate::steps::delete::delete_machine;
 use crate::steps::interrupt;
 use foo_model::group::GroupStatus;
-use foo_model::{DeletionTimeouts, InstanceId, LifecycleState, Machine};
+use foo_model::{DeletionTimeouts, EventReason, InstanceId, LifecycleState, Machine};
 use std::time::Duration;
 
-/// How long EC2's answer that an instance outside its group is alive stays good: such an instance was detached by somebody or is about to
-/// appear in the group, and neither is urgent.
+/// How long EC2's report that an instance outside its group is alive stays valid: a user detached the
+/// instance, or it is about to appear in the group; neither is urgent.
 pub(crate) const STRAY_RECHECK: Duration = Duration::from_mins(1);
 
 /// How soon EC2 is asked again about an id that it did not know.
 const NOT_FOUND_RECHECK: Duration = Duration::from_secs(30);
 
-/// FooMachines for instances, Machines of vanished instances, timeouts.
+/// Creates FooMachines for instances, deletes the Machines of missing instances, and writes timeouts.
 pub(crate) fn reconcile_machines(situation: &Situation<'_>, draft: &mut Draft) {
     set_timeouts(situation, draft);
     if !situation.knows_members() {
@@ -43,7 +43,7 @@ fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut 
             delete_machine(situation, member.machine, "AWS is terminating its instance", draft);
         }
         MachineState::Interrupted => interrupt::delete(situation, member, draft),
-        // A person put it aside, or it is ours already.
+        // A user put it into standby, or its FooMachine exists.
         MachineState::AwaitingMachine
         | MachineState::Active
         | MachineState::Draining
@@ -53,7 +53,7 @@ fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut 
     }
 }
 
-/// Makes the FooMachine of a launched instance: its id is known, and it is not on its way out.
+/// Creates the FooMachine of a launched instance that is not terminating.
 fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     let doomed = matches!(situation.view, View::Ours(group) if group.status == GroupStatus::Deleting);
     if doomed || situation.memory.created_machines.contains_key(&member.name) {
@@ -70,7 +70,7 @@ fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
     );
 }
 
-/// Nothing is left to drain.
+/// Excludes a Machine from draining: there is nothing left to drain.
 fn exclude(machine: &Machine, draft: &mut Draft) {
     let (name, uid) = (machine.name.clone(), machine.uid.clone());
     draft.act(Stage::Machines, MachineAction::ExcludeFromDraining { name, uid });
@@ -79,18 +79,13 @@ fn exclude(machine: &Machine, draft: &mut Draft) {
 fn tell_vanished(situation: &Situation<'_>, machine: &Machine, instance: &InstanceId, draft: &mut Draft) {
     if situation.desired.goal == Goal::Run {
         let message = format!("Instance {instance} no longer exists: deleting Machine {}", machine.name);
-        draft.event(
-            Severity::Warning,
-            EventTrigger::Machine(machine.name.clone()),
-            "InstanceMissing",
-            message,
-        );
+        draft.event(EventTrigger::Machine(machine.name.clone()), EventReason::InstanceMissing, message);
     }
 }
 
-/// FooMachines whose instance is not in the group, or waits in it for our hook: EC2 has the last word on whether it is
-/// gone. One that waits may be dead because it was ended in EC2, or because a spot interruption came before the end of
-/// its drain; a dead Node cannot be drained.
+/// Handles FooMachines whose instance is not in the group, or waits there for our hook: EC2 decides whether
+/// it is gone. A waiting instance may be dead because it was terminated in EC2, or because a spot
+/// interruption overtook the drain; a dead Node cannot be drained.
 pub(crate) fn reconcile_missing(situation: &Situation<'_>, draft: &mut Draft) {
     let absent = situation.missing.iter().map(|it| (&it.foo_machine.instance, it.ec2_state));
     let held = terminated_by_aws(situation).filter(|member| member.waits_for_hook());
@@ -100,7 +95,8 @@ pub(crate) fn reconcile_missing(situation: &Situation<'_>, draft: &mut Draft) {
     for (id, word) in lost {
         match word {
             None => unknown.push(id.clone()),
-            // No word of its end: asked again until EC2 knows it, or has not known it for long.
+            // This does not prove that it is gone: ask again until EC2 knows it, or has not known it for
+            // long.
             Some(Ec2State::NotFound { at, .. }) if at.until(now) >= NOT_FOUND_RECHECK => {
                 unknown.push(id.clone());
             }
@@ -110,7 +106,7 @@ pub(crate) fn reconcile_missing(situation: &Situation<'_>, draft: &mut Draft) {
     }
     if !unknown.is_empty() {
         unknown.extend(release(situation));
-        draft.act(Stage::Look, ReadAction::LookAtStrays { ids: unknown });
+        draft.act(Stage::Look, ReadAction::DescribeInstances { ids: unknown });
     }
     for member in terminated_by_aws(situation).filter(|member| member.ec2_state == Some(Ec2State::Gone)) {
         if let Some(machine) = member.machine.filter(|machine| !machine.drain_excluded) {
@@ -121,14 +117,14 @@ pub(crate) fn reconcile_missing(situation: &Situation<'_>, draft: &mut Draft) {
     for missing in &situation.missing {
         match missing.ec2_state {
             Some(Ec2State::Gone) => finish_missing(situation, missing, draft),
-            // Detached by somebody, or not yet visible in the group: hands off, and ask again later.
+            // Detached by a user, or not visible in the group yet: leave it alone, and ask again later.
             Some(Ec2State::Alive) => draft.wake_at(now.plus(STRAY_RECHECK)),
             Some(Ec2State::NotFound { .. }) | None => {}
         }
     }
 }
 
-/// Instances that will be out of the group next: asked about along with others, they cost no call when they are.
+/// Instances that will leave the group next: asking about them together with others costs no extra call.
 fn release(situation: &Situation<'_>) -> impl Iterator<Item = InstanceId> {
     let completed =
         |id: &InstanceId| situation.memory.hook_waits.get(id).is_some_and(|hold| hold.completed.is_some());
@@ -143,7 +139,7 @@ fn release(situation: &Situation<'_>) -> impl Iterator<Item = InstanceId> {
         .map(|member| member.instance.id.clone())
 }
 
-/// Instances on their way out that are still being drained.
+/// Terminating instances whose Machine is still draining.
 fn terminated_by_aws<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Member<'a>> {
     situation.members_that_are(MachineState::Terminating).filter(|member| {
         let undrained = member.machine.is_some_and(|machine| !machine.lets_go());
@@ -151,7 +147,7 @@ fn terminated_by_aws<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &
     })
 }
 
-/// The instance is gone: so go its Machine, undrained because there is nothing left to drain, and its FooMachine.
+/// Handles an instance that is gone: deletes its Machine, without a drain, and its FooMachine.
 fn finish_missing(situation: &Situation<'_>, missing: &MissingInstance<'_>, draft: &mut Draft) {
     let foo_machine = missing.foo_machine;
     if let Some(machine) = missing.machine {
@@ -166,7 +162,7 @@ fn finish_missing(situation: &Situation<'_>, missing: &MissingInstance<'_>, draf
     }
     let (name, uid) = (foo_machine.name.clone(), foo_machine.uid.clone());
     if foo_machine.deletion.is_deleting() {
-        // Not before its Machine is seen deleting: a Machine that outlives its FooMachine would stay for ever.
+        // Not before the Machine is seen deleting: a Machine without its FooMachine would never be deleted.
         let orphans = missing.machine.is_some_and(|machine| !machine.deletion.is_deleting());
         if foo_machine.has_finalizer && !orphans {
             draft.act(Stage::Machines, MachineAction::ReleaseFooMachine { name, uid });
@@ -177,8 +173,8 @@ fn finish_missing(situation: &Situation<'_>, missing: &MissingInstance<'_>, draf
     }
 }
 
-/// Writes the pool's deletion timeouts into Machines that have others. Core does not copy them to the Machines of a
-/// pool, and without a drain timeout one disruption budget can hold a scale-in for ever.
+/// Writes the pool's deletion timeouts into Machines that differ. Cluster API does not copy them to the
+/// Machines of a pool, and without a drain timeout one disruption budget can block a scale-in for ever.
 pub(crate) fn set_timeouts(situation: &Situation<'_>, draft: &mut Draft) {
     let wanted = situation.desired.timeouts;
     for machine in &situation.observed.machines {
@@ -195,7 +191,7 @@ pub(crate) fn set_timeouts(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Whether a wanted timeout is missing or different. What is not desired is left as it is.
+/// Whether a desired timeout is missing or different. Timeouts that the pool does not set stay unchanged.
 fn lacks(have: DeletionTimeouts, wanted: DeletionTimeouts) -> bool {
     let differs = |have, wanted: Option<_>| wanted.is_some() && have != wanted;
     differs(have.node_drain, wanted.node_drain)

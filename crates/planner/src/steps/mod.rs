@@ -1,4 +1,4 @@
-//! One file per question, in the order they are asked.
+//! One file per question, in the order of the plan.
 
 pub(crate) mod budget;
 pub(crate) mod delete;

@@ -1,17 +1,19 @@
-//! May we act on this pool, and how do we let go of it?
+//! May the provider act on this pool, and how does it release the pool?
 
 use crate::action::{GroupAction, MachineAction, PoolAction};
 use crate::desired::Goal;
 use crate::draft::{Draft, Stage};
 use crate::observed::{Finalizer, MoveBlock};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{Situation, View};
+use foo_model::EventReason;
 use foo_model::names::TAG_INSTALLATION;
 
-/// Our finalizer, together with the first thing that is done, before it. A pool of which there is nothing yet is not held:
-/// if its region is misspelt or its credentials are refused, AWS could not even be asked whether it may go.
+/// Adds our finalizer together with, and before, the first other action. A pool that owns nothing yet gets no
+/// finalizer: with a misspelt region or refused credentials the provider could not even find out whether it
+/// may be deleted.
 ///
-/// To be asked last: it looks at what the plan does.
+/// Called last: it depends on what the plan does.
 pub(crate) fn ensure_finalizer(situation: &Situation<'_>, draft: &mut Draft) {
     let something = matches!(situation.view, View::Ours(_)) || !situation.observed.foo_machines.is_empty();
     if situation.observed.finalizer == Finalizer::Absent && (something || draft.does_something()) {
@@ -19,18 +21,19 @@ pub(crate) fn ensure_finalizer(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// The group's ARN in the spec once it is known.
+/// Writes the group's ARN into the spec once it is known.
 ///
-/// The ARN is written once. It is immutable after that, so when the group was deleted by hand and made anew, the
-/// spec keeps naming the old one; the group's condition says so.
+/// The ARN is immutable. If a user deletes the group and the provider recreates it, the spec keeps the old
+/// ARN; the group's condition says so.
 pub(crate) fn record_arn(situation: &Situation<'_>, draft: &mut Draft) {
     if let (View::Ours(group), None) = (situation.view, &situation.observed.recorded_arn) {
         draft.act(Stage::Own, PoolAction::RecordArn { arn: group.arn.clone() });
     }
 }
 
-/// Whether the group is another management cluster's, and a person says that it has given it up. Nothing but its adoption is
-/// done before that is seen: the other one may only hear of it now.
+/// Whether the group belongs to another management cluster, and a user says that it has given the group up.
+/// Until an observation shows the adoption the plan does nothing else: the other cluster may learn of it only
+/// now.
 pub(crate) fn is_to_be_adopted(situation: &Situation<'_>) -> bool {
     matches!(situation.view, View::Ours(group) if situation.desired.identity.adopts(&group.tags))
 }
@@ -41,17 +44,16 @@ pub(crate) fn adopt(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let from = identity.other_installation(&group.tags).unwrap_or_default();
     draft.event(
-        Severity::Normal,
         EventTrigger::Adoption,
-        "AutoScalingGroupAdopted",
+        EventReason::AutoScalingGroupAdopted,
         format!("Adopting Auto Scaling group {} from management cluster {from}", group.name),
     );
     let tags = [(TAG_INSTALLATION.to_owned(), identity.installation.clone())].into();
     draft.act(Stage::Own, GroupAction::TagGroup { name: group.name.clone(), tags });
 }
 
-/// Takes the permission to adopt away once the group is this management cluster's: two that had each other's would take the
-/// group from each other for ever.
+/// Removes the permission to adopt once the group is this management cluster's: two clusters with permission
+/// to adopt from each other would take the group from each other for ever.
 pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
     let identity = &situation.desired.identity;
     let View::Ours(group) = situation.view else { return };
@@ -61,12 +63,12 @@ pub(crate) fn forget_adoption(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// From the first thing made in AWS until the ARN is recorded, the pool must not be moved.
+/// From the first creation in AWS until the ARN is recorded, the pool must not be moved.
 ///
-/// Names and tags let any manager find template and group again, so nothing is made twice by one with credentials of the
-/// same account; one with those of another account is told by the pool's account annotation. The ARN is what tells where
-/// the group is when the annotation was lost or the FooCluster is gone. No later write to AWS needs this: whoever has the
-/// pool then sees what came of it.
+/// A manager with credentials of the same account finds template and group by names and tags, so it creates
+/// nothing twice; one with credentials of another account recognizes that by the pool's account annotation.
+/// If that annotation is lost or the FooCluster is gone, the ARN tells where the group is. No later write to
+/// AWS needs the block: whoever has the pool observes its result.
 pub(crate) fn block_move(situation: &Situation<'_>, draft: &mut Draft) {
     let recorded = situation.observed.recorded_arn.is_some() || matches!(situation.view, View::Ours(_));
     match situation.observed.move_block {
@@ -78,8 +80,8 @@ pub(crate) fn block_move(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// What a paused pool still does, because `clusterctl move` pauses it and waits: it records the ARN of what was made. When
-/// certainly nothing was, there is nothing to wait for either.
+/// What the provider still does for a paused pool, because `clusterctl move` pauses it and waits: it records
+/// the ARN of the group. If certainly nothing was created, it removes the block.
 pub(crate) fn unblock_move(situation: &Situation<'_>, draft: &mut Draft) {
     if situation.observed.move_block == MoveBlock::Free {
         return;
@@ -96,7 +98,7 @@ pub(crate) fn unblock_move(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Our finalizers go, nothing else happens: another management cluster has the pool now.
+/// Removes our finalizers and does nothing else: another management cluster has the pool now.
 pub(crate) fn release_pool(situation: &Situation<'_>, draft: &mut Draft) {
     for foo_machine in situation.observed.foo_machines.iter().filter(|foo_machine| foo_machine.has_finalizer)
     {
@@ -110,7 +112,7 @@ pub(crate) fn release_pool(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Whether AWS writes that create something are allowed: all that must be there first is there.
+/// Whether the provider may create something in AWS: all prerequisites exist.
 pub(crate) fn may_create(situation: &Situation<'_>) -> bool {
     situation.desired.missing.is_empty() && situation.desired.goal == Goal::Run
 }

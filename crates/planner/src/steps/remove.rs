@@ -1,7 +1,7 @@
-//! How does a pool go away?
+//! How is a pool removed?
 //!
-//! Machines first, drained by Cluster API; then instances, the group, the template, and our finalizer last. Nothing
-//! that is missing (bootstrap data, an image) can hold it up, and nothing is ever force-deleted.
+//! First the Machines, which Cluster API drains; then instances, the group, the template, and last our
+//! finalizer. Missing inputs (bootstrap data, an image) do not block a removal, and nothing is force-deleted.
 
 use crate::action::{GroupAction, MachineAction, PoolAction, ReadAction, TemplateAction};
 use crate::draft::{Draft, Stage};
@@ -22,7 +22,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     }
     machines::set_timeouts(situation, draft);
     if situation.knows_members() {
-        // Before the Machines' deletion: what is gone is excluded from draining first.
+        // Before the Machines are deleted: those whose instance is gone are excluded from draining first.
         machines::reconcile_missing(situation, draft);
     }
     delete_machines(situation, draft);
@@ -38,15 +38,16 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// All Machines at once: Cluster API drains them side by side and minds the disruption budgets.
+/// Deletes all Machines at once: Cluster API drains them in parallel and respects disruption budgets.
 fn delete_machines(situation: &Situation<'_>, draft: &mut Draft) {
     for machine in &situation.observed.machines {
         delete_machine(situation, Some(machine), "the pool is being deleted", draft);
     }
 }
 
-/// FooMachines without a Machine: core makes no Machines for a pool that is being deleted, so nobody else would
-/// ever delete them. One that we made a moment ago waits until its Machine had time to appear.
+/// Deletes FooMachines without a Machine: Cluster API creates no Machines for a pool that is being deleted,
+/// so no other controller would delete them. A FooMachine that was just created waits for its Machine to
+/// appear.
 fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
     let claimed: BTreeSet<&MachineName> =
         situation.observed.machines.iter().map(|machine| &machine.name).collect();
@@ -55,7 +56,7 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
             && !claimed.contains(&foo_machine.name)
             && !situation.memory.created_machines.contains_key(&foo_machine.name)
     };
-    // Those whose instance is gone are the machines step's.
+    // The machines step deletes those whose instance is gone.
     let buried: BTreeSet<&MachineName> = situation
         .missing
         .iter()
@@ -79,7 +80,7 @@ fn delete_ownerless(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Stops launches, ends what was released, then deletes the group.
+/// Stops launches, terminates released instances, then deletes the group.
 fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     if group.status == GroupStatus::Deleting || !situation.is_settled() {
         return;
@@ -89,15 +90,15 @@ fn empty(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let going = situation.members.iter().filter(|member| may_end(situation, member));
     end(situation, group, going, 0, draft);
     let empty = group.instances.is_empty() && situation.capacity.high == 0;
-    // A person forbade it, and takes that back or not.
+    // A user enabled deletion protection and has to disable it.
     let allowed = group.deletion_protection != DeletionProtection::All;
     if empty && allowed && draft.pending_change().desired.is_none() {
         draft.act(Stage::Finish, GroupAction::DeleteGroup { name: group.name.clone() });
     }
 }
 
-/// Desired capacity down to what exists, the maximum with it, so that nothing new comes; the minimum to zero, so
-/// that decrements are not refused. Whoever else managed the size has no say any more.
+/// Lowers desired capacity and the maximum to what exists, so that AWS launches nothing, and the minimum to
+/// zero, so that AWS accepts decrements. An external controller no longer manages the size.
 fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     if group.sizes.min > 0 {
         draft.change("the pool is being deleted: minimum size 0", |change| change.min = Some(0));
@@ -111,10 +112,10 @@ fn stop_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     }
 }
 
-/// An instance that the removal may end: released by Cluster API, or one that Kubernetes never knew.
+/// Whether the removal may terminate an instance: Cluster API released it, or Kubernetes never knew it.
 ///
-/// Members that are neither capacity nor leaving go as well, once they are as free; one that somebody is detaching
-/// is that somebody's.
+/// Members that are neither capacity nor terminating are terminated as well once they are released; one that
+/// a user is detaching is left to that user.
 fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
     let theirs = matches!(member.instance.lifecycle, LifecycleState::Detaching | LifecycleState::Detached);
     let free = |claimed| match claimed {
@@ -140,8 +141,8 @@ fn may_end(situation: &Situation<'_>, member: &Member<'_>) -> bool {
     }
 }
 
-/// The group lost our tags or never was ours: neither it nor its instances are touched. Cluster API has drained
-/// what it drained, and lets go when our finalizers do.
+/// Releases a pool whose group lost our tags or never was ours: the group and its instances are not touched.
+/// Cluster API has drained what it drained, and finishes when our finalizers are removed.
 fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     let foreign = situation.members.iter().filter_map(|member| member.foo_machine);
     let ec2_states = situation.missing.iter().map(|missing| missing.foo_machine);
@@ -156,19 +157,20 @@ fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// The template, then our finalizer. The template of another management cluster's group is that one's.
+/// Deletes the template, then removes our finalizer. The template of another management cluster's group
+/// stays.
 fn finish(situation: &Situation<'_>, draft: &mut Draft) {
     match &situation.observed.template {
         _ if situation.other_installation().is_some() => {}
         Look::Unknown | Look::Failed { .. } => {
-            draft.act(Stage::Look, ReadAction::LookAtTemplate);
+            draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
             return;
         }
         Look::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {
             draft.act(Stage::Finish, TemplateAction::DeleteTemplate { id: template.id.clone() });
             return;
         }
-        // Gone, or somebody else's.
+        // Deleted, or not ours.
         Look::At { .. } => {}
     }
     if situation.observed.foo_machines.is_empty() && situation.observed.finalizer == Finalizer::Present {

@@ -1,8 +1,8 @@
-//! Which outdated Machines go, and does the new content work?
+//! Which outdated Machines are deleted, and does the new content work?
 //!
-//! Level-triggered: each pass compares what every instance was launched from with what is wanted. Nothing else is
-//! remembered but how the new content does, and that may be lost. Choosing means deleting the Machine; the end of its
-//! instance is replaced by the group (see the ends step), which launches the new content.
+//! Level-triggered: each pass compares the content of every instance with the target. Only the progress of
+//! the new content is remembered, and that may be lost. This step deletes the Machine; the group replaces the
+//! terminated instance (see the ends step) by one with the new content.
 
 use super::victims::Queue;
 use crate::action::PoolAction;
@@ -10,23 +10,23 @@ use crate::desired::{Goal, OnFailure, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RolloutProgress;
 use crate::observed::{Quarantine, Verdict};
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{
-    Freshness, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
+    ContentState, MachineState, Member, Phase, Situation, View, available_from, is_available, staying,
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
-use foo_model::{Machine, MachineName, NodeState, SpecHash, Timestamp, count};
+use foo_model::{EventReason, Machine, MachineName, NodeState, SpecHash, Timestamp, count};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// A Node that was Ready and then was not, so often, is no accident.
+/// A Node that stopped being Ready this often did not do so by accident.
 const RELAPSES: u32 = 3;
 
-/// How many contents that failed are remembered. Only the latest ones could be gone back to by mistake.
+/// How many failed contents are remembered. A rollback could choose only the latest ones by mistake.
 const RECORDS: usize = 5;
 
-/// Gives up on content that does not work. Whether anything may be replaced in this pass.
+/// Records content that fails. Returns whether this pass may replace instances.
 pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     track_progress(situation, draft);
     let failed = failure(situation, draft);
@@ -43,7 +43,7 @@ pub(crate) fn judge(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     failed.is_none()
 }
 
-/// The records of what failed: one for something else than what is wanted now stands no longer.
+/// The records of failed content, without those for content that is no longer desired.
 fn supersede_records(situation: &Situation<'_>) -> Vec<Quarantine> {
     let mut records = situation.observed.quarantine.clone();
     if let Wanted::Ready(wanted) = &situation.desired.template {
@@ -54,12 +54,12 @@ fn supersede_records(situation: &Situation<'_>) -> Vec<Quarantine> {
     records
 }
 
-/// What is recorded of a failure. One on the way back is no reason to go back further: two contents that do not work
-/// have something else in common.
+/// The record of a failure. A failure during a rollback does not cause another rollback: two contents that
+/// fail have a common cause elsewhere.
 fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mut Draft) -> Quarantine {
-    if let Some(first) = situation.content.given_up {
+    if let Some(first) = situation.content.failed_target {
         let text = format!("Rollback to {hash} halted: {message}");
-        draft.event(Severity::Warning, EventTrigger::Verdict, "RollbackFailed", text);
+        draft.event(EventTrigger::Verdict, EventReason::RollbackFailed, text);
         let message = format!("{}; the rollback to {hash} failed as well: {message}", first.message);
         return Quarantine { hash: first.hash.clone(), message, verdict: Verdict::Stuck };
     }
@@ -68,27 +68,30 @@ fn verdict(situation: &Situation<'_>, hash: &SpecHash, message: &str, draft: &mu
         OnFailure::Rollback => "failed, rolling back",
     };
     let text = format!("Rollout of {hash} {what}: {message}");
-    draft.event(Severity::Warning, EventTrigger::Verdict, "RolloutFailed", text);
+    draft.event(EventTrigger::Verdict, EventReason::RolloutFailed, text);
     Quarantine { hash: hash.clone(), message: message.to_owned(), verdict: Verdict::Stands }
 }
 
-/// Remembers how the new content does.
+/// Remembers the progress of the new content.
 fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
     let runs = situation.desired.goal == Goal::Run;
     if runs && !(matches!(situation.view, View::Ours(_)) && situation.content.target_hash.is_some()) {
-        // Not knowing is no reason to forget.
+        // If the target is unknown, the progress stays.
         return;
     }
     match situation.rollout.phase {
         Phase::Rolling | Phase::RollingBack => {}
-        // A rotated token makes a new version of the same content; what is wanted may be unknown for a moment.
+        // A rotated token creates a new version of the same content; the target may be unknown for a moment.
         Phase::Preparing | Phase::Waiting => {
             let wanted = match &situation.desired.template {
                 Wanted::Ready(wanted) => Some(&wanted.spec_hash),
                 Wanted::Blocked(_) => None,
             };
-            draft.memory.rollout =
-                draft.memory.rollout.take().filter(|trial| wanted.is_none_or(|wanted| trial.hash == *wanted));
+            draft.memory.rollout = draft
+                .memory
+                .rollout
+                .take()
+                .filter(|progress| wanted.is_none_or(|wanted| progress.hash == *wanted));
             return;
         }
         Phase::Finished | Phase::OnDelete | Phase::Paused | Phase::Halted => {
@@ -98,18 +101,18 @@ fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
     }
     let Some(hash) = situation.content.target_hash.filter(|_| situation.is_fresh()) else { return };
     let now = situation.observed.now;
-    let trial = draft.memory.rollout.take().filter(|trial| trial.hash == *hash);
-    let mut trial = trial.unwrap_or_else(|| RolloutProgress::of(hash.clone(), now));
-    count_relapses(situation, &mut trial);
-    let available: BTreeSet<MachineName> = newcomers(situation)
+    let progress = draft.memory.rollout.take().filter(|progress| progress.hash == *hash);
+    let mut progress = progress.unwrap_or_else(|| RolloutProgress::of(hash.clone(), now));
+    count_relapses(situation, &mut progress);
+    let available: BTreeSet<MachineName> = up_to_date_members(situation)
         .filter(|member| is_available(situation, member))
         .map(|member| member.name.clone())
         .collect();
-    if available.difference(&trial.available).next().is_some() {
-        trial.waiting_since = None;
+    if available.difference(&progress.available).next().is_some() {
+        progress.waiting_since = None;
     }
     let goes = |member: &&Member<'_>| {
-        member.freshness == Freshness::UpToDate
+        member.content == ContentState::UpToDate
             && matches!(
                 member.state,
                 MachineState::Interrupted
@@ -120,36 +123,37 @@ fn track_progress(situation: &Situation<'_>, draft: &mut Draft) {
                     | MachineState::Terminating
             )
     };
-    let waits = newcomers(situation)
-        .any(|member| !is_available(situation, member) && !failed_before(situation, &trial, member))
+    let waits = up_to_date_members(situation)
+        .any(|member| !is_available(situation, member) && !failed_before(situation, &progress, member))
         || situation.unlaunched() > 0
         || situation.members.iter().any(|member| goes(&member));
-    trial.waiting_since = waits.then(|| trial.waiting_since.unwrap_or(now));
-    trial.available = available;
-    draft.memory.rollout = Some(trial);
+    progress.waiting_since = waits.then(|| progress.waiting_since.unwrap_or(now));
+    progress.available = available;
+    draft.memory.rollout = Some(progress);
 }
 
-/// One Node at a time: when several stop being Ready at once, it is the way to them that failed.
-fn count_relapses(situation: &Situation<'_>, trial: &mut RolloutProgress) {
+/// Counts one Node at a time: if several stop being Ready at once, the network to them failed.
+fn count_relapses(situation: &Situation<'_>, progress: &mut RolloutProgress) {
     let is_ready = |member: &Member<'_>| {
         member.machine.is_some_and(|machine: &Machine| machine.node == NodeState::Ready)
     };
-    let fell: Vec<&Member<'_>> =
-        staying(situation).filter(|member| trial.ready.contains(&member.name) && !is_ready(member)).collect();
+    let fell: Vec<&Member<'_>> = staying(situation)
+        .filter(|member| progress.ready.contains(&member.name) && !is_ready(member))
+        .collect();
     if let [member] = fell.as_slice()
-        && member.freshness == Freshness::UpToDate
+        && member.content == ContentState::UpToDate
     {
-        *trial.relapses.entry(member.name.clone()).or_default() += 1;
+        *progress.relapses.entry(member.name.clone()).or_default() += 1;
     }
     let names: BTreeSet<&MachineName> = staying(situation).map(|member| &member.name).collect();
-    trial.relapses.retain(|name, _| names.contains(name));
-    trial.ready =
+    progress.relapses.retain(|name, _| names.contains(name));
+    progress.ready =
         staying(situation).filter(|member| is_ready(member)).map(|member| member.name.clone()).collect();
 }
 
-/// Members of the new content that stay.
-fn newcomers<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
-    staying(situation).filter(|member| member.freshness == Freshness::UpToDate)
+/// Staying members with the target content.
+fn up_to_date_members<'s, 'a>(situation: &'s Situation<'a>) -> impl Iterator<Item = &'s Member<'a>> {
+    staying(situation).filter(|member| member.content == ContentState::UpToDate)
 }
 
 /// Since when a member's Node has not been Ready, and in what way.
@@ -161,50 +165,52 @@ fn unready_since(machine: &Machine) -> (Timestamp, &'static str) {
     }
 }
 
-/// It had failed before the content was tried again: it says nothing about this time, and is replaced.
-fn failed_before(situation: &Situation<'_>, trial: &RolloutProgress, member: &Member<'_>) -> bool {
+/// Whether it failed before the content was tried again: it says nothing about this attempt, and is replaced.
+fn failed_before(situation: &Situation<'_>, progress: &RolloutProgress, member: &Member<'_>) -> bool {
     let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
-    let sick = machine.sickness().is_some() && machine.created < trial.since;
+    let unhealthy = machine.unhealthy_because().is_some() && machine.created < progress.since;
     let (since, _) = unready_since(machine);
     let overdue = machine.node != NodeState::Ready
-        && since.plus(situation.desired.rollout.ready_timeout.into()) <= trial.since;
-    sick || overdue
+        && since.plus(situation.desired.rollout.ready_timeout.into()) <= progress.since;
+    unhealthy || overdue
 }
 
-/// Whether it shows how the content does. On the way back most instances were there before, and how they do has other
-/// causes.
-fn is_tried(situation: &Situation<'_>, trial: &RolloutProgress, member: &Member<'_>) -> bool {
+/// Whether it shows how the content works. In a rollback most instances existed before, and their failures
+/// have other causes.
+fn is_tried(situation: &Situation<'_>, progress: &RolloutProgress, member: &Member<'_>) -> bool {
     situation.rollout.phase == Phase::Rolling
-        || member.machine.is_some_and(|machine| machine.created >= trial.since)
+        || member.machine.is_some_and(|machine| machine.created >= progress.since)
 }
 
-/// What is wrong with the content that all shall have in the end, if something is.
+/// What is wrong with the target content, if something is.
 fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
-    if !situation.rollout.phase.goes_on() {
+    if !situation.rollout.phase.is_replacing() {
         return None;
     }
-    let trial = draft.memory.rollout.clone()?;
-    let tried = |member: &&Member<'_>| is_tried(situation, &trial, member);
-    for member in
-        newcomers(situation).filter(tried).filter(|member| !failed_before(situation, &trial, member))
+    let progress = draft.memory.rollout.clone()?;
+    let tried = |member: &&Member<'_>| is_tried(situation, &progress, member);
+    for member in up_to_date_members(situation)
+        .filter(tried)
+        .filter(|member| !failed_before(situation, &progress, member))
     {
-        if let Some(message) = failure_of(situation, &trial, member, draft) {
+        if let Some(message) = failure_of(situation, &progress, member, draft) {
             return Some(message);
         }
     }
-    let relapsed = newcomers(situation)
+    let relapsed = up_to_date_members(situation)
         .filter(tried)
-        .filter_map(|member| trial.relapses.get(&member.name).map(|times| (&member.name, *times)))
+        .filter_map(|member| progress.relapses.get(&member.name).map(|times| (&member.name, *times)))
         .find(|(_, times)| *times >= RELAPSES);
     if let Some((name, times)) = relapsed {
         return Some(format!("Machine {name}: its Node changed between Ready and not Ready {times} times"));
     }
-    // Once an instance of it serves, a lack of others says nothing about the content; nor does it on the way back to what
-    // was launched before. `CapacityAvailable` tells of it.
+    // Once one instance of the content serves, missing instances say nothing about it; nor do they in a
+    // rollback to content that was launched before. `CapacityAvailable` reports them.
     let is_first = situation.rollout.updated_available == 0 && situation.rollout.phase == Phase::Rolling;
-    let since = trial.waiting_since.filter(|_| is_first)?;
-    // One that came late has its own time; that one after another comes and goes is a failure as well.
-    let came = newcomers(situation).next().is_some();
+    let since = progress.waiting_since.filter(|_| is_first)?;
+    // An instance that came late has its full time; that one after another comes and fails is a failure as
+    // well.
+    let came = up_to_date_members(situation).next().is_some();
     let timeout = situation.desired.rollout.ready_timeout;
     let until = since.plus(Duration::from(timeout).saturating_mul(if came { 2 } else { 1 }));
     if until <= situation.observed.now {
@@ -218,15 +224,15 @@ fn failure(situation: &Situation<'_>, draft: &mut Draft) -> Option<String> {
 
 fn failure_of(
     situation: &Situation<'_>,
-    trial: &RolloutProgress,
+    progress: &RolloutProgress,
     member: &Member<'_>,
     draft: &mut Draft,
 ) -> Option<String> {
     let machine = member.machine?;
-    if let Some(why) = machine.sickness() {
+    if let Some(why) = machine.unhealthy_because() {
         return Some(format!("Machine {}: MachineHealthCheck found it unhealthy: {why}", machine.name));
     }
-    // Of an instance that is not in service yet, or was not when last looked at, a Ready Node says enough.
+    // For an instance that is not in service yet, a Ready Node suffices.
     if machine.node == NodeState::Ready {
         return None;
     }
@@ -236,7 +242,7 @@ fn failure_of(
         Some(join) if machine.node == NodeState::None => join.min(situation.desired.rollout.ready_timeout),
         Some(_) | None => situation.desired.rollout.ready_timeout,
     };
-    let until = since.max(trial.since).plus(timeout.into());
+    let until = since.max(progress.since).plus(timeout.into());
     if until <= situation.observed.now {
         return Some(format!("Machine {}: its Node {what} after {timeout}", machine.name));
     }
@@ -244,22 +250,22 @@ fn failure_of(
     None
 }
 
-/// Deletes outdated Machines as far as the budgets go: those that serve nobody first, then those that do.
+/// Deletes outdated Machines within the limits: first those that do not serve, then serving ones.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
-    if !situation.rollout.phase.goes_on() || situation.sizable_group().is_none() {
+    if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() {
         return;
     }
     let now = situation.observed.now;
-    let trial = draft.memory.rollout.clone();
+    let progress = draft.memory.rollout.clone();
     let failed = |member: &Member<'_>| {
-        let before = trial.as_ref().is_some_and(|trial| failed_before(situation, trial, member));
-        member.freshness == Freshness::UpToDate && before
+        let before = progress.as_ref().is_some_and(|progress| failed_before(situation, progress, member));
+        member.content == ContentState::UpToDate && before
     };
     let gone = draft.deleted.clone();
     let stays: Vec<&Member<'_>> = staying(situation).filter(|member| !gone.contains(&member.name)).collect();
     let unproven: Vec<&&Member<'_>> = stays
         .iter()
-        .filter(|member| member.freshness == Freshness::UpToDate)
+        .filter(|member| member.content == ContentState::UpToDate)
         .filter(|member| !is_available(situation, member) && !failed(member))
         .collect();
     for from in unproven.iter().filter_map(|member| available_from(situation, member)) {
@@ -273,7 +279,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     let canary = canary(situation, draft, count(&unproven));
     let budget = spare.min(room_to_drain(situation, draft)).min(canary);
     let idle = |member: &Member<'_>| {
-        let goes = member.freshness == Freshness::Outdated || failed(member);
+        let goes = member.content == ContentState::Outdated || failed(member);
         goes && !is_available(situation, member) && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, idle).without(&gone, situation);
@@ -286,7 +292,7 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     let going: BTreeSet<MachineName> =
         gone.iter().cloned().chain(taken.iter().map(|candidate| candidate.member.name.clone())).collect();
     let serving = |member: &Member<'_>| {
-        let outdated = member.freshness == Freshness::Outdated;
+        let outdated = member.content == ContentState::Outdated;
         outdated && is_available(situation, member) && !gone.contains(&member.name)
     };
     let mut queue = Queue::of(situation, serving).without(&going, situation);
@@ -296,29 +302,29 @@ pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     {
         taken.push(candidate);
     }
-    let Some(aim) = situation.content.target_hash else { return };
+    let Some(target) = situation.content.target_hash else { return };
     for candidate in taken {
-        let why = why(situation, candidate.member, aim);
+        let why = why(situation, candidate.member, target);
         let name = candidate.machine.name.clone();
         let message = format!("Deleting Machine {name}: {why}; {}", candidate.reason(situation));
-        draft.event(Severity::Normal, EventTrigger::Machine(name), "MachineDeleted", message);
+        draft.event(EventTrigger::Machine(name), EventReason::MachineDeleted, message);
         delete_machine(situation, Some(candidate.machine), &why, draft);
     }
 }
 
-fn why(situation: &Situation<'_>, member: &Member<'_>, aim: &SpecHash) -> String {
-    if member.freshness == Freshness::UpToDate {
-        return format!("it failed when {aim} was tried before");
+fn why(situation: &Situation<'_>, member: &Member<'_>, target: &SpecHash) -> String {
+    if member.content == ContentState::UpToDate {
+        return format!("it failed when {target} was tried before");
     }
     let from = situation.content.spec_hash(member.instance, member.foo_machine);
     let from = from.map_or_else(|| "another launch template version".to_owned(), ToString::to_string);
     match situation.rollout.phase {
-        Phase::RollingBack => format!("rolled back from {from} to {aim}"),
-        _ => format!("rolled from {from} to {aim}"),
+        Phase::RollingBack => format!("rolled back from {from} to {target}"),
+        _ => format!("rolled from {from} to {target}"),
     }
 }
 
-/// Until one instance of the new content is available, one replacement at a time.
+/// Until one instance of the new content is available, replaces one at a time.
 fn canary(situation: &Situation<'_>, draft: &Draft, unproven: u32) -> u32 {
     if situation.rollout.updated_available > 0 {
         return u32::MAX;

@@ -1,21 +1,21 @@
-//! Does desired capacity fit the desired replicas?
+//! Does desired capacity match the desired replicas?
 //!
-//! Raising is an absolute write to the target. Lowering only ever cancels capacity that was never launched.
-//! Nothing here ends an instance.
+//! A raise writes the target. A reduction only cancels capacity that was never launched. This step never
+//! terminates an instance.
 
 use crate::action::PoolAction;
 use crate::desired::Size;
 use crate::draft::{Draft, Stage};
 use crate::recent_targets::RecentTargets;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{ReplicasManagedBy, Situation, View};
 use crate::steps::own::may_create;
 use crate::steps::template::postpones_raise;
 use crate::steps::victims::left_to_aws;
-use foo_model::{Group, Timestamp};
+use foo_model::{EventReason, Group, Timestamp};
 use std::time::Duration;
 
-/// Brings desired capacity and its bounds to where the desired replicas wants them.
+/// Adjusts desired capacity and its bounds to the desired replicas.
 pub(crate) fn adjust(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.sizable_group() else {
         return;
@@ -30,10 +30,11 @@ pub(crate) fn adjust(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// What desired capacity shall be at least: the desired replicas and replacements in advance, or all that exists.
+/// The least that desired capacity must be: the desired replicas plus surge, or all that exists.
 ///
-/// `None` when the desired replicas is met and only instances beyond the ceiling would justify more: the ceiling is never
-/// passed, and desired capacity is never written below what exists, so nothing can be written.
+/// `None` if the desired replicas are reached and only instances beyond the maximum would justify more: the
+/// maximum is never exceeded, and desired capacity is never written below what exists, so nothing can be
+/// written.
 pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
     let goal = wanted_capacity(situation);
     let staying = situation.counts.remaining;
@@ -48,16 +49,16 @@ pub(crate) fn raise_target(situation: &Situation<'_>) -> Option<u32> {
     (!beyond).then_some(staying)
 }
 
-/// The desired replicas, and replacements that may come before those they replace have gone.
+/// The desired replicas plus the replacements that may be launched in advance.
 ///
-/// What AWS takes back is replaced at the same moment, surge or not: it is gone in two minutes, and then AWS does not
-/// count it any more. Should it go undrained, the group launches a replacement of its own, and what is one too many then
-/// is cancelled, or goes as a victim.
+/// Interrupted instances are replaced at once, whatever the surge: they are gone in two minutes, and then AWS
+/// does not count them. If one terminates undrained, the group launches a replacement itself; the excess is
+/// then cancelled, or deleted by the victims step.
 fn wanted_capacity(situation: &Situation<'_>) -> u32 {
     let target = situation.target;
     let counts = situation.counts;
     let to_replace = situation.target().saturating_sub(counts.active).min(counts.departing);
-    let taken = situation.taken_beyond().min(to_replace);
+    let taken = situation.interrupted_beyond_surge().min(to_replace);
     let in_advance = situation.surge().saturating_add(to_replace.saturating_sub(taken));
     let in_advance = in_advance.min(situation.desired.rollout.max_surge.up(target.replicas));
     let goal = target.replicas.saturating_add(in_advance).saturating_add(taken);
@@ -67,29 +68,24 @@ fn wanted_capacity(situation: &Situation<'_>) -> u32 {
 /// Raises desired capacity, and the maximum with it.
 fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let Some(target) = raise_target(situation) else { return };
-    // The higher of two possible values: a raise that may have happened is not made again.
+    // The higher of two possible values: a raise that may have happened is not repeated.
     if situation.capacity.high >= target || !may_create(situation) || postpones_raise(situation, draft) {
         return;
     }
     let max = (group.sizes.max < target).then_some(target);
     let from = group.sizes.desired;
-    draft.event(
-        Severity::Normal,
-        EventTrigger::Group,
-        "ScaledUp",
-        format!("desired capacity {from} → {target}"),
-    );
+    draft.event(EventTrigger::Group, EventReason::ScaledUp, format!("desired capacity {from} → {target}"));
     draft.change(format!("desired capacity {from} → {target}"), |change| {
         change.desired = Some(target);
         change.max = max;
     });
 }
 
-/// Cancels capacity that was asked for and never launched.
+/// Cancels capacity that was requested and never launched.
 ///
-/// Safe, because every existing instance is protected from scale-in and the floor counts all that exist; with
-/// protection missing anywhere it waits. Launches that will replace what is on its way out, or what is marked, are
-/// not cancelled.
+/// This is safe: every existing instance is protected from scale-in, and the floor counts all that exist;
+/// while an instance lacks protection it waits. Launches that replace departing or marked instances are not
+/// cancelled.
 fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let floor = floor(situation, draft);
     if situation.capacity.low <= floor || situation.counts.unprotected > 0 {
@@ -97,9 +93,8 @@ fn cancel_unlaunched(situation: &Situation<'_>, group: &Group, draft: &mut Draft
     }
     let from = group.sizes.desired;
     draft.event(
-        Severity::Normal,
         EventTrigger::Group,
-        "LaunchesCancelled",
+        EventReason::LaunchesCancelled,
         format!("desired capacity {from} → {floor}: launches that have not started are cancelled"),
     );
     draft.change(format!("desired capacity {from} → {floor}"), |change| change.desired = Some(floor));
@@ -114,8 +109,8 @@ fn floor(situation: &Situation<'_>, draft: &Draft) -> u32 {
     counts.existing.max(bounded)
 }
 
-/// Lowers a maximum that is higher than the desired replicas once everything else has come to rest, so that it costs no call of
-/// its own during every scale-in.
+/// Lowers a maximum above the desired replicas once the pool is otherwise at rest, so that a scale-in costs
+/// no extra call.
 fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let size = situation.target.replicas;
     let counts = situation.counts;
@@ -131,7 +126,7 @@ fn lower_max(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     }
 }
 
-/// Tells Cluster API what the group's desired capacity is.
+/// Tells Cluster API the group's desired capacity.
 fn publish(group: &Group, published: u32, draft: &mut Draft) {
     let replicas = group.sizes.desired;
     if replicas != published {
@@ -139,10 +134,10 @@ fn publish(group: &Group, published: u32, draft: &mut Draft) {
     }
 }
 
-/// Remembers since when there have been too many Machines, and since when too little capacity, and how low the desired replicas has
-/// been.
+/// Remembers since when there have been too many Machines or too little capacity, and how low the desired
+/// replicas have been.
 ///
-/// Only a fresh view changes what is seen in the group: not knowing neither starts nor stops a clock.
+/// Only a fresh observation starts or stops a timer about the group.
 pub(crate) fn update_timers(situation: &Situation<'_>, draft: &mut Draft) {
     record_target(situation, draft);
     if !matches!(situation.view, View::Ours(_)) || !situation.is_fresh() {
@@ -156,7 +151,7 @@ pub(crate) fn update_timers(situation: &Situation<'_>, draft: &mut Draft) {
     draft.memory.starved_at = starved_at(situation, draft);
 }
 
-/// When launches last failed to come, as long as that keeps registered Nodes (see [`super::victims`]).
+/// When launches last failed, as long as that protects registered Nodes (see [`super::victims`]).
 fn starved_at(situation: &Situation<'_>, draft: &Draft) -> Option<Timestamp> {
     let now = situation.observed.now;
     let window = Duration::from(situation.desired.scale_in.stabilization);
@@ -165,7 +160,7 @@ fn starved_at(situation: &Situation<'_>, draft: &Draft) -> Option<Timestamp> {
     last.filter(|last| last.plus(window) > now)
 }
 
-/// Remembers how low the desired replicas has been, and for how long, in pools where that matters.
+/// Remembers how low the desired replicas have been, and for how long, in pools with a stabilization window.
 fn record_target(situation: &Situation<'_>, draft: &mut Draft) {
     let window = Duration::from(situation.desired.scale_in.stabilization);
     if window.is_zero() {
@@ -175,7 +170,7 @@ fn record_target(situation: &Situation<'_>, draft: &mut Draft) {
     let known = match situation.desired.size {
         Size::Unknown => false,
         Size::Replicas { .. } => true,
-        // The group says it.
+        // The group has the size.
         Size::External { .. } => matches!(situation.view, View::Ours(_)) && situation.is_fresh(),
     };
     if known {

@@ -1,16 +1,16 @@
-//! Is there a launch template version with the wanted content?
+//! Does a launch template version with the desired content exist?
 //!
-//! One stage at a time: what was created is looked at before anything builds on it.
+//! One stage at a time: what was created is read before anything depends on it.
 
 use crate::action::{ReadAction, TemplateAction};
 use crate::desired::{Template, Wanted};
 use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
-use crate::report::{EventTrigger, Severity};
+use crate::report::EventTrigger;
 use crate::situation::{Situation, TemplateState, View, template_state};
 use crate::steps::own::may_create;
 use foo_model::group::TemplateChoice;
-use foo_model::{LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
+use foo_model::{EventReason, LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) fn update_timers(situation: &Situation<'_>, draft: &mut Draft) {
     };
 }
 
-/// Whether a raise of capacity shall wait for a template version.
+/// Whether raising capacity waits for a template version.
 pub(crate) fn postpones_raise(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let Some(until) = draft.memory.template_due_since.map(|since| since.plus(RAISE_WAITS)) else {
         return false;
@@ -46,16 +46,17 @@ pub(crate) fn postpones_raise(situation: &Situation<'_>, draft: &mut Draft) -> b
     holds
 }
 
-/// Looks at the template, makes it, or makes a version, whichever is next.
+/// Reads the template, creates it, or creates a version, whichever comes next.
 pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     if matches!(situation.view, View::Foreign(_)) || !may_create(situation) {
         return;
     }
-    // Before the group is seen, the template may be another management cluster's: its own tags do not tell.
+    // Until the group is observed, the template may belong to another management cluster: its own tags do not
+    // say.
     let seen = situation.observed.group.seen().is_some();
     match template_state(situation) {
         TemplateState::Unknown | TemplateState::Failed { .. } => {
-            draft.act(Stage::Look, ReadAction::LookAtTemplate);
+            draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
         }
         TemplateState::Absent(_)
         | TemplateState::VersionMissing(..)
@@ -71,8 +72,8 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// How soon a template without our tags is read again, and how seldom at last. EC2 shows a new template before its tags; and
-/// tags that somebody took off may be put back.
+/// How soon a template without our tags is read again, and the longest pause. EC2 shows a new template before
+/// its tags, and a user may restore tags that were removed.
 const FOREIGN_AGAIN: Duration = Duration::from_secs(10);
 const FOREIGN_AT_LAST: Duration = Duration::from_mins(10);
 
@@ -82,7 +83,7 @@ fn look_again(situation: &Situation<'_>, draft: &mut Draft) {
     let since = draft.memory.foreign_since.unwrap_or(at);
     let due = at.plus(since.until(at).clamp(FOREIGN_AGAIN, FOREIGN_AT_LAST));
     if situation.observed.now >= due {
-        draft.act(Stage::Look, ReadAction::LookAtTemplate);
+        draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
     } else {
         draft.wake_at(due);
     }
@@ -109,9 +110,8 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
         "the spec changed"
     };
     draft.event(
-        Severity::Normal,
         EventTrigger::TemplateVersion,
-        "LaunchTemplateVersionCreated",
+        EventReason::LaunchTemplateVersionCreated,
         format!("Creating a launch template version: {why}"),
     );
     draft.act(
@@ -133,9 +133,8 @@ fn copy_version(
 ) {
     let Wanted::Ready(wanted) = &situation.desired.template else { return };
     draft.event(
-        Severity::Normal,
         EventTrigger::TemplateVersion,
-        "LaunchTemplateVersionCreated",
+        EventReason::LaunchTemplateVersionCreated,
         format!("Creating a launch template version: version {from} with the current user data"),
     );
     draft.act(
@@ -150,21 +149,21 @@ fn copy_version(
     );
 }
 
-/// Pruning waits until this many versions could go. A template holds 10,000, so it is never urgent; with eleven at
-/// a time a token that rotates every few minutes costs a call every hour or two.
+/// Versions are pruned once more than this many are unused. A template holds 10,000, so pruning is never
+/// urgent; a token that rotates every few minutes then costs a call every hour or two.
 const PRUNE_ABOVE: usize = 10;
 
-/// Versions younger than this stay: an instance may be launching from the version the group had a moment ago
+/// Younger versions stay: an instance may be launching from the version that the group had a moment ago,
 /// without being visible yet.
 const PRUNE_AGE: Duration = Duration::from_mins(15);
 
-/// Most versions that EC2 deletes in one call (DeleteLaunchTemplateVersions).
+/// Maximum of versions in one call (EC2 API Reference, DeleteLaunchTemplateVersions).
 const PRUNE_AT_ONCE: usize = 200;
 
-/// Deletes versions that nothing uses, rarely, and only in a pass that has nothing else to do.
+/// Deletes unused versions, rarely, and only in a pass with nothing else to do.
 ///
-/// Kept are: what instances were launched from, what the group launches from, the default, the wanted one, the last
-/// good one (the newest with another spec hash), those that somebody else made, and the young.
+/// It keeps: versions of existing instances, the group's version, the default version, the desired one, the
+/// last good one (the newest with another spec hash), versions that others created, and young ones.
 pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
     let (Some(group), TemplateState::Ready(template, wanted)) =
         (situation.writable_group(), template_state(situation))
@@ -181,7 +180,7 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
         Some((_, TemplateChoice::Version(version))) => {
             kept.insert(*version);
         }
-        // `$Latest` and the like may mean any version.
+        // `$Latest` and `$Default` may mean any version.
         Some((_, TemplateChoice::Floating(_))) => return,
         None => {}
     }
@@ -204,7 +203,8 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// The newest version before the wanted one with another spec hash that did not fail: what a roll-back would go to.
+/// The newest version before the desired one with another spec hash that did not fail: the target of a
+/// rollback.
 fn last_good(
     situation: &Situation<'_>,
     template: &LaunchTemplate,

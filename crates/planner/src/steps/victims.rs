@@ -1,20 +1,20 @@
-//! Which Machines go when there are too many?
+//! Which Machines are deleted when there are too many?
 //!
-//! Choosing means deleting the Machine; nothing is written to AWS. A Machine with a deletionTimestamp is the record
-//! of the choice, no other is kept.
+//! This step deletes the Machine and writes nothing to AWS. The Machine's deletionTimestamp is the only
+//! record of the choice.
 
 use crate::action::{MachineAction, Precondition};
 use crate::desired::VictimPolicy;
 use crate::draft::{Draft, Postponed, Stage, Until};
-use crate::report::{EventTrigger, Severity};
-use crate::situation::{Freshness, MachineState, Member, Situation, is_available};
+use crate::report::EventTrigger;
+use crate::situation::{ContentState, MachineState, Member, Situation, is_available};
 use crate::steps::budget::room_to_drain;
-use foo_model::{Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
+use foo_model::{EventReason, Health, Machine, MachineName, NodeState, RemovalMark, Timestamp, Zone, count};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-/// Why a Machine was chosen, in the order in which Machines are chosen.
+/// Why a Machine was chosen, in the order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Marked,
@@ -29,21 +29,21 @@ impl Rank {
     fn of(member: &Member<'_>, machine: &Machine) -> Self {
         if machine.mark == RemovalMark::DeleteFirst {
             Self::Marked
-        } else if member.instance.health == Health::Unhealthy || machine.sickness().is_some() {
+        } else if member.instance.health == Health::Unhealthy || machine.unhealthy_because().is_some() {
             Self::Unhealthy
         } else if machine.node == NodeState::None {
             Self::NeverJoined
         } else if machine.node == NodeState::NotReady {
             Self::NotReady
-        } else if member.freshness == Freshness::Outdated {
+        } else if member.content == ContentState::Outdated {
             Self::Outdated
         } else {
             Self::Ordinary
         }
     }
 
-    /// Which of equals goes first. Of those whose Node never joined the one that has waited longest, whatever the policy:
-    /// one that was launched a moment ago may still join.
+    /// The policy among equals. Of Machines whose Node never joined, the one that has waited longest comes
+    /// first, whatever the policy: a Node that was just launched may still join.
     fn policy(self, policy: VictimPolicy) -> VictimPolicy {
         if self.heeds_zones() { policy } else { VictimPolicy::Oldest }
     }
@@ -72,10 +72,10 @@ pub(crate) struct Candidate<'s, 'a> {
 }
 
 impl Candidate<'_, '_> {
-    /// Why this one.
+    /// Why this Machine was chosen.
     pub(crate) fn reason(&self, situation: &Situation<'_>) -> &'static str {
         match self.rank {
-            // Said already.
+            // The message says that already.
             Rank::Outdated => Rank::Ordinary.reason(situation.desired.scale_in.policy),
             rank => rank.reason(situation.desired.scale_in.policy),
         }
@@ -108,7 +108,7 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
     }
 
     let unmarked_excess =
-        kept.saturating_sub(marked).saturating_sub(target).saturating_sub(newcomers(situation, draft));
+        kept.saturating_sub(marked).saturating_sub(target).saturating_sub(joining(situation, draft));
     let unmarked_excess = unmarked_excess.saturating_sub(replaced_by_aws(situation, draft));
     let budget = room_to_drain(situation, draft).saturating_sub(marked);
     let rooms = unmarked_excess.min(budget);
@@ -122,23 +122,23 @@ pub(crate) fn choose(situation: &Situation<'_>, draft: &mut Draft) {
 }
 
 /// How long a marked Machine waits for a launch that makes it one too many. The autoscaler counts launches in
-/// flight: it marks one Machine, lowers the desired replicas by one, and means the one that is coming to stay. When the marked
-/// one has no deletionTimestamp after five minutes, it lowers the desired replicas again for the same Machine, so the wait ends
-/// well before that, launched or not.
+/// progress: it marks one Machine, lowers the desired replicas by one, and keeps the one that is launching.
+/// If the marked Machine has no deletionTimestamp after five minutes, the autoscaler lowers the desired
+/// replicas again for the same Machine, so the wait must end well before that.
 const MARK_WAITS: Duration = Duration::from_mins(3);
 
-/// Whether launches in flight have been so for too long to wait for.
+/// Whether launches in progress have taken too long to wait for.
 fn launches_are_overdue(situation: &Situation<'_>, draft: &Draft) -> bool {
     draft.memory.short_since.is_some_and(|since| situation.observed.now >= since.plus(MARK_WAITS))
 }
 
-/// How long an unmarked excess waits for instances that cannot be chosen yet because their Machines are still being
-/// made. They have no Node, so they go before any that has one; core needs seconds for them.
-const NEWCOMERS_WAIT: Duration = Duration::from_mins(1);
+/// How long an unmarked excess waits for instances whose Machines are still being created. They have no Node,
+/// so they are chosen before any that has one; Cluster API needs seconds to create the Machines.
+const JOINING_WAIT: Duration = Duration::from_mins(1);
 
-/// Instances that an unmarked excess leaves room for, because they will be chosen in a moment.
-fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
-    let until = draft.memory.excess_since.unwrap_or(situation.observed.now).plus(NEWCOMERS_WAIT);
+/// How many of an unmarked excess are reserved for such instances.
+fn joining(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
+    let until = draft.memory.excess_since.unwrap_or(situation.observed.now).plus(JOINING_WAIT);
     let unclaimed = [MachineState::New, MachineState::AwaitingMachine]
         .into_iter()
         .map(|standing| situation.members_that_are(standing).count())
@@ -150,12 +150,13 @@ fn newcomers(situation: &Situation<'_>, draft: &mut Draft) -> u32 {
     u32::try_from(unclaimed).unwrap_or(u32::MAX)
 }
 
-/// How many unmarked Machines with a registered Node may be taken: no more than a target that has lasted justifies, and
-/// none while launches fail to come, nor for a while after.
+/// How many unmarked Machines with a registered Node may be deleted: no more than a target justifies that has
+/// lasted for the window, and none while launches fail or shortly afterwards.
 ///
-/// An autoscaler takes back a scale-up that timed out unmarked, and asks again seconds later; a Node that came in
-/// between already runs pods. When AWS has no capacity it even takes back what has served all the time, against a list
-/// that is out of date, corrects itself after minutes, and asks again when its back-off is over.
+/// An autoscaler cancels a scale-up that timed out, without marking Machines, and requests it again seconds
+/// later; a Node that joined in between already runs pods. If AWS has no capacity, it even reduces below what
+/// served all the time, because it compares with an outdated list, corrects that after minutes, and requests
+/// again after its back-off.
 fn registered_may_go(
     situation: &Situation<'_>,
     draft: &mut Draft,
@@ -194,14 +195,14 @@ fn registered_may_go(
     free
 }
 
-/// How long AWS is left to end what it replaces after another purchase mix. It launches the new instance first, which takes some
-/// minutes until it is in service, and then ends an old one of its own choice. What is too many for longer is not on its
-/// way out.
+/// How long AWS has to terminate what it replaces after a change of purchase options. It launches the new
+/// instance first, which takes some minutes, and then terminates an old one of its own choice. An excess that
+/// lasts longer has another cause.
 const AWS_REPLACES_FOR: Duration = Duration::from_mins(15);
 
-/// Instances that AWS has launched beyond desired capacity because the group buys otherwise now, and until when it is left to
-/// AWS to end as many others (Auto Scaling API Reference, InstancesDistribution). A choice of our own would end one more, for which
-/// it launches another; a desired capacity that is raised to them would keep them.
+/// Instances that AWS launched beyond desired capacity because the purchase options changed, and until when
+/// AWS may terminate as many others (Auto Scaling API Reference, InstancesDistribution). If the provider
+/// chose one, AWS would launch another for it; raising desired capacity would keep them.
 pub(crate) fn left_to_aws(situation: &Situation<'_>) -> Option<(u32, Timestamp)> {
     let until = situation.memory.purchase?.changed?.plus(AWS_REPLACES_FOR);
     let beyond = situation.counts.existing.saturating_sub(situation.view.group()?.sizes.desired);
@@ -228,8 +229,8 @@ fn take<'s, 'a>(
     }
 }
 
-/// Takes unmarked ones, of those with a Node no more than `registered`, and of those that serve no more than are to
-/// spare: the surplus may be what does not serve yet.
+/// Takes unmarked candidates: at most `registered` of those with a Node, and no more serving ones than can be
+/// spared. The excess may be instances that do not serve yet.
 fn take_spare<'s, 'a>(
     situation: &Situation<'a>,
     queue: &mut Queue<'s, 'a>,
@@ -274,32 +275,31 @@ fn delete(situation: &Situation<'_>, candidate: &Candidate<'_, '_>, excess: u32,
     let name = candidate.machine.name.clone();
     draft.deleted.insert(name.clone());
     draft.event(
-        Severity::Normal,
         EventTrigger::Machine(name.clone()),
-        "MachineDeleted",
+        EventReason::MachineDeleted,
         format!("Deleting Machine {name}: {why}"),
     );
     let uid = candidate.machine.uid.clone();
     draft.act(Stage::Victims, MachineAction::DeleteMachine { name, uid, only_if, why });
 }
 
-/// Candidates by rank and zone, each queue in the order of the policy. Taking one is a comparison of the zones'
-/// heads, so that choosing among a thousand Machines stays cheap.
+/// Candidates by rank and zone, each queue in the order of the policy. Taking one compares only the heads of
+/// the zones, so choosing among a thousand Machines stays cheap.
 pub(crate) struct Queue<'s, 'a> {
     ranks: BTreeMap<Rank, BTreeMap<&'s Zone, VecDeque<Candidate<'s, 'a>>>>,
-    /// Machines that stay, by zone.
+    /// Remaining Machines, by zone.
     zones: BTreeMap<&'s Zone, u32>,
     policy: VictimPolicy,
 }
 
 impl<'s, 'a> Queue<'s, 'a> {
-    /// All kept members that have a Machine. A FooMachine without one is never chosen: core would make its Machine
-    /// a moment later, for an instance that is going.
+    /// All active members with a Machine. A FooMachine without a Machine is never chosen: Cluster API would
+    /// create its Machine a moment later, for an instance that is terminating.
     fn new(situation: &'s Situation<'a>) -> Self {
         Self::of(situation, |_| true)
     }
 
-    /// Some of the kept members that have a Machine. Zones are as full as all kept members make them.
+    /// A part of the active members with a Machine. Zones count all active members.
     pub(crate) fn of(situation: &'s Situation<'a>, includes: impl Fn(&Member<'_>) -> bool) -> Self {
         let policy = situation.desired.scale_in.policy;
         let mut candidates: Vec<Candidate<'s, 'a>> = situation
@@ -322,7 +322,7 @@ impl<'s, 'a> Queue<'s, 'a> {
         queue
     }
 
-    /// These go already: their zones are less full.
+    /// Without these Machines, in the counts of the zones.
     pub(crate) fn without(mut self, going: &BTreeSet<MachineName>, situation: &'s Situation<'a>) -> Self {
         for member in situation.members_that_are(MachineState::Active).filter(|it| going.contains(&it.name)) {
             if let Some(left) = self.zones.get_mut(member.zone()) {
@@ -332,7 +332,7 @@ impl<'s, 'a> Queue<'s, 'a> {
         self
     }
 
-    /// The next one of any rank.
+    /// Takes the next candidate of any rank.
     pub(crate) fn any(&mut self) -> Option<Candidate<'s, 'a>> {
         self.next(&(Rank::Marked..=Rank::Ordinary))
     }
@@ -345,19 +345,19 @@ impl<'s, 'a> Queue<'s, 'a> {
         }
     }
 
-    /// How many unmarked ones of a kind have not been taken.
+    /// How many unmarked candidates of a kind are left.
     fn unmarked(&self, is: impl Fn(&Machine) -> bool) -> u32 {
         let left = self.ranks.range(Rank::Unhealthy..).flat_map(|(_, zones)| zones.values().flatten());
         count(left.filter(|candidate| is(candidate.machine)))
     }
 
-    /// How many of a rank have not been taken.
+    /// How many candidates of a rank are left.
     fn left(&self, rank: Rank) -> u32 {
         let left = self.ranks.get(&rank).map_or(0, |zones| zones.values().map(VecDeque::len).sum());
         u32::try_from(left).unwrap_or(u32::MAX)
     }
 
-    /// The next one: of the lowest rank, from the fullest zone, by policy, by name.
+    /// Takes the next candidate: of the lowest rank, from the fullest zone, by policy, by name.
     fn next(&mut self, ranks: &std::ops::RangeInclusive<Rank>) -> Option<Candidate<'s, 'a>> {
         let policy = self.policy;
         let zones = &mut self.zones;

@@ -1,4 +1,4 @@
-//! Each condition from the situation.
+//! Derives each condition from the situation.
 
 use super::parts::{condition, cut, departures, kept, many, said};
 use super::{ready, replacing};
@@ -7,13 +7,13 @@ use crate::draft::Draft;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
-    Difference, Situation, TemplateState, View, differences, given_up_by_aws, group_is_gone, obstacle,
-    of_another_installation, template_state, was_lost,
+    Difference, Situation, TemplateState, View, differences, group_is_gone, launches_suspended_by_aws,
+    obstacle, of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionProtection, Process, Reason};
 
-/// All conditions, in their order.
+/// All conditions, in order.
 pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {
     let mut conditions = vec![
         paused(situation),
@@ -68,7 +68,7 @@ fn failure<T>(look: &Look<T>) -> Option<(Reason, &str)> {
     }
 }
 
-/// In a removal, or when the pool is another cluster's now, what we would provide is not provided any more.
+/// In a removal, or after a move to another cluster, the pool no longer provides infrastructure.
 fn not_provided(situation: &Situation<'_>, kind: ConditionKind) -> Option<Condition> {
     match situation.desired.goal {
         Goal::Run => None,
@@ -128,7 +128,7 @@ fn group(situation: &Situation<'_>) -> Condition {
         return condition;
     }
     if let View::Failed { reason, message } = situation.view {
-        // That another pool has the group is certain; whatever else keeps us from looking leaves open what there is.
+        // That another pool has the group is certain. Whatever else prevents reading leaves open what exists.
         let status = if reason == Reason::GroupNameTaken { Status::False } else { Status::Unknown };
         return condition(kind, status, reason, message);
     }
@@ -185,7 +185,7 @@ fn capacity(situation: &Situation<'_>, draft: &Draft) -> Condition {
         return condition(kind, Status::Unknown, Reason::NoGroup, "");
     };
     if let Some(reason) = group.suspended.get(&Process::Launch).filter(|_| situation.unlaunched() > 0) {
-        let follows = if given_up_by_aws(group).is_some() {
+        let follows = if launches_suspended_by_aws(group).is_some() {
             "AWS did that after launches had failed for long; the manager resumes it when replicas, launch template \
              or network change"
         } else {

@@ -1,4 +1,4 @@
-//! What several conditions have in common.
+//! Parts that several conditions share.
 
 use crate::draft::{Postponed, Until};
 use crate::report::{Condition, ConditionKind, Status, some_names};
@@ -14,7 +14,7 @@ pub(super) fn condition(
     Condition { kind, status, reason, message: message.into() }
 }
 
-/// What is on its way out, and who is waited for.
+/// How many Machines are being deleted, and what they wait for.
 pub(super) fn departures(situation: &Situation<'_>) -> Option<(Reason, String)> {
     let (reason, message) = departing(situation)?;
     let terminate = situation.view.group().and_then(|group| group.suspended.get(&Process::Terminate));
@@ -27,7 +27,7 @@ pub(super) fn departures(situation: &Situation<'_>) -> Option<(Reason, String)> 
     }
 }
 
-/// AWS's words, or that there are none.
+/// AWS's message, or a text that there is none.
 pub(super) fn said(reason: &str) -> &str {
     if reason.is_empty() { "no reason given" } else { reason }
 }
@@ -51,7 +51,7 @@ fn departing(situation: &Situation<'_>) -> Option<(Reason, String)> {
     None
 }
 
-/// What is to be said when the MachinePool requests for more than `spec.maxSize` allows.
+/// The message if the MachinePool requests more than `spec.maxSize` allows.
 pub(super) fn cut(situation: &Situation<'_>) -> Option<String> {
     let target = situation.target;
     (target.spec_replicas > target.replicas).then(|| {
@@ -63,7 +63,7 @@ pub(super) fn cut(situation: &Situation<'_>) -> Option<String> {
     })
 }
 
-/// What is more than desired and stays for a while, and why.
+/// How many excess Machines are not deleted yet, and why.
 pub(super) fn kept(situation: &Situation<'_>, held: Postponed) -> String {
     let target = situation.target.replicas;
     let why = match held.from {
@@ -87,7 +87,7 @@ pub(super) fn kept(situation: &Situation<'_>, held: Postponed) -> String {
     format!("{why}; {nodes} kept {until} unless marked for deletion")
 }
 
-/// Names of the members of a standing.
+/// Names of the members in a state.
 pub(super) fn named(situation: &Situation<'_>, standing: MachineState) -> String {
     some_names(situation.members_that_are(standing).map(|member| member.name.as_str()))
 }

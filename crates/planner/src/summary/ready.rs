@@ -1,4 +1,4 @@
-//! The summary: is everything as desired, and if not, what is the most telling reason?
+//! The summary: whether everything is as desired, and if not, the most important reason.
 
 use super::parts::{condition, cut, departures, kept, many};
 use crate::desired::Goal;
@@ -8,7 +8,7 @@ use crate::report::{Condition, ConditionKind, Status, some_names};
 use crate::situation::{MachineState, Member, Situation, View};
 use foo_model::Reason;
 
-/// Conditions that must hold for Ready, the most telling first.
+/// Conditions that Ready requires, the most important first.
 const NEEDED: [ConditionKind; 4] = [
     ConditionKind::CredentialsReady,
     ConditionKind::LaunchTemplateReady,
@@ -16,7 +16,7 @@ const NEEDED: [ConditionKind; 4] = [
     ConditionKind::CapacityAvailable,
 ];
 
-/// The summary of the others.
+/// The summary of the other conditions.
 pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Condition {
     let kind = ConditionKind::Ready;
     let (status, reason, message) = why_not(situation, draft, others).map_or_else(
@@ -30,8 +30,8 @@ pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Conditio
     condition(kind, status, reason, with_warnings(situation, message))
 }
 
-/// The most telling reason why the pool is not ready: its end, what is missing, what cannot be used, what is not
-/// there, too few, too many.
+/// The most important reason why the pool is not ready: its removal, what is missing, what is not usable,
+/// what does not exist, too few Machines, too many.
 fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Option<(Reason, String)> {
     ending(situation, others)
         .or_else(|| {
@@ -56,15 +56,15 @@ fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(Reason, St
     }
 }
 
-/// This is the first pass of a manager over a group that runs: that its template has not been read yet says nothing
-/// about the pool, and a restart of the manager must not make every pool unready for a moment.
+/// Whether this is the first pass of a manager over a running group: the template has not been read yet,
+/// which must not make every pool unready after a restart of the manager.
 fn only_just_started(situation: &Situation<'_>, draft: &Draft) -> bool {
     matches!(situation.view, View::Ours(_))
         && situation.observed.template == Look::Unknown
         && draft.memory.template_due_since == Some(situation.observed.now)
 }
 
-/// A needed condition with this status.
+/// A required condition with this status.
 fn unmet(others: &[Condition], status: Status) -> Option<(Reason, String)> {
     NEEDED
         .into_iter()
@@ -73,7 +73,7 @@ fn unmet(others: &[Condition], status: Status) -> Option<(Reason, String)> {
         .map(|other| (other.reason, other.message.clone()))
 }
 
-/// Outdated or sick instances are being replaced.
+/// Outdated or unhealthy instances are being replaced.
 fn replacing(others: &[Condition]) -> Option<(Reason, String)> {
     [ConditionKind::RollingOut, ConditionKind::Remediating]
         .into_iter()

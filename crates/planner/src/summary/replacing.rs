@@ -1,19 +1,21 @@
-//! Replacement of outdated and of sick instances in words.
+//! Messages about the replacement of outdated and unhealthy instances.
 
 use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
 use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status, some_names};
-use crate::situation::{Freshness, MachineState, Phase, Situation, View, is_available, sick, staying};
+use crate::situation::{
+    ContentState, MachineState, Phase, Situation, View, is_available, staying, unhealthy,
+};
 use foo_model::Reason;
 
-/// How far the roll-out is; `None` while nobody knows what is wanted or what is there.
+/// The progress of the roll-out; `None` if the desired content or the group is unknown.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
     let progress = situation.rollout;
     if situation.desired.goal != Goal::Run || !matches!(situation.view, View::Ours(_)) {
         return None;
     }
     let phase = match progress.phase {
-        Phase::Finished if situation.content.given_up.is_some() => RolloutPhase::RolledBack,
+        Phase::Finished if situation.content.failed_target.is_some() => RolloutPhase::RolledBack,
         Phase::Finished => RolloutPhase::Finished,
         Phase::OnDelete => RolloutPhase::OnDelete,
         Phase::Paused => RolloutPhase::Paused,
@@ -34,7 +36,7 @@ pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {
 
 /// What it waits for.
 fn message(situation: &Situation<'_>, phase: RolloutPhase) -> String {
-    let failed = situation.content.given_up.map(|record| record.message.as_str()).unwrap_or_default();
+    let failed = situation.content.failed_target.map(|record| record.message.as_str()).unwrap_or_default();
     match phase {
         RolloutPhase::Finished => String::new(),
         RolloutPhase::OnDelete => {
@@ -68,7 +70,7 @@ fn waits_for(situation: &Situation<'_>) -> String {
         return format!("waiting for AWS to launch {}", many(situation.unlaunched(), "instance"));
     }
     let unproven = staying(situation)
-        .filter(|member| member.freshness == Freshness::UpToDate && !is_available(situation, member))
+        .filter(|member| member.content == ContentState::UpToDate && !is_available(situation, member))
         .map(|member| member.name.as_str());
     let names = some_names(unproven);
     if !names.is_empty() {
@@ -88,7 +90,7 @@ pub(super) fn rolling_out(situation: &Situation<'_>) -> Condition {
     let Some(report) = rollout(situation) else {
         return condition(kind, Status::False, Reason::NotRollingOut, "");
     };
-    // Those on their way out are replaced by what is updated.
+    // Updated instances will replace those that are being terminated.
     let all = (report.updated + report.outdated).max(situation.target.replicas);
     let counted = format!("{} of {} updated", report.updated, many(all, "instance"));
     let said = if report.message.is_empty() { counted } else { format!("{counted}; {}", report.message) };
@@ -109,12 +111,12 @@ pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
     let kind = ConditionKind::Remediating;
     let rules = situation.desired.remediation;
     let runs = situation.desired.goal == Goal::Run && matches!(situation.view, View::Ours(_));
-    let sick = sick(situation);
-    if !runs || sick.count() == 0 {
+    let unhealthy = unhealthy(situation);
+    if !runs || unhealthy.count() == 0 {
         return condition(kind, Status::False, Reason::NotRemediating, "");
     }
-    let machines = many(sick.count(), "unhealthy Machine");
-    let names = some_names(sick.unhealthy_machines.iter().map(|(member, _)| member.name.as_str()));
+    let machines = many(unhealthy.count(), "unhealthy Machine");
+    let names = some_names(unhealthy.staying.iter().map(|(member, _)| member.name.as_str()));
     if !rules.enabled {
         return condition(
             kind,
@@ -123,11 +125,11 @@ pub(super) fn remediating(situation: &Situation<'_>) -> Condition {
             format!("{machines}, and spec.remediation is off: {names}"),
         );
     }
-    if sick.is_too_much(situation) {
+    if unhealthy.exceeds_limit(situation) {
         let limit = rules.unhealthy_limit.up(situation.target.replicas);
         let message = format!("{machines}, more than the {limit} that remediation acts on: {names}");
         return condition(kind, Status::True, Reason::TooManyUnhealthy, message);
     }
-    let message = format!("{machines}, {} of them being replaced", sick.going);
+    let message = format!("{machines}, {} of them being replaced", unhealthy.leaving);
     condition(kind, Status::True, Reason::Remediating, message)
 }

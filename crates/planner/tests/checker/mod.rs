@@ -87,7 +87,7 @@ fn ending_an_instance_that_is_not_released() {
         [Rule::EndsOnlyReleased],
         "its hooks may hold it"
     );
-    world.kube.let_go();
+    world.kube.skip_drains();
     assert_eq!(broken_by(&mut world, end(1, Decrement::Replace)), []);
     assert_eq!(
         broken_by(&mut world, end(1, Decrement::Shrink)),
@@ -208,7 +208,7 @@ fn acting_on_what_is_not_ours() {
 fn acting_on_a_paused_pool_or_on_somebody_elses_size() {
     let mut world = pool().of(3).running();
     world.desired.pause = Some(PausedBy::Annotation);
-    assert_eq!(broken_by(&mut world, Action::Read(ReadAction::LookAtTemplate)), [Rule::HandsOff]);
+    assert_eq!(broken_by(&mut world, Action::Read(ReadAction::DescribeLaunchTemplate)), [Rule::HandsOff]);
     world.desired.pause = None;
     world.let_somebody_else_manage(1, 9);
     assert_eq!(broken_by(&mut world, set(desired(4))), [Rule::ExternalSize]);

@@ -345,15 +345,15 @@ pub(crate) fn act(scenario: &Scenario, state: &mut State, index: usize, fate: Fa
 pub(crate) fn mishaps(manager: &Manager) -> &'static [Fate] {
     let next = manager.errands.as_ref().map(|errands| &errands.rest()[0]);
     match next {
-        None | Some(Action::Read(ReadAction::LookAtTemplate)) => &[],
-        Some(Action::Read(ReadAction::LookAtStrays { .. })) => &[Fate::NotFound],
+        None | Some(Action::Read(ReadAction::DescribeLaunchTemplate)) => &[],
+        Some(Action::Read(ReadAction::DescribeInstances { .. })) => &[Fate::NotFound],
         Some(_) => &[Fate::AnswerLost, Fate::RequestLost],
     }
 }
 
 /// EC2 does not know any of these, dead or alive.
 fn not_found(state: &mut State, index: usize, action: &Action) {
-    let Action::Read(ReadAction::LookAtStrays { ids }) = action else { return };
+    let Action::Read(ReadAction::DescribeInstances { ids }) = action else { return };
     let asked = state.units.iter().filter(|unit| ids.contains(&unit.id())).map(|unit| unit.number);
     for number in asked {
         // An end that EC2 told of is not taken back.
@@ -364,11 +364,11 @@ fn not_found(state: &mut State, index: usize, action: &Action) {
 struct Refused;
 
 fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Action) -> Result<(), Refused> {
-    if matches!(action, Action::Read(ReadAction::LookAtTemplate)) {
+    if matches!(action, Action::Read(ReadAction::DescribeLaunchTemplate)) {
         state.managers[index].versions = Some(state.versions);
         return Ok(());
     }
-    if let Action::Read(ReadAction::LookAtStrays { ids }) = action {
+    if let Action::Read(ReadAction::DescribeInstances { ids }) = action {
         let lives = |unit: &Unit| unit.life != Life::Gone;
         let living: BTreeMap<InstanceId, u8> =
             state.units.iter().filter(|unit| lives(unit)).map(|unit| (unit.id(), unit.number)).collect();
@@ -378,7 +378,7 @@ fn carry_out(scenario: &Scenario, state: &mut State, index: usize, action: &Acti
         state.managers[index].words.extend(words);
         return Ok(());
     }
-    if action.changes_group() || matches!(action, Action::Hook(HookAction::CompleteHook { .. })) {
+    if action.changes_group() || matches!(action, Action::Hook(HookAction::CompleteLifecycleAction { .. })) {
         let before = (state.group, state.units.clone());
         change_group(scenario, state, index, action)?;
         if before != (state.group, state.units.clone()) && state.left.lates > 0 {
@@ -437,7 +437,7 @@ fn change_group(
             state.wrong = state.wrong.or(wrong);
             Ok(())
         }
-        Action::Hook(HookAction::CompleteHook { id, .. }) => {
+        Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => {
             let unit = state.units.iter_mut().find(|unit| unit.id() == *id).ok_or(Refused)?;
             // Read live just before, as the controller does it.
             if unit.machine == Mach::Alive {

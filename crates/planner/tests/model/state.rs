@@ -321,7 +321,7 @@ impl Hash for Mind {
         if let Some(RolloutProgress { hash, since, available, ready, relapses, waiting_since }) = trial {
             (hash, since, available, ready, relapses, waiting_since).hash(hasher);
         }
-        for (id, HookWait { since, beaten, completed }) in holds {
+        for (id, HookWait { since, last_heartbeat: beaten, completed }) in holds {
             (id, since, beaten, completed).hash(hasher);
         }
         for (id, Cordon { at, done }) in cordons {
@@ -367,7 +367,7 @@ impl Mind {
             trial.iter_mut().flat_map(|trial| trial.waiting_since.iter_mut().chain([&mut trial.since]));
         clocks.filter(|_| ages.trials).for_each(older);
         // Heartbeats and the longest wait are beyond this model.
-        for HookWait { since: _, beaten: _, completed } in holds.values_mut() {
+        for HookWait { since: _, last_heartbeat: _, completed } in holds.values_mut() {
             completed.iter_mut().for_each(older);
         }
     }

@@ -297,7 +297,7 @@ proptest! {
             let adopts = matches!(action, Action::Group(GroupAction::TagGroup { tags, .. }) if *tags == [(TAG_INSTALLATION.to_owned(), "here".to_owned())].into());
             let changes = action.changes_group()
                 || action.changes_template()
-                || matches!(action, Action::Hook(HookAction::PutHook { .. } | HookAction::BeatHook { .. }));
+                || matches!(action, Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::RecordHeartbeat { .. }));
             prop_assert!(!changes || (adopts && adopt_from == Some("elsewhere")), "{:?}", plan.actions);
             let drains = matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }) | Action::Node(NodeAction::CordonNodes { .. }));
             prop_assert!(!drains || goal == Goal::Remove, "{:?}", plan.actions);

@@ -61,7 +61,7 @@ proptest! {
             if restart {
                 world.restart(0);
             }
-            world.round();
+            world.step();
             let rounds = u32::try_from(began.until(world.now).as_secs() / 600).unwrap() + 1;
             let replaced = world.cloud.launched - launched;
             prop_assert!(

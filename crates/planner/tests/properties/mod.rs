@@ -201,13 +201,13 @@ fn happen(world: &mut World, step: Step) {
         Step::Take(pick) => {
             if let Some(id) = picked(&world.instances(), pick) {
                 world.tell(format!("AWS ends {id}"));
-                world.cloud.take(&id, world.now);
+                world.cloud.terminate_by_aws(&id, world.now);
             }
         }
         Step::Strike(pick) => {
             if let Some(id) = picked(&world.instances(), pick) {
                 world.tell(format!("{id} dies, and AWS ends it"));
-                world.cloud.strike(&id, world.now);
+                world.cloud.fail_health_check(&id, world.now);
             }
         }
         Step::Hide(pick, seconds) => {
@@ -440,7 +440,7 @@ proptest! {
             };
             for _ in 0..rounds {
                 let before = registered(&world);
-                world.round();
+                world.step();
                 let after = registered(&world);
                 let began = world.now.minus(Duration::from_secs(u64::from(WINDOW) + 5));
                 let last_before = targets.iter().rev().find(|(at, _)| *at <= began);

@@ -10,7 +10,7 @@ fn r1_the_autoscaler_marks_and_dies_before_it_lowers_replicas_and_nothing_happen
     let victim = world.kube.alive()[0].clone();
     world.mark(&victim);
     for _ in 0..100 {
-        assert_eq!(words(&world.round()), Vec::<String>::new());
+        assert_eq!(words(&world.step()), Vec::<String>::new());
     }
     assert_eq!(world.kube.alive().len(), 3);
 }
@@ -118,7 +118,7 @@ fn takes_back_too_much() -> crate::world::World {
     world.cloud.launches = Launches::Fail;
     world.scale_to(8);
     for _ in 0..180 {
-        world.round();
+        world.step();
     }
     world.scale_to(0);
     world
@@ -132,19 +132,19 @@ fn r21_more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays
     for cycle in 0..4 {
         // It notices after five minutes, and asks again when its back-off is over.
         for _ in 0..60 {
-            world.round();
+            world.step();
         }
         world.scale_to(4);
         for _ in 0..(60 + cycle * 90) {
-            world.round();
+            world.step();
         }
         world.scale_to(8);
         for _ in 0..180 {
-            world.round();
+            world.step();
         }
         world.scale_to(0);
     }
-    world.round();
+    world.step();
     assert_eq!((world.kube.alive().len(), world.cloud.launched), (4, 4), "{}", world.story());
 }
 
@@ -210,11 +210,11 @@ fn r21_after_launches_that_did_not_come_even_that_waits() {
     world.cloud.launches = Launches::Fail;
     world.scale_to(4);
     for _ in 0..60 {
-        world.round();
+        world.step();
     }
     world.scale_to(3);
     world.cloud.launches = Launches::Work;
-    world.round();
+    world.step();
     world.set_desired_by_hand(4);
     world.cloud.launch(world.now);
     world.look_and_pass();
@@ -272,7 +272,7 @@ fn r22_a_mark_that_counts_on_a_launch_that_never_comes_acts_within_five_minutes(
     world.scale_to(2);
     let mut waited = 0;
     while !world.kube.machine(&victim).is_none_or(|machine| machine.deletion.is_deleting()) {
-        world.round();
+        world.step();
         waited += 5;
         assert!(waited < 300, "the autoscaler would lower the target again\n{}", world.story());
     }

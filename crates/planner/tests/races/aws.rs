@@ -68,7 +68,12 @@ fn r16_a_group_deleted_by_hand_loses_its_machines_and_is_made_anew_and_says_so()
     let group =
         plan.report.conditions.iter().find(|it| it.kind == ConditionKind::AutoScalingGroupReady).unwrap();
     assert_eq!((group.status, group.reason.as_str()), (Status::False, "GroupLost"));
-    assert!(plan.report.events.iter().any(|event| event.reason == "AutoScalingGroupRecreated"));
+    assert!(
+        plan.report
+            .events
+            .iter()
+            .any(|event| event.reason == foo_model::EventReason::AutoScalingGroupRecreated)
+    );
     assert_eq!(plan.report.provider_ids.as_ref().map(Vec::len), Some(2), "ids stay until EC2 was asked");
     let plan = world.settle();
     let group =
@@ -84,7 +89,7 @@ fn r18_launches_that_fail_for_hours_are_cancelled_when_the_target_sinks_and_noth
     world.cloud.launches = Launches::Fail;
     world.scale_to(6);
     for _ in 0..60 {
-        world.round();
+        world.step();
     }
     world.managers[0].shortage = Some("We currently do not have sufficient m7i.large capacity".to_owned());
     let plan = world.look_and_pass();
@@ -109,9 +114,9 @@ fn r19_the_group_of_a_pool_of_the_same_name_in_another_namespace_is_left_alone()
     world.cloud.work(world.now);
     let before = world.cloud.group.clone();
     for _ in 0..20 {
-        world.round();
+        world.step();
     }
-    let plan = world.round();
+    let plan = world.step();
     let ready = &plan.report.conditions[0];
     assert_eq!((ready.status, ready.reason.as_str()), (Status::False, "GroupNotOwned"));
     assert_eq!(world.cloud.group, before);
@@ -119,7 +124,7 @@ fn r19_the_group_of_a_pool_of_the_same_name_in_another_namespace_is_left_alone()
 
     world.delete_pool();
     for _ in 0..20 {
-        world.round();
+        world.step();
     }
     assert_eq!(world.cloud.group, before, "not even in a removal");
     assert_eq!(world.kube.finalizer, foo_planner::observed::Finalizer::Absent);
@@ -133,7 +138,7 @@ fn r20_a_pool_made_again_while_its_old_group_is_still_going_waits_for_it() {
         || world.cloud.existing() > 0
         || world.cloud.group.as_ref().is_some_and(|group| !group.instances.is_empty())
     {
-        world.round();
+        world.step();
     }
     // The last look before the deletion: the group is still there, being deleted.
     while world

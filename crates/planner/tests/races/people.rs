@@ -87,7 +87,7 @@ fn r10_a_pool_deleted_in_the_middle_of_anything_goes_completely() {
         for target in [0, 1, 5] {
             let mut world = pool().of(3).new_world();
             for _ in 0..6 {
-                world.round();
+                world.step();
             }
             world.scale_to(target);
             for _ in 0..rounds {
@@ -115,7 +115,7 @@ fn r10_a_removal_stops_launches_and_drains_before_it_ends() {
     let held = world.kube.machines[0].name.clone();
     world.kube.held_up.insert(held.clone());
     for _ in 0..20 {
-        world.round();
+        world.step();
     }
     assert_eq!(world.cloud.existing(), 1, "the one that still drains lives");
     world.kube.held_up.clear();
@@ -166,7 +166,7 @@ fn r13_desired_raised_by_hand_is_drained_away_one_budget_at_a_time() {
     world.cloud.put_in_service(world.now);
     let mut most = 0;
     for _ in 0..40 {
-        world.round();
+        world.step();
         let drains = world.kube.machines.iter().filter(|machine| {
             let foo_machine = world.kube.foo_machine(&machine.name);
             machine.deletion.is_deleting() && foo_machine.is_some_and(|it| it.deletion == Deletion::Alive)
@@ -233,7 +233,7 @@ fn a_person_who_deletes_a_foo_machine_never_gets_an_instance_ended_under_a_livin
     assert_eq!(deletions(&plan), 1, "the Machine goes first");
     assert!(world.kube.machine(&name).unwrap().deletion.is_deleting());
     assert_eq!(ends(&world.look_and_pass()), [], "Cluster API is at work: hooks may hold it");
-    world.kube.let_go();
+    world.kube.skip_drains();
     assert_eq!(ends(&world.look_and_pass()), [Decrement::Replace], "now it counts as released");
     world.settle();
     assert_eq!(world.kube.alive().len(), 2);
@@ -246,7 +246,7 @@ fn a_person_who_deletes_a_machine_gets_a_replacement_after_the_drain() {
     world.kube.held_up.insert(name.clone());
     world.delete_machine(&name);
     for _ in 0..10 {
-        assert_eq!(words(&world.round()), Vec::<String>::new(), "Cluster API is at work");
+        assert_eq!(words(&world.step()), Vec::<String>::new(), "Cluster API is at work");
     }
     world.kube.held_up.clear();
     world.settle();

@@ -23,9 +23,9 @@ fn breaks(world: &mut World, spec: &str) {
     world.kube.broken.insert(SpecHash::new(spec));
 }
 
-/// So many rounds; what was done in them.
-fn rounds(world: &mut World, count: u32) -> Vec<String> {
-    (0..count).flat_map(|_| words(&world.round())).collect()
+/// That many steps of five seconds; returns what was done in them.
+fn steps(world: &mut World, count: u32) -> Vec<String> {
+    (0..count).flat_map(|_| words(&world.step())).collect()
 }
 
 fn until(world: &mut World, what: &str, is_so: impl Fn(&World) -> bool) {
@@ -33,7 +33,7 @@ fn until(world: &mut World, what: &str, is_so: impl Fn(&World) -> bool) {
         if is_so(world) {
             return;
         }
-        world.round();
+        world.step();
     }
     panic!("never: {what}\n{}", world.story());
 }
@@ -66,9 +66,9 @@ fn halted() -> World {
     let mut world = pool().of(3).with_surge(1).lacking_at_most(0).running();
     breaks(&mut world, "v2");
     wants(&mut world, "v2", "d1");
-    rounds(&mut world, 6);
+    steps(&mut world, 6);
     world.wait(601);
-    rounds(&mut world, 6);
+    steps(&mut world, 6);
     assert!(is_given_up(&world));
     world
 }
@@ -101,10 +101,10 @@ fn rotating_tokens_do_not_stop_the_clock_of_a_launch_that_never_comes() {
     world.cloud.launches = Launches::Fail;
     for rotation in 0..3 {
         wants(&mut world, "v2", &format!("d{rotation}"));
-        rounds(&mut world, 3);
+        steps(&mut world, 3);
         for _ in 0..8 {
             world.wait(55);
-            world.round();
+            world.step();
         }
     }
     assert!(is_given_up(&world));
@@ -156,7 +156,7 @@ fn longer_min_ready_seconds_condemn_nothing() {
     wants(&mut world, "v2", "d1");
     until(&mut world, "some are new", |world| launched_from(world, "v2").len() >= 4);
     world.desired.rollout.min_ready = Seconds(60);
-    rounds(&mut world, 3);
+    steps(&mut world, 3);
     assert!(!is_given_up(&world));
     world.wait(60);
     world.settle();
@@ -172,7 +172,7 @@ fn a_node_that_is_late_for_remediation_counts_against_the_roll_out() {
     wants(&mut world, "v2", "d1");
     for _ in 0..20 {
         world.wait(25);
-        world.round();
+        world.step();
     }
     assert!(is_given_up(&world));
     assert_eq!(world.cloud.launched, 4, "one canary");
@@ -207,9 +207,9 @@ fn what_cannot_be_made_for_a_moment_takes_nothing_back() {
     until(&mut world, "all that surge allows is there", |world| world.cloud.existing() == 9);
     world.desired.template =
         Wanted::Blocked(Blocked::new(Reason::ImageNotFound, "image ami-2 does not exist"));
-    let done = rounds(&mut world, 6);
+    let done = steps(&mut world, 6);
     assert!(done.iter().all(|action| !action.starts_with("delete Machine")), "{done:?}");
-    let plan = world.round();
+    let plan = world.step();
     let said = condition(&plan, ConditionKind::RollingOut);
     assert!(said.starts_with("True RolloutWaiting") && said.contains("ami-2 does not exist"), "{said}");
     assert_eq!(world.cloud.existing(), 9);
@@ -221,16 +221,16 @@ fn content_that_failed_before_is_nothing_to_go_back_to() {
     for spec in ["v2", "v3"] {
         breaks(&mut world, spec);
         wants(&mut world, spec, "d1");
-        rounds(&mut world, 12);
+        steps(&mut world, 12);
         world.wait(601);
-        rounds(&mut world, 12);
+        steps(&mut world, 12);
         assert!(is_given_up(&world), "{spec}");
     }
     world.scale_to(0);
-    rounds(&mut world, 30);
+    steps(&mut world, 30);
     world.kube.foo_machines.clear();
     world.scale_to(2);
-    rounds(&mut world, 10);
+    steps(&mut world, 10);
     assert_eq!(launched_from(&world, "v1").len(), 2, "{}", world.story());
 }
 
@@ -260,12 +260,12 @@ fn with_nothing_to_go_back_to_it_is_given_up_on_once() {
     world.cloud.template = None;
     world.managers[0].template = Look::Unknown;
     wants(&mut world, "v2", "d1");
-    rounds(&mut world, 10);
+    steps(&mut world, 10);
     world.wait(601);
-    let done = rounds(&mut world, 10);
+    let done = steps(&mut world, 10);
     assert_eq!(done.iter().filter(|action| action.starts_with("quarantine")).count(), 1, "{done:?}");
     world.kube.broken.clear();
-    let plan = world.round();
+    let plan = world.step();
     assert!(
         condition(&plan, ConditionKind::RollingOut).contains("there is no other launch template version")
     );
@@ -277,9 +277,9 @@ fn a_pause_of_the_cluster_is_no_failure_of_the_content() {
     wants(&mut world, "v2", "d1");
     until(&mut world, "one more is asked for", |world| world.cloud.sizes().desired == 4);
     world.desired.pause = Some(PausedBy::Cluster);
-    rounds(&mut world, 3);
+    steps(&mut world, 3);
     world.wait(3_600);
-    world.round();
+    world.step();
     world.desired.pause = None;
     world.settle();
     assert!(!is_given_up(&world));
@@ -293,7 +293,7 @@ fn remediation_keeps_to_what_may_be_missing() {
     until(&mut world, "one is rolled", |world| world.kube.alive().len() == 4);
     let sick = world.kube.alive()[0].clone();
     world.kube.machine_mut(&sick).unwrap().unhealthy = Some("disk pressure".to_owned());
-    rounds(&mut world, 4);
+    steps(&mut world, 4);
     assert_eq!(world.kube.alive().len(), 4, "its successor comes first");
 }
 
@@ -318,11 +318,11 @@ fn a_scale_in_is_not_a_sick_machine() {
     let mut world = pool().of(3).with_surge(0).lacking_at_most(1).draining_at_most(9).running();
     breaks(&mut world, "v1");
     world.scale_to(5);
-    rounds(&mut world, 8);
+    steps(&mut world, 8);
     world.kube.held_up.extend([name(4), name(5)]);
     world.scale_to(3);
-    rounds(&mut world, 3);
-    let said = condition(&world.round(), ConditionKind::Remediating);
+    steps(&mut world, 3);
+    let said = condition(&world.step(), ConditionKind::Remediating);
     assert!(said.contains("NotRemediating"), "{said}");
 }
 
@@ -330,7 +330,7 @@ fn a_scale_in_is_not_a_sick_machine() {
 fn what_failed_stays_to_be_looked_at() {
     let mut world = halted();
     world.wait(4_000);
-    rounds(&mut world, 10);
+    steps(&mut world, 10);
     assert!(world.kube.alive().contains(&name(4)));
 }
 
@@ -341,7 +341,7 @@ fn a_roll_back_waits_for_min_ready_seconds_by_the_clock() {
     world.wait(200);
     wants(&mut world, "v2", "d1");
     for _ in 0..400 {
-        world.round();
+        world.step();
         if launched_from(&world, "v2").len() >= 3 {
             break;
         }
@@ -350,7 +350,7 @@ fn a_roll_back_waits_for_min_ready_seconds_by_the_clock() {
     set_node(&mut world, &sick, NodeState::NotReady);
     world.kube.machine_mut(&sick).unwrap().unhealthy = Some("broken".to_owned());
     for _ in 0..60 {
-        let plan = world.round();
+        let plan = world.step();
         let waits = condition(&plan, ConditionKind::RollingOut).contains("waiting for the Nodes");
         if plan.actions.is_empty() && waits {
             assert!(plan.report.next.after.is_some());
@@ -364,11 +364,11 @@ fn a_rotated_token_cancels_no_launch_of_the_roll_out() {
     wants(&mut world, "v2", "d1");
     until(&mut world, "the canary is there", |world| world.cloud.existing() == 7);
     world.cloud.launches = Launches::Fail;
-    rounds(&mut world, 4);
+    steps(&mut world, 4);
     let desired = world.cloud.sizes().desired;
     wants(&mut world, "v2", "d2");
     for _ in 0..6 {
-        world.round();
+        world.step();
         assert_eq!(world.cloud.sizes().desired, desired);
     }
 }
@@ -378,12 +378,12 @@ fn a_shortage_after_the_canary_condemns_nothing() {
     let mut world = pool().of(4).with_surge(1).lacking_at_most(0).running();
     wants(&mut world, "v2", "d1");
     until(&mut world, "two are new", |world| launched_from(world, "v2").len() >= 2);
-    rounds(&mut world, 2);
+    steps(&mut world, 2);
     world.cloud.launches = Launches::Fail;
     world.scale_to(8);
     for _ in 0..20 {
         world.wait(115);
-        world.round();
+        world.step();
     }
     assert!(!is_given_up(&world));
 }
@@ -398,30 +398,30 @@ fn a_scale_in_ends_in_the_right_size_while_a_roll_out_is_stopped() {
     let mut world = with_wide_surge();
     breaks(&mut world, "v2");
     wants(&mut world, "v2", "d1");
-    rounds(&mut world, 6);
+    steps(&mut world, 6);
     world.wait(601);
-    rounds(&mut world, 6);
+    steps(&mut world, 6);
     assert!(is_given_up(&world));
     world.delete_machine(&name(7));
-    rounds(&mut world, 10);
+    steps(&mut world, 10);
     let marked = world.kube.alive()[2].clone();
     world.mark(&marked);
     world.scale_to(3);
-    rounds(&mut world, 30);
+    steps(&mut world, 30);
     assert_eq!(world.kube.alive().len(), 3);
     assert!(!world.kube.alive().contains(&marked));
 
     let mut world = with_wide_surge();
     world.desired.rollout.paused = true;
     wants(&mut world, "v2", "d1");
-    rounds(&mut world, 10);
+    steps(&mut world, 10);
     world.scale_to(3);
-    rounds(&mut world, 30);
+    steps(&mut world, 30);
     assert_eq!(world.kube.alive().len(), 3);
 
     let mut world = halted();
     world.scale_to(0);
-    rounds(&mut world, 60);
+    steps(&mut world, 60);
     assert_eq!(world.cloud.existing(), 0);
 }
 
@@ -431,11 +431,11 @@ fn r22_a_mark_is_heard_while_old_machines_drain() {
     wants(&mut world, "v2", "d1");
     until(&mut world, "some are new", |world| launched_from(world, "v2").len() >= 3);
     world.kube.held_up.extend((1..=6).map(name));
-    rounds(&mut world, 6);
+    steps(&mut world, 6);
     let marked = launched_from(&world, "v2")[0].clone();
     world.mark(&marked);
     world.scale_to(5);
-    rounds(&mut world, 5);
+    steps(&mut world, 5);
     assert!(!world.kube.alive().contains(&marked));
 }
 
@@ -469,17 +469,22 @@ fn on_a_bad_way_back() -> World {
 #[test]
 fn a_way_back_that_fails_as_well_is_halted_and_says_both() {
     let mut world = on_a_bad_way_back();
-    rounds(&mut world, 5);
+    steps(&mut world, 5);
     world.wait(601);
-    let told =
-        |plan: &Plan| plan.report.events.iter().filter(|event| event.reason == "RollbackFailed").count();
-    let told: usize = (0..10).map(|_| told(&world.round())).sum();
+    let told = |plan: &Plan| {
+        plan.report
+            .events
+            .iter()
+            .filter(|event| event.reason == foo_model::EventReason::RollbackFailed)
+            .count()
+    };
+    let told: usize = (0..10).map(|_| told(&world.step())).sum();
     assert_eq!(told, 1, "{}", world.story());
-    let said = condition(&world.round(), ConditionKind::RollingOut);
+    let said = condition(&world.step(), ConditionKind::RollingOut);
     assert!(said.starts_with("True RolloutHalted") && said.contains("workers-00000005"), "{said}");
     assert!(said.contains("the rollback to v1 failed as well: Machine workers-00000006"), "{said}");
     world.wait(4_000);
-    let done = rounds(&mut world, 20);
+    let done = steps(&mut world, 20);
     assert!(done.iter().all(|action| !action.starts_with("quarantine")), "said once: {done:?}");
     assert_eq!(world.cloud.launched, 6, "nothing further is tried");
     assert_eq!(world.kube.alive().len(), 3);
@@ -498,7 +503,7 @@ fn a_node_that_was_there_before_does_not_halt_the_way_back() {
     let old = launched_from(&world, "v1")[0].clone();
     set_node(&mut world, &old, NodeState::NotReady);
     world.wait(601);
-    rounds(&mut world, 5);
+    steps(&mut world, 5);
     assert!(world.kube.quarantine.iter().all(|record| record.verdict != Verdict::Stuck));
 }
 

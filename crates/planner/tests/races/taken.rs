@@ -3,8 +3,7 @@
 use super::words;
 use crate::world::{World, pool};
 use foo_model::hook::{COMPLETE_BEFORE_DEADLINE, HookConfig, HookResult, LONGEST_WAIT};
-use foo_model::{InstanceId, LifecycleState, Seconds};
-use foo_planner::report::Severity;
+use foo_model::{EventReason, InstanceId, LifecycleState, Seconds};
 
 fn first() -> InstanceId {
     InstanceId::new("i-00000001")
@@ -14,7 +13,7 @@ fn first() -> InstanceId {
 fn taken() -> World {
     let mut world = pool().of(3).running();
     world.settle();
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     world
 }
 
@@ -37,11 +36,7 @@ fn what_aws_ends_waits_for_its_drain_and_the_hook_is_completed_once() {
         "delete Machine workers-00000001 [SameUid]: AWS is terminating its instance",
     ];
     assert_eq!(sorted(&plan), all);
-    assert!(
-        plan.report.events.iter().any(|event| {
-            event.reason == "InstanceTerminatedByAws" && event.severity == Severity::Warning
-        })
-    );
+    assert!(plan.report.events.iter().any(|event| { event.reason == EventReason::InstanceTerminatedByAws }));
     for _ in 0..5 {
         world.wait(60);
         let said = words(&world.look_and_pass());
@@ -62,7 +57,7 @@ fn what_aws_ends_waits_for_its_drain_and_the_hook_is_completed_once() {
 fn what_died_before_its_drain_ended_is_excluded_from_draining_and_let_go() {
     let mut world = pool().of(3).running();
     world.settle();
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     world.look_and_pass();
     world.wait(90);
     world.cloud.dead.insert(first());
@@ -72,7 +67,7 @@ fn what_died_before_its_drain_ended_is_excluded_from_draining_and_let_go() {
     let listed = |plan: &foo_planner::Plan| plan.report.provider_ids.as_ref().map(Vec::len);
     assert_eq!(listed(&plan), Some(3), "core would delete its Node before it knows");
     assert_eq!(listed(&world.look_and_pass()), Some(2), "its id is listed no more");
-    assert!(plan.report.events.iter().any(|event| event.reason == "InstanceMissing"));
+    assert!(plan.report.events.iter().any(|event| event.reason == EventReason::InstanceMissing));
     world.settle();
     assert_eq!(world.kube.alive().len(), 3, "made up for");
 }
@@ -106,7 +101,7 @@ fn r7_a_successor_goes_on_with_heartbeats_and_with_the_deadline() {
     let plan = world.look_and_pass();
     let given_up = "let i-00000001 go: AWS waits for at most 48 hours, and the drain has not finished";
     assert!(words(&plan).contains(&given_up.to_owned()), "{:?}", words(&plan));
-    assert!(plan.report.events.iter().any(|event| event.reason == "DrainIncomplete"));
+    assert!(plan.report.events.iter().any(|event| event.reason == EventReason::DrainIncomplete));
 }
 
 #[test]
@@ -122,7 +117,7 @@ fn an_instance_without_a_machine_is_let_go_at_once() {
     world.cloud.launch(world.now);
     world.kube.foo_machines.clear();
     world.managers[0].memory.created_machines.clear();
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     world.wait(1);
     let plan = world.look_and_pass();
     assert!(words(&plan).contains(&"let i-00000001 go: it has no Machine".to_owned()), "{:?}", words(&plan));
@@ -161,7 +156,7 @@ fn a_hook_that_was_changed_or_taken_away_is_put_right() {
     world.settle();
     assert_eq!((world.cloud.hook, world.cloud.writes), (None, writes), "a settled pool asks nothing");
     // An instance that slips through tells.
-    world.cloud.take(&first(), world.now);
+    world.cloud.terminate_by_aws(&first(), world.now);
     assert!(words(&world.look_and_pass()).contains(&"look at hook".to_owned()));
     world.settle();
     assert_eq!(world.cloud.hook, Some(HookConfig::OURS));

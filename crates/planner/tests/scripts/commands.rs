@@ -121,7 +121,7 @@ const WORK: &[Command] = &[
         "cycles",
         Form::Number("NUMBER", |world, number| {
             for _ in 0..number {
-                world.round();
+                world.step();
             }
         }),
         "so many times: five seconds pass, then AWS, Cluster API and the manager do one step of their work",
@@ -280,12 +280,12 @@ const INSTANCES: &[Command] = &[
     command("kill", Form::Instance(World::kill), "the instance is gone from EC2 and from the group at once"),
     command(
         "aws-terminates",
-        Form::Instance(|world, id| world.cloud.take(id, world.now)),
+        Form::Instance(|world, id| world.cloud.terminate_by_aws(id, world.now)),
         "AWS terminates the instance for a reason of its own; our lifecycle hook delays that",
     ),
     command(
         "fail-health-check",
-        Form::Instance(|world, id| world.cloud.strike(id, world.now)),
+        Form::Instance(|world, id| world.cloud.fail_health_check(id, world.now)),
         "the instance dies in EC2, its health check fails, and the group terminates it through our lifecycle hook",
     ),
     command(

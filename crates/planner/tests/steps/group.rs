@@ -76,7 +76,7 @@ fn subnets_that_cannot_be_resolved_stop_the_making_and_nothing_else() {
     let blocked = Wanted::Blocked(Blocked::new(Reason::SubnetNotFound, "no subnet has these tags"));
     let mut world = pool().of(1).with(|desired| desired.group.subnets = blocked.clone()).new_world();
     for _ in 0..10 {
-        world.round();
+        world.step();
     }
     assert!(world.cloud.group.is_none());
     assert_eq!(world.plan_of(0).report.conditions[0].reason, Reason::SubnetNotFound);

@@ -1,7 +1,7 @@
 //! What follows from what AWS announces.
 
 use crate::world::{Launches, World, pool};
-use foo_model::{InstanceId, MachineName, NodeState, SignalKind};
+use foo_model::{EventReason, InstanceId, MachineName, NodeState, SignalKind};
 use foo_planner::desired::{PausedBy, Rebalance};
 use foo_planner::report::AnnouncementState;
 use foo_planner::{Goal, Plan};
@@ -31,7 +31,7 @@ fn an_announcement_is_open_until_the_deletion_was_seen_and_over_when_the_instanc
     world.freeze_caches(false);
     assert_eq!(world.heed(), Some(AnnouncementState::Handled));
     for _ in 0..20 {
-        world.round();
+        world.step();
     }
     assert_eq!(world.interrupted(), 0, "forgotten");
     world.announce(SignalKind::Interruption, &InstanceId::new("i-00000abc"));
@@ -61,7 +61,7 @@ fn an_instance_without_a_machine_waits_for_one() {
     let id = InstanceId::new("i-00000002");
     world.announce(SignalKind::Interruption, &id);
     for _ in 0..30 {
-        world.round();
+        world.step();
     }
     assert_eq!(world.interrupted(), 0);
     assert!(!world.instances().contains(&id), "its Machine was made and deleted");
@@ -88,7 +88,7 @@ fn a_retirement_without_room_for_a_replacement_takes_one_at_a_time() {
         world.announce(SignalKind::Retirement, &id);
     }
     for _ in 0..60 {
-        world.round();
+        world.step();
         let serving = world.kube.alive().len();
         assert!(serving >= 2, "{serving}\n{}", world.story());
     }
@@ -103,9 +103,9 @@ fn nothing_at_risk_is_replaced_while_a_roll_out_goes_on() {
     world.announce(SignalKind::Rebalance, &first());
     world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
     for _ in 0..60 {
-        let plan = world.round();
+        let plan = world.step();
         assert!(
-            plan.report.events.iter().all(|event| event.reason != "RebalanceRecommended"),
+            plan.report.events.iter().all(|event| event.reason != EventReason::RebalanceRecommended),
             "{:?}",
             plan.report
         );
@@ -128,7 +128,7 @@ fn the_node_of_what_is_at_risk_is_cordoned_once_and_its_instance_stays() {
     assert_eq!(cordons(&plan), ["cordon the Nodes of workers-00000001"]);
     assert_eq!(world.heed(), Some(AnnouncementState::Handled));
     for _ in 0..100 {
-        let plan = world.round();
+        let plan = world.step();
         assert!(plan.actions.is_empty(), "{:?}", plan.actions);
     }
     assert_eq!((world.instances(), world.kube.cordoned.len()), (before, 1));
@@ -233,8 +233,8 @@ fn recommendations_are_one_round_and_what_came_for_it_stays() {
         not_yet(&mut world, if minute < 15 { 12..=15 } else { 99..=99 });
         world.look();
         let plan = world.pass();
-        let surplus = |reason: &str| reason == "LaunchesCancelled" || reason == "MachineDeleted";
-        assert!(plan.report.events.iter().all(|event| !surplus(&event.reason)), "{:?}", plan.report.events);
+        let surplus = |reason| matches!(reason, EventReason::LaunchesCancelled | EventReason::MachineDeleted);
+        assert!(plan.report.events.iter().all(|event| !surplus(event.reason)), "{:?}", plan.report.events);
     }
     world.settle();
     assert_eq!(world.cloud.launched, 15, "one for each, once");
@@ -273,7 +273,7 @@ fn retirements_keep_to_what_may_be_missing() {
             world.announce(SignalKind::Retirement, &id);
         }
         for _ in 0..100 {
-            world.round();
+            world.step();
             assert!(world.kube.alive().len() >= 4, "{}", world.story());
         }
         assert!(world.instances().iter().all(|id| *id > InstanceId::new("i-00000005")), "{}", world.story());
@@ -286,12 +286,12 @@ fn a_retirement_waits_half_an_hour_for_a_launch_and_then_goes_without() {
     world.cloud.launches = Launches::Fail;
     world.announce(SignalKind::Retirement, &first());
     for _ in 0..10 {
-        world.round();
+        world.step();
     }
     assert_eq!(world.kube.alive().len(), 3, "its replacement comes first");
     world.wait(1_800);
     for _ in 0..3 {
-        world.round();
+        world.step();
     }
     assert_eq!(world.kube.alive().len(), 2, "{}", world.story());
 }
@@ -302,7 +302,7 @@ fn what_drains_for_a_roll_out_and_is_interrupted_is_replaced_once() {
     world.kube.held_up.extend((1..=3).map(|number| MachineName::new(format!("workers-{number:08x}"))));
     world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
     for _ in 0..60 {
-        world.round();
+        world.step();
         if world.kube.machines.iter().any(|machine| machine.deletion.is_deleting()) {
             break;
         }
@@ -310,7 +310,7 @@ fn what_drains_for_a_roll_out_and_is_interrupted_is_replaced_once() {
     let draining = world.kube.machines.iter().find(|machine| machine.deletion.is_deleting()).unwrap();
     let id = InstanceId::new(draining.name.as_str().replace("workers-", "i-"));
     world.announce(SignalKind::Interruption, &id);
-    world.round();
-    world.round();
+    world.step();
+    world.step();
     assert_eq!(world.cloud.sizes().desired, 4, "{}", world.story());
 }

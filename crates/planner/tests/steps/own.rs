@@ -100,7 +100,7 @@ fn a_group_of_another_installation_is_left_alone_until_a_person_says_that_it_was
     let (group, template) = (world.cloud.group.clone(), world.cloud.template.clone());
     world.desired.identity.adopt_from = Some("nowhere".to_owned());
     for _ in 0..20 {
-        world.round();
+        world.step();
     }
     assert_eq!((&world.cloud.group, &world.cloud.template), (&group, &template));
     assert_eq!(world.kube.alive().len(), 2, "nothing is drained");
@@ -139,7 +139,7 @@ fn the_removal_of_a_pool_leaves_group_and_template_of_another_installation() {
     let (group, template) = (world.cloud.group.clone(), world.cloud.template.clone());
     world.delete_pool();
     for _ in 0..40 {
-        world.round();
+        world.step();
     }
     assert_eq!((&world.cloud.group, &world.cloud.template), (&group, &template));
     assert_eq!(world.kube.finalizer, Finalizer::Absent);

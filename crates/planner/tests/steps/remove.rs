@@ -82,7 +82,7 @@ fn the_workload_cluster_may_be_unreachable_while_the_group_is_unknown() {
 #[test]
 fn a_manager_that_just_started_does_not_believe_in_an_absent_group() {
     let mut world = pool().of(1).new_world();
-    world.round();
+    world.step();
     world.delete_pool();
     world.restart(0);
     world.managers[0].template = Look::At { at: world.now, seen: None };

@@ -168,7 +168,7 @@ fn content_that_fails_in_the_only_instance_is_given_up_on() {
     world.kube.broken.insert("v2".into());
     world.desired.template = foo_planner::desired::Wanted::Ready(crate::world::content("v2", "d1"));
     for _ in 0..10 {
-        world.round();
+        world.step();
     }
     assert!(world.kube.quarantine.is_empty(), "it may still join");
     world.wait(700);

@@ -27,7 +27,7 @@ fn somebody_elses_template_is_never_touched() {
     let mut world = pool().of(1).new_world();
     world.cloud.create_template(&std::collections::BTreeMap::new()).unwrap();
     for _ in 0..10 {
-        world.round();
+        world.step();
     }
     assert_eq!(condition(&world.plan_of(0)), "LaunchTemplateNotOwned");
     assert!(world.cloud.group.is_none());
@@ -137,7 +137,7 @@ fn a_template_without_our_tags_is_read_again_at_growing_pauses() {
         if world
             .pass()
             .actions
-            .contains(&foo_planner::Action::Read(foo_planner::action::ReadAction::LookAtTemplate))
+            .contains(&foo_planner::Action::Read(foo_planner::action::ReadAction::DescribeLaunchTemplate))
         {
             reads.push(began.until(world.now).as_secs());
         }

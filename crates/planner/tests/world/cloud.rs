@@ -199,9 +199,9 @@ impl Cloud {
     }
 
     /// An instance dies in EC2 and the group notices: it ends what is dead already, through the hook.
-    pub(crate) fn strike(&mut self, id: &InstanceId, now: Timestamp) {
+    pub(crate) fn fail_health_check(&mut self, id: &InstanceId, now: Timestamp) {
         self.dead.insert(id.clone());
-        self.take(id, now);
+        self.terminate_by_aws(id, now);
     }
 
     /// Somebody deletes the group with all its instances.
@@ -294,7 +294,7 @@ impl Cloud {
     }
 
     /// AWS ends an instance for a reason of its own and, since it has the right to, launches another.
-    pub(crate) fn take(&mut self, id: &InstanceId, now: Timestamp) {
+    pub(crate) fn terminate_by_aws(&mut self, id: &InstanceId, now: Timestamp) {
         let next = leaving(self.hook);
         if let Some(instance) = self.instance_mut(id).filter(|instance| !instance.lifecycle.is_leaving()) {
             instance.lifecycle = next;
@@ -312,7 +312,7 @@ impl Cloud {
         Ok(())
     }
 
-    pub(crate) fn beat(&self, id: &InstanceId) -> Result<(), Refusal> {
+    pub(crate) fn record_heartbeat(&self, id: &InstanceId) -> Result<(), Refusal> {
         let waits = self.lifecycle(id) == Some(LifecycleState::TerminatingWait);
         if waits { Ok(()) } else { Err("ValidationError: no active lifecycle action") }
     }

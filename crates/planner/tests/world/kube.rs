@@ -99,7 +99,7 @@ impl Kube {
             machine.deletion.is_deleting()
                 && (!self.hangs(machine, cloud) || self.foo_machine(&machine.name).is_none())
         });
-        unclaimed || leaving || self.to_let_go().next().is_some()
+        unclaimed || leaving || self.skippable_drains().next().is_some()
     }
 
     /// The Machine of a FooMachine, unless the pool is going.
@@ -162,7 +162,7 @@ impl Kube {
             .filter(|machine| machine.deletion.is_deleting() && !self.hangs(machine, cloud))
             .map(|machine| machine.name.clone())
             .collect();
-        self.let_go();
+        self.skip_drains();
         for name in done {
             let first =
                 self.foo_machine(&name).is_some_and(|foo_machine| !foo_machine.deletion.is_deleting());
@@ -171,12 +171,12 @@ impl Kube {
                 self.delete_foo_machine(&name, now);
             }
         }
-        self.let_go();
+        self.skip_drains();
     }
 
     /// Core notes that it waits for a FooMachine that is being deleted, whoever deleted it: it skips the drain then.
-    pub(crate) fn let_go(&mut self) {
-        let going: Vec<MachineName> = self.to_let_go().map(|machine| machine.name.clone()).collect();
+    pub(crate) fn skip_drains(&mut self) {
+        let going: Vec<MachineName> = self.skippable_drains().map(|machine| machine.name.clone()).collect();
         for name in going {
             if let Some(machine) = self.machine_mut(&name) {
                 machine.stage = DeletionStage::WaitsForInfrastructure;
@@ -184,7 +184,7 @@ impl Kube {
         }
     }
 
-    fn to_let_go(&self) -> impl Iterator<Item = &Machine> {
+    fn skippable_drains(&self) -> impl Iterator<Item = &Machine> {
         self.machines.iter().filter(|machine| {
             machine.deletion.is_deleting()
                 && machine.stage == DeletionStage::Preparing

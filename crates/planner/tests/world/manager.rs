@@ -242,14 +242,15 @@ impl World {
                 manager.template = Look::Unknown;
             }
             match (action, outcome) {
-                (Action::Hook(HookAction::PutHook { terms, .. }), Outcome::Done) => {
+                (Action::Hook(HookAction::PutLifecycleHook { terms, .. }), Outcome::Done) => {
                     manager.hook = Look::At { at: now, seen: Some(*terms) };
                 }
                 (Action::Group(GroupAction::CreateGroup(_)), Outcome::Done) => {
                     manager.hook = Look::At { at: now, seen: None }
                 }
                 (
-                    Action::Hook(HookAction::PutHook { .. }) | Action::Group(GroupAction::CreateGroup(_)),
+                    Action::Hook(HookAction::PutLifecycleHook { .. })
+                    | Action::Group(GroupAction::CreateGroup(_)),
                     _,
                 ) => manager.hook = Look::Unknown,
                 _ => {}
@@ -263,7 +264,7 @@ impl World {
     fn carry_out(&mut self, index: usize, action: &Action) -> Result<(), &'static str> {
         let now = self.now;
         // Read live just before, as the controller does it: caches may not know of the Machine yet.
-        if let Action::Hook(HookAction::CompleteHook { id, .. }) = action {
+        if let Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) = action {
             let machine = self.kube.machine(&self.name_of(id));
             if machine.is_some_and(|machine| !machine.deletion.is_deleting()) {
                 return Err("its Machine is not being deleted");
@@ -274,11 +275,11 @@ impl World {
             self.cloud.writes += 1;
         }
         match action {
-            Action::Read(ReadAction::LookAtTemplate) => {
+            Action::Read(ReadAction::DescribeLaunchTemplate) => {
                 self.managers[index].template = Look::At { at: now, seen: self.cloud.template.clone() };
                 Ok(())
             }
-            Action::Read(ReadAction::LookAtStrays { ids }) => {
+            Action::Read(ReadAction::DescribeInstances { ids }) => {
                 let alive = self.cloud.alive();
                 for id in ids {
                     let hidden = self.cloud.hidden.get(id).is_some_and(|until| now < *until);
@@ -296,17 +297,17 @@ impl World {
                 }
                 Ok(())
             }
-            Action::Read(ReadAction::LookAtHook { .. }) => {
+            Action::Read(ReadAction::DescribeLifecycleHook { .. }) => {
                 self.managers[index].hook = Look::At { at: now, seen: self.cloud.hook };
                 Ok(())
             }
-            Action::Hook(HookAction::PutHook { terms, .. }) => {
+            Action::Hook(HookAction::PutLifecycleHook { terms, .. }) => {
                 self.cloud.hook = Some(*terms);
                 self.cloud.writes += 1;
                 Ok(())
             }
-            Action::Hook(HookAction::BeatHook { id, .. }) => self.cloud.beat(id),
-            Action::Hook(HookAction::CompleteHook { id, .. }) => {
+            Action::Hook(HookAction::RecordHeartbeat { id, .. }) => self.cloud.record_heartbeat(id),
+            Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => {
                 self.cloud.writes += 1;
                 self.cloud.complete_hook(id, now)
             }
@@ -458,8 +459,8 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Pool(PoolAction::UnblockMove) => "unblock move".to_owned(),
         Action::Pool(PoolAction::ForgetAdoption) => "forget adoption".to_owned(),
         Action::Pool(PoolAction::RecordArn { .. }) => "record ARN".to_owned(),
-        Action::Read(ReadAction::LookAtTemplate) => "look at template".to_owned(),
-        Action::Read(ReadAction::LookAtStrays { ids }) => format!("ask EC2 about {}", list(ids)),
+        Action::Read(ReadAction::DescribeLaunchTemplate) => "look at template".to_owned(),
+        Action::Read(ReadAction::DescribeInstances { ids }) => format!("ask EC2 about {}", list(ids)),
         Action::Pool(PoolAction::Quarantine { records }) => {
             let record = |it: &Quarantine| {
                 let verdict = match it.verdict {
@@ -507,10 +508,10 @@ pub(crate) fn short(action: &Action) -> String {
         Action::Instance(InstanceAction::TerminateInstance { id, decrement, .. }) => {
             format!("end {id} ({decrement:?})")
         }
-        Action::Read(ReadAction::LookAtHook { .. }) => "look at hook".to_owned(),
-        Action::Hook(HookAction::PutHook { .. }) => "put hook".to_owned(),
-        Action::Hook(HookAction::BeatHook { id, .. }) => format!("keep {id} alive"),
-        Action::Hook(HookAction::CompleteHook { id, why, .. }) => format!("let {id} go: {why}"),
+        Action::Read(ReadAction::DescribeLifecycleHook { .. }) => "look at hook".to_owned(),
+        Action::Hook(HookAction::PutLifecycleHook { .. }) => "put hook".to_owned(),
+        Action::Hook(HookAction::RecordHeartbeat { id, .. }) => format!("keep {id} alive"),
+        Action::Hook(HookAction::CompleteLifecycleAction { id, why, .. }) => format!("let {id} go: {why}"),
         Action::Group(GroupAction::DeleteGroup { .. }) => "delete group".to_owned(),
         Action::Machine(MachineAction::CreateFooMachine { name, .. }) => format!("create FooMachine {name}"),
         Action::Machine(MachineAction::DeleteFooMachine { name, .. }) => format!("delete FooMachine {name}"),

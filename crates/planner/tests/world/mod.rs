@@ -69,7 +69,7 @@ impl World {
     }
 
     /// Five seconds in which everybody does their work once.
-    pub(crate) fn round(&mut self) -> Plan {
+    pub(crate) fn step(&mut self) -> Plan {
         self.wait(5);
         self.cloud.work(self.now);
         self.kube.work(self.now, &self.cloud);
@@ -81,7 +81,7 @@ impl World {
     pub(crate) fn settle(&mut self) -> Plan {
         let mut last: Option<Plan> = None;
         for _ in 0..120 {
-            let plan = self.round();
+            let plan = self.step();
             let still = last.as_ref().is_some_and(|last| last.report == plan.report);
             if still && plan.actions.is_empty() && plan.report.next.after.is_none() && !self.moves() {
                 return plan;

@@ -13,7 +13,7 @@ impl World {
     pub(crate) fn watch(&self, action: &Action) {
         match action {
             Action::Instance(InstanceAction::TerminateInstance { id, .. }) => self.watch_end(id),
-            Action::Hook(HookAction::CompleteHook { id, .. }) => self.watch_completion(id),
+            Action::Hook(HookAction::CompleteLifecycleAction { id, .. }) => self.watch_completion(id),
             Action::Machine(MachineAction::ReleaseFooMachine { name, .. })
                 if self.desired.goal == Goal::Run =>
             {

@@ -4,14 +4,14 @@
 //! What a group launches is asked for when the group refers to a template, in [`super::launches`]. Not asked for: the
 //! service-linked roles.
 
-use super::policy::Ask;
+use super::ask::{arn, ask, knows_tags, tags_of};
+use super::networks;
+use super::policy::{Ask, VALUES_END};
 use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::service::Service;
 use crate::wire::params::Params;
-use foo_model::{
-    GroupName, ImageId, InstanceId, LaunchTemplateId, SecurityGroupId, SubnetId, Timestamp, VpcId,
-};
+use foo_model::{GroupName, ImageId, InstanceId, LaunchTemplateId};
 use std::collections::BTreeMap;
 
 /// Everything that must be allowed before the call is carried out.
@@ -23,36 +23,8 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
             vec![ask("sts:AssumeRole".to_owned(), params.text("RoleArn").unwrap_or("*"))]
         }
         // STS API Reference, GetCallerIdentity: no permissions are required. What speaks JSON is asked there.
-        Service::Sts | Service::Sqs | Service::Ssm => Vec::new(),
-    }
-}
-
-pub(super) fn ask(action: String, resource: impl Into<String>) -> Ask {
-    Ask { action, resource: resource.into(), context: BTreeMap::new() }
-}
-
-impl Ask {
-    pub(super) fn with(mut self, key: &str, value: impl Into<String>) -> Self {
-        self.context.insert(key.to_owned(), value.into());
-        self
-    }
-
-    pub(super) fn with_tags<'a>(
-        mut self,
-        prefix: &str,
-        tags: impl IntoIterator<Item = (&'a String, &'a String)>,
-    ) -> Self {
-        self.context.extend(tags.into_iter().map(|(key, value)| (format!("{prefix}/{key}"), value.clone())));
-        self
-    }
-
-    fn on_resource<'a>(
-        self,
-        service: Service,
-        tags: impl IntoIterator<Item = (&'a String, &'a String)> + Clone,
-    ) -> Self {
-        self.with_tags("aws:ResourceTag", tags.clone())
-            .with_tags(&format!("{}:ResourceTag", service.name()), tags)
+        Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
+        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas => Vec::new(),
     }
 }
 
@@ -135,9 +107,15 @@ fn of_ec2(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
             vec![of_template(region, full, params)]
         }
         "TerminateInstances" => on_each(region, &full, &params.texts("InstanceId"), &BTreeMap::new()),
-        "CreateTags" => on_each(region, &full, &params.texts("ResourceId"), &tags_of(params.list("Tag"))),
-        "DeleteTags" => on_each(region, &full, &params.texts("ResourceId"), &BTreeMap::new()),
-        _ => vec![ask(full, "*")],
+        "CreateTags" | "DeleteTags" => {
+            let tags = tags_of(params.list("Tag"));
+            let keys: Vec<&str> = tags.keys().map(String::as_str).collect();
+            let keys = keys.join(&VALUES_END.to_string());
+            let new = if action == "CreateTags" { tags.clone() } else { BTreeMap::new() };
+            let asks = on_each(region, &full, &params.texts("ResourceId"), &new).into_iter();
+            asks.map(|ask| if keys.is_empty() { ask } else { ask.with("aws:TagKeys", &keys) }).collect()
+        }
+        _ => networks::of_ec2(region, action, params).unwrap_or_else(|| vec![ask(full, "*")]),
     }
 }
 
@@ -158,22 +136,20 @@ pub(super) fn on_template(region: &Region, action: String, template: &Template) 
     if knows_tags(region, template.created) { asked.on_resource(Service::Ec2, &template.tags) } else { asked }
 }
 
-/// Whether conditions know the tags of what was made then: authorization reads them eventually, too.
-pub(crate) fn knows_tags(region: &Region, made: Timestamp) -> bool {
-    !region.is_younger(made, region.settings.rights_appear_after)
-}
-
 fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String, String>) -> Vec<Ask> {
     ids.iter()
         .map(|id| {
-            let (kind, tags) = resource(region, id);
-            let ask = ask(action.to_owned(), arn(region, kind, id)).with_tags("aws:RequestTag", new);
-            tags.into_iter().fold(ask, |ask, tags| ask.on_resource(Service::Ec2, tags))
+            let asked = networks::on(region, action, id).unwrap_or_else(|| {
+                let (kind, tags) = resource(region, id);
+                let ask = ask(action.to_owned(), arn(region, kind, id));
+                tags.into_iter().fold(ask, |ask, tags| ask.on_resource(Service::Ec2, tags))
+            });
+            asked.with_tags("aws:RequestTag", new)
         })
         .collect()
 }
 
-/// The kind of a resource as its ARN calls it, and its tags.
+/// The kind of a resource that is no part of a network, as its ARN calls it, and its tags.
 fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTreeMap<String, String>>) {
     match id.split('-').next().unwrap_or_default() {
         "i" => {
@@ -185,29 +161,7 @@ fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTree
             let known = region.templates.find(&key).ok().filter(|it| knows_tags(region, it.created));
             ("launch-template", known.map(|it| &it.tags))
         }
-        "subnet" => ("subnet", region.network.subnets.get(&SubnetId::new(id)).map(|it| &it.tags)),
-        "sg" => (
-            "security-group",
-            region.network.security_groups.get(&SecurityGroupId::new(id)).map(|it| &it.tags),
-        ),
-        "vpc" => ("vpc", region.network.vpcs.get(&VpcId::new(id)).map(|it| &it.tags)),
         "ami" => ("image", region.images.get(&ImageId::new(id)).map(|it| &it.tags)),
         _ => ("*", None),
     }
-}
-
-/// Images belong to no account in ARNs.
-pub(crate) fn arn(region: &Region, kind: &str, id: &str) -> String {
-    let account = if kind == "image" { "" } else { &region.account };
-    format!("arn:aws:ec2:{}:{account}:{kind}/{id}", region.name)
-}
-
-fn tags_of(items: Vec<&Params>) -> BTreeMap<String, String> {
-    items
-        .into_iter()
-        .filter_map(|tag| {
-            let value = tag.text("Value").unwrap_or_default();
-            tag.text("Key").map(|key| (key.to_owned(), value.to_owned()))
-        })
-        .collect()
 }

@@ -5,7 +5,8 @@
 //! Instance profiles are taken to hold a role of their own name.
 
 use super::Credentials;
-use super::asks::{arn, ask, on_template};
+use super::ask::{arn, ask};
+use super::asks::on_template;
 use super::policy::{Ask, Verdict};
 use crate::core::Region;
 use crate::core::ec2::launch_data::LaunchData;

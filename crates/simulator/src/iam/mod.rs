@@ -2,8 +2,10 @@
 //!
 //! As long as no key is known everybody may do everything, as if the simulator had no IAM.
 
+pub(crate) mod ask;
 pub(crate) mod asks;
 pub(crate) mod launches;
+mod networks;
 pub(crate) mod policy;
 pub(crate) mod refusals;
 pub(crate) mod roles;

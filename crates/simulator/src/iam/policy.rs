@@ -58,7 +58,13 @@ pub enum Operator {
     Bool,
     /// One of the ARNs, with wildcards within each of the six parts.
     ArnLike,
+    /// None of the key's values is one of these; so it is without the key (IAM User Guide, "Multivalued context keys").
+    #[serde(rename = "ForAllValues:StringNotEquals")]
+    ForAllValuesStringNotEquals,
 }
+
+/// Between the values of a key that has several (`aws:TagKeys`): no tag's key may have it.
+pub(super) const VALUES_END: char = '\n';
 
 /// A value or a list of values: policies may have either.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,11 +143,15 @@ fn value_of<'a>(ask: &'a Ask, key: &str) -> Option<&'a str> {
 }
 
 impl Operator {
-    /// A key that is absent fulfils nothing but `Null`.
+    /// A key that is absent fulfils nothing but `Null` and what is about all of its values.
     fn holds(self, value: Option<&str>, patterns: &OneOrMany<String>) -> bool {
         match (self, value) {
             (Self::Null, value) => {
                 patterns.values().iter().any(|absent| absent.eq_ignore_ascii_case("true") == value.is_none())
+            }
+            (Self::ForAllValuesStringNotEquals, value) => {
+                let mut values = value.into_iter().flat_map(|values| values.split(VALUES_END));
+                values.all(|value| patterns.values().iter().all(|pattern| pattern != value))
             }
             (_, None) => false,
             (Self::StringEquals, Some(value)) => patterns.values().iter().any(|pattern| pattern == value),
@@ -218,6 +228,19 @@ mod tests {
         );
         assert_eq!(judge(&[("aws:ResourceTag/Owner", "me"), ("aws:RequestTag/x", "2")]), Verdict::NotAllowed);
         assert_eq!(judge(&[("aws:ResourceTag/Owner", "me")]), Verdict::NotAllowed);
+    }
+
+    /// IAM User Guide, "Single-valued vs. multivalued context keys".
+    #[test]
+    fn conditions_on_all_values_hold_for_none() {
+        let policy = policy(
+            r#"{"Statement":{"Effect":"Allow","Action":"a:b","Resource":"*","Condition":{
+                "ForAllValues:StringNotEquals":{"aws:TagKeys":["x","y"]}}}}"#,
+        );
+        let judge = |context: &[(&str, &str)]| policy.judge(&ask("a:b", "*", context));
+        assert_eq!(judge(&[]), Verdict::Allowed);
+        assert_eq!(judge(&[("aws:TagKeys", "a\nxy")]), Verdict::Allowed);
+        assert_eq!(judge(&[("aws:TagKeys", "a\nx")]), Verdict::NotAllowed);
     }
 
     #[test]

@@ -31,8 +31,10 @@ pub(crate) fn session_over(service: Service) -> AwsError {
     let text = "The security token included in the request is expired";
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
-        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new("ExpiredToken", text).status(403),
-        Service::Ssm => AwsError::new("ExpiredTokenException", text),
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing => {
+            AwsError::new("ExpiredToken", text).status(403)
+        }
+        Service::Ssm | Service::ServiceQuotas => AwsError::new("ExpiredTokenException", text),
     }
 }
 
@@ -51,8 +53,10 @@ pub(crate) fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: 
             "UnauthorizedOperation",
             format!("You are not authorized to perform this operation. {text}"),
         ),
-        Service::AutoScaling | Service::Sts | Service::Sqs => AwsError::new("AccessDenied", text),
-        Service::Ssm => return AwsError::new("AccessDeniedException", text),
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing => {
+            AwsError::new("AccessDenied", text)
+        }
+        Service::Ssm | Service::ServiceQuotas => return AwsError::new("AccessDeniedException", text),
     }
     .status(403)
 }
@@ -64,11 +68,11 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
             AwsError::new("AuthFailure", "AWS was not able to validate the provided access credentials")
                 .status(401)
         }
-        Service::AutoScaling | Service::Sts | Service::Sqs => {
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing => {
             AwsError::new("InvalidClientTokenId", "The security token included in the request is invalid.")
                 .status(403)
         }
-        Service::Ssm => AwsError::new(
+        Service::Ssm | Service::ServiceQuotas => AwsError::new(
             "UnrecognizedClientException",
             "The security token included in the request is invalid.",
         ),
@@ -80,7 +84,12 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
 pub(crate) fn wrong_signature(service: Service) -> AwsError {
     match service {
         Service::Ec2 => unknown_key(service),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => AwsError::new(
+        Service::AutoScaling
+        | Service::Sts
+        | Service::Sqs
+        | Service::Ssm
+        | Service::ElasticLoadBalancing
+        | Service::ServiceQuotas => AwsError::new(
             signature_code(service),
             "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
              Access Key and signing method. Consult the service documentation for details.",
@@ -93,7 +102,12 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
 pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => AwsError::new(
+        Service::AutoScaling
+        | Service::Sts
+        | Service::Sqs
+        | Service::Ssm
+        | Service::ElasticLoadBalancing
+        | Service::ServiceQuotas => AwsError::new(
             signature_code(service),
             format!("Signature expired: {signed} is too far from now."),
         )
@@ -102,5 +116,9 @@ pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
 }
 
 fn signature_code(service: Service) -> &'static str {
-    if service == Service::Ssm { "InvalidSignatureException" } else { "SignatureDoesNotMatch" }
+    if matches!(service, Service::Ssm | Service::ServiceQuotas) {
+        "InvalidSignatureException"
+    } else {
+        "SignatureDoesNotMatch"
+    }
 }

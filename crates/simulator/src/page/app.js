@@ -143,6 +143,50 @@ function drawGroup(group) {
     element("td", { textContent: one.description + (one.message ? `: ${one.message}` : "") }))));
 }
 
+function named(thing) {
+  return thing.name ? `${thing.name} (${thing.id})` : thing.id;
+}
+
+/** A list of a network: its title, and a line per thing. */
+function lines(title, things, inWords) {
+  if (!things.length) return [];
+  const items = things.map((thing) => {
+    const item = element("li", { className: thing.trouble ? "trouble" : "", textContent: inWords(thing) });
+    item.dataset.part = thing.id;
+    return item;
+  });
+  return [element("h4", { textContent: title }), element("ul", { className: "parts" }, ...items)];
+}
+
+const closed = new Set();
+
+function drawNetwork(vpc) {
+  const words = [vpc.ranges.join(", "), vpc.state, vpc.default ? "default VPC" : ""].filter(Boolean).join(", ");
+  const made = element("details", { open: !closed.has(vpc.id) },
+    element("summary", { textContent: `${named(vpc)}: ${words}` }),
+    ...lines("Subnets", vpc.subnets, (it) =>
+      `${it.zone}: ${named(it)}, ${it.range}, ${it.free} free, ${it.state}, routes of ${it.table ?? "the main table"}`),
+    ...lines("Gateways", vpc.gateways, named),
+    ...lines("NAT gateways", vpc.nat, (it) => `${named(it)} in ${it.subnet}: ${it.state}${it.failure ? `, ${it.failure}` : ""}`),
+    ...lines("Route tables", vpc.tables, (it) => `${named(it)}${it.main ? ", main" : ""}: ${it.routes.join("; ")}`),
+    ...lines("Security groups", vpc.groups, (it) => `${named(it)}, ${it.group}: in ${it.in}, out ${it.out} rules`),
+    ...lines("Endpoints", vpc.endpoints, (it) => `${named(it)}, ${it.service}: ${it.state}`),
+    ...lines("Load balancers and target groups", vpc.balancers, (it) => `${it.kind} ${it.id}`),
+    ...lines("Other interfaces", vpc.interfaces, (it) => `${it.id} in ${it.subnet}: ${it.description || "no description"}`));
+  made.addEventListener("toggle", () => (made.open ? closed.delete(vpc.id) : closed.add(vpc.id)));
+  made.dataset.vpc = vpc.id;
+  return made;
+}
+
+function drawNetworks(networks) {
+  const list = $("networks");
+  const focused = document.activeElement?.parentElement?.dataset?.vpc;
+  list.replaceChildren(...networks.vpcs.map(drawNetwork));
+  if (focused) list.querySelector(`[data-vpc="${CSS.escape(focused)}"] summary`)?.focus();
+  const addresses = networks.addresses.map((it) => `${it.ip}${it.interface ? "" : " (not in use)"}`).join(", ");
+  $("addresses").textContent = addresses ? `Elastic IP addresses: ${addresses}` : "";
+}
+
 /** Calls of the last minute and a line of the last five, in real time. */
 function drawCalls(calls) {
   const now = Date.now();
@@ -194,6 +238,7 @@ async function refresh() {
     drawCalls(all.calls);
     const path = ["/_sim/page", chosen.region, chosen.group].map((part, at) => (at ? encodeURIComponent(part) : part));
     drawGroup(chosen.group ? await ask(path.join("/")) : null);
+    drawNetworks(await ask(path.slice(0, 2).join("/")));
     $("trouble").hidden = true;
   } catch (error) {
     $("trouble").hidden = false;

@@ -1,7 +1,11 @@
-//! The page at `/`: a region's groups as a picture that updates itself. It only reads.
+//! The page at `/`: a region's groups and networks as pictures that update themselves. It only reads.
 //!
-//! Three files without any build step or outside resource, and two summaries as JSON that they ask for once a second:
-//! all groups in a few numbers each, and one group with its instances and its diary.
+//! Three files without any build step or outside resource, and summaries as JSON that they ask for once a second: all groups
+//! in a few numbers each, one group with its instances and its diary, and the networks of a region.
+
+mod networks;
+
+pub(crate) use networks::networks;
 
 use crate::core::group::activity::{Activity, status_name};
 use crate::core::group::model::{Group, Member};

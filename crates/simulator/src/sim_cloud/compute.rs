@@ -318,7 +318,6 @@ fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
         memory_mib: info.memory_mib,
         nvidia_gpus: info.gpu.as_ref().filter(|gpu| gpu.manufacturer == "NVIDIA").map_or(0, |gpu| gpu.count),
         architecture: info.architecture.clone(),
-        instance_storage_gb: info.disks.map(|disks| disks.size_gb.saturating_mul(u64::from(disks.count))),
     }
 }
 

@@ -14,9 +14,11 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         return kind;
     }
     match error.code.as_str() {
-        "Throttling" | "ThrottlingException" | "RequestLimitExceeded" | "RequestThrottled" => {
-            ErrorKind::Throttled
-        }
+        "Throttling"
+        | "ThrottlingException"
+        | "RequestLimitExceeded"
+        | "RequestThrottled"
+        | "TooManyRequestsException" => ErrorKind::Throttled,
         "AccessDenied" | "AccessDeniedException" | "UnauthorizedOperation" => ErrorKind::Denied,
         "AuthFailure"
         | "ExpiredToken"

@@ -8,7 +8,7 @@ use crate::core::group::activity::ActivityLog;
 use crate::core::group::hooks::{ActionKey, ActionResult};
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::group::operations::{Deletion, GroupUpdate, NewGroup, SettingsChange};
-use crate::iam::{asks, launches};
+use crate::iam::{ask, launches};
 use async_trait::async_trait;
 use foo_cloud::{Ended, Groups, Looked, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig};
@@ -161,7 +161,7 @@ impl Groups for SimCloud {
         let (operation, caller) = (Operation::TerminateInstanceInAutoScalingGroup, self.arn());
         self.call(operation, format!("{id} {decrement:?}"), |region| {
             let group = region.group_of(id).and_then(|name| region.group(&name));
-            if let Some(group) = group.filter(|it| !asks::knows_tags(region, it.created)) {
+            if let Some(group) = group.filter(|it| !ask::knows_tags(region, it.created)) {
                 return Err(not_allowed(operation, &group.arn, &caller));
             }
             region.terminate_member(id, decrement).map(drop)
@@ -186,7 +186,7 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
+    async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>> {
         self.call(Operation::DescribeLifecycleHooks, name.to_string(), |region| {
             let group = region.group_seen(name).ok_or_else(|| AwsError::no_group(name))?;
             Ok(group.hooks.get(DRAIN_HOOK).map(convert::terms_of))
@@ -201,7 +201,7 @@ impl Groups for SimCloud {
         .await
     }
 
-    async fn beat_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
+    async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
         self.call_on_group(
             Operation::RecordLifecycleActionHeartbeat,
             name,

@@ -14,7 +14,7 @@ use crate::core::ec2::templates::TemplateKey;
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
 use crate::iam::policy::{Ask, Verdict};
-use crate::iam::{asks, refusals};
+use crate::iam::{ask, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result, operation};
@@ -60,7 +60,7 @@ impl SimCloud {
     ) -> Result<T> {
         let arn = self.arn();
         self.call(operation, parameters, |region| {
-            if let Some(group) = region.group(name).filter(|it| !asks::knows_tags(region, it.created)) {
+            if let Some(group) = region.group(name).filter(|it| !ask::knows_tags(region, it.created)) {
                 return Err(not_allowed(operation, &group.arn, &arn));
             }
             work(region)
@@ -79,7 +79,7 @@ impl SimCloud {
         let arn = self.arn();
         self.call(operation, parameters, |region| {
             if is_unknown_to_conditions(region, id) {
-                return Err(not_allowed(operation, &asks::arn(region, "launch-template", id.as_str()), &arn));
+                return Err(not_allowed(operation, &ask::arn(region, "launch-template", id.as_str()), &arn));
             }
             work(region)
         })
@@ -138,15 +138,15 @@ fn service_of(operation: Operation) -> Service {
         operation::Service::Ec2 => Service::Ec2,
         operation::Service::Sts => Service::Sts,
         operation::Service::Sqs => Service::Sqs,
-        operation::Service::ElasticLoadBalancing => Service::Ec2,
-        operation::Service::ServiceQuotas => Service::Ec2,
+        operation::Service::ElasticLoadBalancing => Service::ElasticLoadBalancing,
+        operation::Service::ServiceQuotas => Service::ServiceQuotas,
     }
 }
 
 /// Whether a template is so new that conditions on its tags fail.
 fn is_unknown_to_conditions(region: &Region, id: &LaunchTemplateId) -> bool {
     let template = region.templates.find(&TemplateKey::Id(id.clone()));
-    template.is_ok_and(|template| !asks::knows_tags(region, template.created))
+    template.is_ok_and(|template| !ask::knows_tags(region, template.created))
 }
 
 /// The refusal of what a policy allows only on resources with a tag.

@@ -1,5 +1,6 @@
 //! The simulator as tests and programs hold it: time, faults, call counts, regions.
 
+mod networks;
 mod region;
 
 pub use region::{NodeInstance, RegionHandle};

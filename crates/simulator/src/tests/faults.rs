@@ -131,6 +131,7 @@ async fn calls_are_throttled_in_virtual_time() {
     let sim = Simulator::new(SimulatorConfig::stepped());
     sim.set_throttling(Throttling {
         autoscaling: Some(BucketSize { burst: 2.0, per_second: 1.0 }),
+        rare: None,
         ec2: Ec2Throttling::Off,
     });
     let cloud = sim.cloud(REGION, "manager");

@@ -228,7 +228,7 @@ proptest! {
         let scene = world();
         let actions: Vec<_> = all_actions()
             .into_iter()
-            .filter(|(service, _)| !matches!(service, Service::Sqs | Service::Ssm))
+            .filter(|(service, _)| !matches!(service, Service::Sqs | Service::Ssm | Service::ServiceQuotas))
             .collect();
         for (action, parameters) in requests {
             let (service, action) = actions[action.index(actions.len())];
@@ -290,7 +290,7 @@ proptest! {
     ) {
         let actions: Vec<_> = all_actions()
             .into_iter()
-            .filter(|(service, _)| matches!(service, Service::Sqs | Service::Ssm))
+            .filter(|(service, _)| matches!(service, Service::Sqs | Service::Ssm | Service::ServiceQuotas))
             .collect();
         let (service, action) = actions[action.index(actions.len())];
         let target = format!("{}.{action}", if service == Service::Sqs { "AmazonSQS" } else { "AmazonSSM" });

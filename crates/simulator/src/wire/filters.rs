@@ -43,10 +43,10 @@ impl Filters {
     }
 
     /// Whether a thing matches: `attribute` gives the values of its attributes by filter name, `tags` its tags.
-    pub(crate) fn match_with<'a>(
+    pub(crate) fn match_with<S: AsRef<str>>(
         &self,
         tags: &BTreeMap<String, String>,
-        attribute: impl Fn(&str) -> Vec<&'a str>,
+        attribute: impl Fn(&str) -> Vec<S>,
     ) -> bool {
         self.0.iter().all(|(name, wanted)| {
             let any = |value: &str| wanted.iter().any(|pattern| matches(pattern, value));
@@ -54,7 +54,7 @@ impl Filters {
                 Some(key) => tags.get(key).is_some_and(|value| any(value)),
                 None if name == "tag-key" => tags.keys().any(|key| any(key)),
                 None if name == "tag-value" => tags.values().any(|value| any(value)),
-                None => attribute(name).into_iter().any(any),
+                None => attribute(name).iter().any(|value| any(value.as_ref())),
             }
         })
     }

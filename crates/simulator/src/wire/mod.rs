@@ -7,11 +7,13 @@ mod answer;
 mod authentication;
 mod autoscaling;
 mod ec2;
+mod elb;
 mod filters;
 pub(crate) mod json;
 mod operation;
 mod paging;
 pub(crate) mod params;
+mod quotas;
 pub(crate) mod signature;
 pub(crate) mod sigv4;
 mod sqs;
@@ -162,7 +164,7 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
     }
     let whole = match result {
         Ok(()) => {
-            let body = success(service, &action, &xml.into_text(), &request_id);
+            let body = success(service, &action, params.text("Version"), &xml.into_text(), &request_id);
             WireAnswer::Xml { status: 200, body, request_id }
         }
         Err(error) => refuse(service, &error, request_id),
@@ -187,10 +189,13 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
         .to_owned();
     let operation = match service {
         Service::AutoScaling => named(&autoscaling::ACTIONS, &action).map(Subject::Region),
-        Service::Ec2 => named(&ec2::ACTIONS, &action).map(Subject::Region),
+        Service::Ec2 => named(&ec2::ACTIONS, &action)
+            .or_else(|| named(&ec2::NETWORK_ACTIONS, &action))
+            .map(Subject::Region),
         Service::Sts => named(&sts::ACTIONS, &action).map(Subject::Account),
+        Service::ElasticLoadBalancing => named(&elb::ACTIONS, &action).map(Subject::Region),
         // Only their JSON protocol is spoken.
-        Service::Sqs | Service::Ssm => None,
+        Service::Sqs | Service::Ssm | Service::ServiceQuotas => None,
     };
     let shown: String = action.chars().take(64).collect();
     let operation = operation.ok_or_else(|| {
@@ -207,6 +212,9 @@ pub(crate) fn all_actions() -> Vec<(Service, &'static str)> {
     [
         names(Service::AutoScaling, &autoscaling::ACTIONS),
         names(Service::Ec2, &ec2::ACTIONS),
+        names(Service::Ec2, &ec2::NETWORK_ACTIONS),
+        names(Service::ElasticLoadBalancing, &elb::ACTIONS),
+        names(Service::ServiceQuotas, &quotas::ACTIONS),
         names(Service::Sts, &sts::ACTIONS),
         names(Service::Sqs, &sqs::ACTIONS),
         names(Service::Ssm, &ssm::ACTIONS),
@@ -219,7 +227,12 @@ fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
     match (service, error.code.as_str()) {
         (Service::Ec2, "ValidationError") => "InvalidParameterValue".clone_into(&mut error.code),
         (
-            Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm,
+            Service::AutoScaling
+            | Service::Sts
+            | Service::Sqs
+            | Service::Ssm
+            | Service::ElasticLoadBalancing
+            | Service::ServiceQuotas,
             "MissingParameter" | "InvalidParameterValue",
         ) => {
             "ValidationError".clone_into(&mut error.code);
@@ -235,25 +248,37 @@ fn guess_service(form: &[u8]) -> Service {
     if is_ec2 { Service::Ec2 } else { Service::AutoScaling }
 }
 
-fn namespace(service: Service) -> &'static str {
+/// Namespace of a service's XML. Of the two APIs of Elastic Load Balancing only the one of classic load balancers has a version
+/// of its own in requests.
+fn namespace(service: Service, version: Option<&str>) -> &'static str {
     match service {
         Service::AutoScaling => "http://autoscaling.amazonaws.com/doc/2011-01-01/",
         Service::Ec2 => "http://ec2.amazonaws.com/doc/2016-11-15/",
         Service::Sts => "https://sts.amazonaws.com/doc/2011-06-15/",
         Service::Sqs => "http://queue.amazonaws.com/doc/2012-11-05/",
         Service::Ssm => "http://ssm.amazonaws.com/doc/2014-11-06/",
+        Service::ElasticLoadBalancing if version == Some(elb::CLASSIC) => {
+            "http://elasticloadbalancing.amazonaws.com/doc/2012-06-01/"
+        }
+        Service::ElasticLoadBalancing => "http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/",
+        Service::ServiceQuotas => "http://servicequotas.amazonaws.com/doc/2019-06-24/",
     }
 }
 
-fn success(service: Service, action: &str, inside: &str, request_id: &str) -> String {
+fn success(service: Service, action: &str, version: Option<&str>, inside: &str, request_id: &str) -> String {
     let inside = match service {
         Service::Ec2 => format!("<requestId>{request_id}</requestId>{inside}"),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => format!(
+        Service::AutoScaling
+        | Service::Sts
+        | Service::Sqs
+        | Service::Ssm
+        | Service::ElasticLoadBalancing
+        | Service::ServiceQuotas => format!(
             "<{action}Result>{inside}</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId>\
              </ResponseMetadata>"
         ),
     };
-    xml::root(&format!("{action}Response"), namespace(service), &inside)
+    xml::root(&format!("{action}Response"), namespace(service, version), &inside)
 }
 
 fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer {
@@ -269,14 +294,19 @@ fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer 
             xml.text("RequestID", &request_id);
             format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response>{}</Response>", xml.into_text())
         }
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::Ssm => {
+        Service::AutoScaling
+        | Service::Sts
+        | Service::Sqs
+        | Service::Ssm
+        | Service::ElasticLoadBalancing
+        | Service::ServiceQuotas => {
             xml.within("Error", |xml| {
                 xml.text("Type", if error.status < 500 { "Sender" } else { "Receiver" });
                 xml.text("Code", &error.code);
                 xml.text("Message", &error.message);
             });
             xml.text("RequestId", &request_id);
-            xml::root("ErrorResponse", namespace(service), &xml.into_text())
+            xml::root("ErrorResponse", namespace(service, None), &xml.into_text())
         }
     };
     WireAnswer::Xml { status: error.status, body, request_id }

@@ -32,6 +32,11 @@ const PREFIX: &str = "foo1:";
 impl Page {
     /// Reads a page's parameters.
     pub(crate) fn of(params: &Params, paging: &Paging) -> AwsResult<Self> {
+        Self::with_token(params, paging, "NextToken")
+    }
+
+    /// The same for a service whose token has another name.
+    pub(crate) fn with_token(params: &Params, paging: &Paging, token: &str) -> AwsResult<Self> {
         let limit = params.count(paging.limit)?.unwrap_or(paging.default);
         if !(paging.min..=paging.max).contains(&limit) {
             return Err(AwsError::validation(format!(
@@ -40,7 +45,7 @@ impl Page {
                 paging.limit, paging.min, paging.max
             )));
         }
-        let after = params.text("NextToken").filter(|text| !text.is_empty()).map(decode).transpose()?;
+        let after = params.text(token).filter(|text| !text.is_empty()).map(decode).transpose()?;
         Ok(Self { after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
     }
 

@@ -25,6 +25,7 @@ pub mod kinds;
 mod management;
 mod manager;
 pub mod manifests;
+pub mod network;
 mod pool;
 mod view;
 

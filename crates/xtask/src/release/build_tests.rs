@@ -35,21 +35,26 @@ fn released_builds(command: &str) -> Vec<String> {
 
 /// The image can be built only where there is a container engine. So what its build would run is asked of make.
 #[test]
-fn the_image_has_the_program_of_a_release() {
+fn the_image_has_the_programs_of_a_release() {
     let run = instructions()
         .into_iter()
         .find_map(|(name, commands)| (name == "RUN" && commands.starts_with("make ")).then_some(commands))
         .unwrap();
     let compile = run.split(" && ").next().unwrap();
-    let [in_image] = <[String; 1]>::try_from(released_builds(compile)).unwrap();
+    let in_image = released_builds(compile);
+    assert_eq!(in_image.len(), 2, "manager and extension: {in_image:#?}");
     let machine = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-    assert!(in_image.contains(&format!("--target {machine} ")), "{in_image}");
-    let in_image = in_image.replace(&machine, sbom::TARGET);
     let in_release = released_builds("make release");
-    assert!(in_release.contains(&in_image), "{in_image}\n{in_release:#?}");
-    let placed = format!("/foo-manager-{}", sbom::TARGET);
-    let installs = dry_run("make release").join(" ").replace("$program", "foo-manager");
-    assert!(installs.contains(&placed), "the SBOM is of another program: {installs}");
+    for build in in_image {
+        assert!(build.contains(&format!("--target {machine} ")), "{build}");
+        let build = build.replace(&machine, sbom::TARGET);
+        assert!(in_release.contains(&build), "{build}\n{in_release:#?}");
+    }
+    for program in ["foo-manager", "foo-extension"] {
+        let placed = format!("/{program}-{}", sbom::TARGET);
+        let installs = dry_run("make release").join(" ").replace("$program", program);
+        assert!(installs.contains(&placed), "the SBOM is of another program: {installs}");
+    }
 }
 
 #[test]
@@ -78,7 +83,7 @@ fn the_image_is_built_from_bases_that_cannot_change() {
 fn programs_of_a_release_are_built_from_the_lock_file_and_without_paths_of_the_machine() {
     let root = crate::root();
     let builds = released_builds("make release");
-    assert_eq!(builds.len(), 2, "{builds:#?}");
+    assert_eq!(builds.len(), 3, "{builds:#?}");
     for build in builds {
         for wanted in ["--locked", "--release", "--remap-path-prefix="] {
             assert!(build.contains(wanted), "{wanted}: {build}");

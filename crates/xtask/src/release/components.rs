@@ -48,12 +48,16 @@ pub(super) fn components(root: &Path, entry: &Entry, version: &str, image: &str)
     for object in &mut objects {
         label(object, entry.label);
     }
-    // clusterctl sorts by kind itself; a stable order of our own makes two releases comparable.
+    sorted(&mut objects);
+    yaml::documents(&objects)
+}
+
+/// clusterctl sorts by kind itself; a stable order of our own makes two releases comparable.
+pub(super) fn sorted(objects: &mut [Value]) {
     objects.sort_by_key(|object| {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         (rank(&text("/kind")), text("/metadata/name"))
     });
-    yaml::documents(&objects)
 }
 
 fn rank(kind: &str) -> u8 {
@@ -130,7 +134,7 @@ fn adapt(object: &mut Value, entry: &Entry, image: &str) {
     }
 }
 
-fn label(object: &mut Value, provider: &str) {
+pub(super) fn label(object: &mut Value, provider: &str) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     let labels = metadata.entry("labels").or_insert_with(|| json!({}));
     if let Some(labels) = labels.as_object_mut() {

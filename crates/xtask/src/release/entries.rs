@@ -1,4 +1,4 @@
-//! The two providers of a release, and what belongs to each.
+//! The two providers of a release that the manager serves, and what belongs to each.
 
 use crate::generate::rbac::{Controller, Provider};
 
@@ -40,7 +40,9 @@ pub(super) const TEMPLATES: &[(&str, &[&str])] = &[
         &[CLUSTER, "templates/network-managed.yaml", "templates/pool.yaml"],
     ),
     ("cluster-template-topology.yaml", &["templates/topology.yaml"]),
+    ("cluster-template-extension.yaml", &["templates/extension.yaml"]),
     ("clusterclass-foo.yaml", &["clusterclass-foo.yaml"]),
+    ("clusterclass-foo-extension.yaml", &["clusterclass-foo-extension.yaml"]),
 ];
 
 pub(super) const ENTRIES: [Entry; 2] = [

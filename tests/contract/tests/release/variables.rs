@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const FLAVOURS: [&str; 5] = ["default", "spot", "mixed", "managed-network", "topology"];
+const FLAVOURS: [&str; 6] = ["default", "spot", "mixed", "managed-network", "topology", "extension"];
 
 /// Rows of the table below a heading that begins with `Variable`, as cells without backticks.
 fn table(heading: &str) -> Result<Vec<Vec<String>>> {
@@ -91,9 +91,11 @@ fn every_variable_of_the_class_is_documented_with_its_default() -> Result<()> {
 fn every_variable_of_the_components_is_documented_with_its_default() -> Result<()> {
     let release = Release::new()?;
     let rows = table("Components")?;
-    for (provider, label) in
-        [("infrastructure", "infrastructure-foo"), ("control-plane", "control-plane-foo")]
-    {
+    for (provider, label) in [
+        ("infrastructure", "infrastructure-foo"),
+        ("control-plane", "control-plane-foo"),
+        ("runtime-extension", "runtime-extension-foo"),
+    ] {
         let path = format!("release/{label}/{VERSION}/{provider}-components.yaml");
         let path = release.folder.path().join(path);
         let listed = release.run(
@@ -101,7 +103,7 @@ fn every_variable_of_the_components_is_documented_with_its_default() -> Result<(
             &[],
         )?;
         let listed: Vec<&str> = listed.lines().filter_map(|line| line.trim().strip_prefix("- ")).collect();
-        let rows = rows.iter().filter(|row| row[1] == "both" || row[1] == provider);
+        let rows = rows.iter().filter(|row| row[1] == "all" || row[1] == provider);
         let mut documented: Vec<&str> = rows.clone().map(|row| row[0].as_str()).collect();
         documented.sort_unstable();
         assert_eq!(documented, listed, "{label}");

@@ -184,13 +184,11 @@ fn the_class_makes_a_managed_network_if_a_variable_says_so() {
         rig.api().apply(&objects.join("\n---\n")).await?;
         let cluster = wait_until("the FooCluster", SOON, async || {
             let found = list(rig.api().client(), Kind::FooCluster, namespace, "").await?;
-            match found.into_iter().next() {
-                Some(cluster) => Ok(Probe::Done(cluster)),
-                None => {
-                    let cluster = list(rig.api().client(), Kind::Cluster, namespace, "").await?;
-                    Ok(Probe::NotYet(format!("none; {cluster:?}")))
-                }
+            if let Some(cluster) = found.into_iter().next() {
+                return Ok(Probe::Done(cluster));
             }
+            let cluster = list(rig.api().client(), Kind::Cluster, namespace, "").await?;
+            Ok(Probe::NotYet(format!("none; {cluster:?}")))
         })
         .await?;
         let network = &cluster["spec"]["network"];

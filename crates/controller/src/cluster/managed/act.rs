@@ -6,9 +6,10 @@ use crate::cluster::clusters::Clusters;
 use crate::metrics::ActionOutcome;
 use foo_api::FooCluster;
 use foo_cloud::CloudError;
+use foo_model::EventReason;
 use foo_model::network::{Change, Parts};
 use foo_network::{Action, Answer, Refusal, Role};
-use foo_planner::report::{Severity, some_names};
+use foo_planner::report::some_names;
 use futures::{StreamExt, stream};
 use kube::Resource;
 use std::collections::BTreeMap;
@@ -71,9 +72,9 @@ impl Clusters {
         let object = cluster.object_ref(&());
         let was_ready = cluster.status.as_ref().is_some_and(|status| status.ready == Some(true));
         for (deed, reason, verb) in [
-            (Deed::Created, "NetworkResourcesCreated", "Created"),
-            (Deed::Deleted, "NetworkResourcesDeleted", "Deleted"),
-            (Deed::Changed, "NetworkChanged", "Changed"),
+            (Deed::Created, EventReason::NetworkResourcesCreated, "Created"),
+            (Deed::Deleted, EventReason::NetworkResourcesDeleted, "Deleted"),
+            (Deed::Changed, EventReason::NetworkChanged, "Changed"),
         ] {
             // Of a network that is still being built, every change is part of that.
             if deed == Deed::Changed && !was_ready {
@@ -84,13 +85,13 @@ impl Clusters {
             names.sort();
             if !names.is_empty() {
                 let note = format!("{verb} {}", some_names(names.iter().map(String::as_str)));
-                self.context.events.publish(&object, Severity::Normal, reason, &note).await;
+                self.context.events.publish(&object, reason, &note).await;
             }
         }
         for Done { action, result } in done {
             let Err(error) = result else { continue };
             let note = format!("{}: {error}", action.role);
-            self.warn(cluster, "ActionFailed", &note, state).await;
+            self.warn(cluster, EventReason::ActionFailed, &note, state).await;
         }
     }
 
@@ -98,14 +99,14 @@ impl Clusters {
     pub(super) async fn warn(
         &self,
         cluster: &FooCluster,
-        reason: &str,
+        reason: impl Into<EventReason>,
         note: &str,
         state: &mut NetworkState,
     ) {
         let now = self.context.clock.now();
         state.told.retain(|_, since| since.until(now) < TOLD_AGAIN);
         if state.told.insert(note.to_owned(), now).is_none() {
-            self.context.events.publish(&cluster.object_ref(&()), Severity::Warning, reason, note).await;
+            self.context.events.publish(&cluster.object_ref(&()), reason, note).await;
         }
     }
 }

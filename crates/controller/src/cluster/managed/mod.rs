@@ -326,7 +326,7 @@ impl Clusters {
     /// What only a person can change, besides the failures that are told already: quotas, rights to look, the spec.
     async fn tell_what_is_wrong(&self, pass: &Pass<'_>, plan: &Plan, state: &mut NetworkState) {
         if let Some(error) = pass.trouble.as_ref().filter(|error| !Reason::from(error.kind).is_transient()) {
-            self.warn(pass.cluster, Reason::from(error.kind).as_str(), &error.to_string(), state).await;
+            self.warn(pass.cluster, Reason::from(error.kind), &error.to_string(), state).await;
         }
         let Some(said) = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::NetworkReady)
         else {
@@ -335,7 +335,7 @@ impl Clusters {
         let is_wrong = matches!(said.reason.entry().class, Class::NeedsUser | Class::Fault);
         // Failures of actions are told one by one.
         if said.status == Status::False && is_wrong && !pass.worked {
-            self.warn(pass.cluster, said.reason.as_str(), &said.message, state).await;
+            self.warn(pass.cluster, said.reason, &said.message, state).await;
         }
     }
 

@@ -3,8 +3,9 @@
 use crate::kubeconfig::{self, PATIENCE};
 use crate::metrics::Metrics;
 use foo_api::names::managers;
+use foo_model::EventReason;
 use foo_model::{InstanceId, MachineName};
-use foo_planner::report::{Event, EventTrigger, Severity, some_names};
+use foo_planner::report::{Event, EventTrigger, some_names};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::api::{Patch, PatchParams};
@@ -13,22 +14,22 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use tokio::time::{Instant, timeout_at};
 
-/// Nodes at the same time.
+/// Maximum of concurrent requests.
 const AT_ONCE: usize = 16;
 
-/// A Node to cordon, and what it is cordoned for.
+/// A Node to cordon, and its Machine.
 pub(in crate::pool) struct Cordon {
     pub(in crate::pool) instance: InstanceId,
     pub(in crate::pool) machine: MachineName,
-    /// Its name; none if the Machine has none.
+    /// The Node's name; `None` if the Machine has none.
     pub(in crate::pool) node: Option<String>,
 }
 
-/// How it went, or why it did not, in the same words while the cause is the same.
+/// Success, or why it failed, in the same words while the cause is the same.
 pub(in crate::pool) type Outcome = Result<(), String>;
 
-/// Keeps new pods away from Nodes of a cluster. Takes no longer than [`PATIENCE`], however many they are: what was not done by then
-/// has failed.
+/// Cordons Nodes of a cluster within [`PATIENCE`], however many there are; a request that has not completed
+/// by then has failed.
 pub(in crate::pool) async fn cordon(
     client: &Client,
     metrics: &Metrics,
@@ -79,7 +80,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
     let patch = Patch::Merge(json!({ "spec": { "unschedulable": true } }));
     match nodes.patch(node, &params, &patch).await {
         Ok(_) => Ok(()),
-        // Its words name the Node or the user, and stay the same.
+        // The message names the Node or the user, and stays the same.
         Err(kube::Error::Api(status)) if status.code < 500 => {
             Err(format!("cluster {cluster}: {}", status.message))
         }
@@ -90,7 +91,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
     }
 }
 
-/// One event for all that were done, and one for each reason why others were not.
+/// One event for all cordoned Nodes, and one per cause for the others.
 pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
     let mut reasons: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (cordon, outcome) in outcomes {
@@ -101,17 +102,12 @@ pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
         let machines = some_names(machines);
         let (reason, message) = match why {
             None => (
-                "NodeCordoned",
+                EventReason::NodeCordoned,
                 format!("Cordoned the Nodes of {machines}: AWS recommends replacing their spot instances"),
             ),
-            Some(why) => ("CordonFailed", format!("Cannot cordon the Nodes of {machines}: {why}")),
+            Some(why) => (EventReason::CordonFailed, format!("Cannot cordon the Nodes of {machines}: {why}")),
         };
-        Event {
-            severity: Severity::Warning,
-            reason: reason.to_owned(),
-            message,
-            about: EventTrigger::Nothing,
-        }
+        Event { reason, message, about: EventTrigger::Nothing }
     };
     reasons.into_iter().map(event).collect()
 }

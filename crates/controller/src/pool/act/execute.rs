@@ -1,8 +1,8 @@
-//! Execute: carries actions out, one by one, and says how each went.
+//! Carries actions out, one by one, and returns the result of each.
 //!
-//! There is no choice in here: a plan's action is complete. What an action requires of the live world just before it
-//! (a Machine still marked, a target not raised meanwhile) is read again and, if it no longer holds, the action is
-//! refused and the next pass plans anew.
+//! No decision is made here: an action is complete. If an action requires something of the live objects (a
+//! Machine is still marked, the replicas were not raised meanwhile), it is read again just before; if it no
+//! longer holds, the action is refused and the next pass plans again.
 
 use super::cordon::{self, Cordon};
 use crate::metrics::Metrics;
@@ -13,6 +13,7 @@ use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
 use foo_cloud::{Cloud, CloudError, ErrorKind, Made, VersionCopy};
+use foo_model::EventReason;
 use foo_model::hook::HookConfig;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, QUARANTINE_ANNOTATION};
 use foo_model::{
@@ -25,7 +26,7 @@ use foo_planner::action::{
 };
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
-use foo_planner::report::{Event, EventTrigger, Severity};
+use foo_planner::report::{Event, EventTrigger};
 use foo_planner::{Action, Precondition};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::PartialObjectMeta;
@@ -35,17 +36,17 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// What executing needs.
+/// What carrying out an action needs.
 pub(in crate::pool) struct Executor<'a> {
     /// Kubernetes.
     pub(in crate::pool) client: &'a Client,
     /// AWS.
     pub(in crate::pool) cloud: &'a dyn Cloud,
-    /// The shared observer, told to look again.
+    /// The shared observer, whose views become void after a change.
     pub(in crate::pool) observer: &'a Observer,
-    /// The account that calls go to, if the plan begins the pool and it could be told.
+    /// The account of the calls, if this plan creates the first resource and the account is known.
     pub(in crate::pool) account: Option<&'a str>,
-    /// The pool as it stood when it was planned for.
+    /// The pool that the plan was made for.
     pub(in crate::pool) pool: &'a FooMachinePool,
     /// Its names.
     pub(in crate::pool) identity: &'a Identity,
@@ -59,30 +60,31 @@ pub(in crate::pool) struct Executor<'a> {
     pub(in crate::pool) metrics: &'a Metrics,
 }
 
-/// How an action went.
+/// The result of an action.
 pub(in crate::pool) enum Done {
     /// It was carried out.
     Carried,
-    /// The launch template was made, with this first version.
+    /// The launch template was created, with this first version.
     TemplateMade(Made<(LaunchTemplateId, TemplateVersion)>),
-    /// A version of the launch template was made.
+    /// A version of the launch template was created.
     VersionMade(Made<TemplateVersion>),
-    /// AWS cannot do it yet, because something else goes on with the very instance; nothing was done.
+    /// AWS cannot do it yet, because another operation on the instance is in progress; nothing was done.
     NotYet,
-    /// AWS would not end it together with others, or ended only some of them: a look at the group tells.
+    /// AWS would not terminate it together with others, or terminated only some of them; the next observation
+    /// shows which.
     NotTogether,
     /// The launch template was read.
     Template(Option<LaunchTemplate>),
-    /// The lifecycle hook was read or made.
+    /// The lifecycle hook was read or created.
     Hook(Option<HookConfig>),
-    /// What the action requires does not hold any more; nothing was done.
+    /// A precondition no longer holds; nothing was done.
     PreconditionFailed(&'static str),
-    /// Some Nodes were cordoned, and perhaps others not.
+    /// Some Nodes were cordoned, others perhaps not.
     Cordoned(Vec<(Cordon, cordon::Outcome)>),
 }
 
 impl Done {
-    /// EC2's warning of what it made, for people.
+    /// EC2's warning about what it created, as an event.
     pub(in crate::pool) fn warning(&self) -> Option<Event> {
         let warning = match self {
             Self::TemplateMade(made) => made.warning.as_ref()?,
@@ -90,8 +92,7 @@ impl Done {
             _ => return None,
         };
         Some(Event {
-            severity: Severity::Warning,
-            reason: "LaunchTemplateWarning".to_owned(),
+            reason: EventReason::LaunchTemplateWarning,
             message: format!("EC2 created the launch template and warns: {warning}"),
             about: EventTrigger::Nothing,
         })
@@ -116,18 +117,18 @@ impl From<kube::Error> for Failure {
 }
 
 impl Failure {
-    /// What the planner's memory has to know of it.
+    /// The result for the planner's memory.
     pub(in crate::pool) fn outcome(&self) -> Outcome {
         match self {
             Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
             Self::Cloud(_) => Outcome::Refused,
-            // The API server's objects are watched: whatever happened will be seen.
+            // Objects in the API server are watched: the cache will show what happened.
             Self::Kubernetes(error) if is_answer(error) => Outcome::Refused,
             Self::Kubernetes(_) => Outcome::MayHaveHappened,
         }
     }
 
-    /// Somebody else wrote first, or the object is gone: the caches will say so in a moment.
+    /// Another writer was first, or the object is gone: the caches will show it soon.
     pub(in crate::pool) fn is_race(&self) -> bool {
         matches!(self, Self::Kubernetes(error) if matches!(error.as_ref(), kube::Error::Api(status) if status.code == 409 || status.code == 404))
     }
@@ -170,11 +171,13 @@ impl Executor<'_> {
 
     async fn read(&self, action: &ReadAction, now: Timestamp) -> Result<Done, CloudError> {
         match action {
-            ReadAction::LookAtTemplate => {
+            ReadAction::DescribeLaunchTemplate => {
                 Ok(Done::Template(self.cloud.describe_template(self.identity.group.as_str()).await?))
             }
-            ReadAction::LookAtHook { group } => Ok(Done::Hook(self.cloud.drain_hook(group).await?)),
-            ReadAction::LookAtStrays { ids } => {
+            ReadAction::DescribeLifecycleHook { group } => {
+                Ok(Done::Hook(self.cloud.describe_drain_hook(group).await?))
+            }
+            ReadAction::DescribeInstances { ids } => {
                 self.observer.request_details(&self.identity.group, ids, Some(now));
                 Ok(Done::Carried)
             }
@@ -247,14 +250,14 @@ impl Executor<'_> {
 
     async fn serve_hook(&self, action: &HookAction) -> Result<Done, Failure> {
         match action {
-            HookAction::PutHook { group, terms } => {
+            HookAction::PutLifecycleHook { group, terms } => {
                 self.cloud.put_drain_hook(group, *terms).await?;
                 return Ok(Done::Hook(Some(*terms)));
             }
-            HookAction::BeatHook { group, id } => {
-                still_waited(self.cloud.beat_drain_hook(group, id).await)?;
+            HookAction::RecordHeartbeat { group, id } => {
+                still_waited(self.cloud.record_heartbeat(group, id).await)?;
             }
-            HookAction::CompleteHook { group, id, .. } => {
+            HookAction::CompleteLifecycleAction { group, id, .. } => {
                 if self.has_living_machine(id).await? {
                     return Ok(Done::PreconditionFailed("its Machine is not being deleted"));
                 }
@@ -295,7 +298,8 @@ impl Executor<'_> {
         if wanted {
             finalizers.push(names::POOL_FINALIZER.to_owned());
         }
-        // A merge patch replaces the whole list, hence the resourceVersion: somebody else's finalizer is never lost.
+        // A merge patch replaces the whole list; with the resourceVersion it never removes another
+        // controller's finalizer.
         let mut patch = json!({"metadata": {
             "resourceVersion": self.pool.resource_version(), "uid": self.pool.uid(), "finalizers": finalizers
         }});
@@ -312,7 +316,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Sets an annotation of the pool, or takes it off.
+    /// Sets or removes an annotation of the pool.
     async fn annotate(&self, annotation: &str, value: Option<&str>) -> Result<(), Failure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let patch = json!({"metadata": {
@@ -324,7 +328,7 @@ impl Executor<'_> {
 
     async fn record_arn(&self, arn: &str) -> Result<(), Failure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
-        // Together with the list: an apply that leaves one of the manager's fields out would remove it.
+        // Together with the list: an apply without one of the manager's fields would remove it.
         let list = self.pool.spec.provider_id_list.clone().unwrap_or_default();
         let apply = publish::spec_apply(self.pool, Some(arn), &list);
         pools
@@ -362,13 +366,13 @@ impl Executor<'_> {
         machine.metadata.finalizers = Some(vec![names::MACHINE_FINALIZER.to_owned()]);
         machine.metadata.owner_references = Some(foo_machine_metadata::owners(self.pool, self.cluster));
         match machines.create(&PostParams::default(), &machine).await {
-            // The name is the instance's: it is ours already, the cache is only behind.
+            // The name contains the instance id, so the FooMachine is ours; the cache is outdated.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
             other => Ok(other.map(drop)?),
         }
     }
 
-    /// Whether the instance has a Machine that is not being deleted, read live: a cache may have lost it.
+    /// Whether the instance has a Machine that is not being deleted, read live: the cache may have lost it.
     pub(in crate::pool) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
         let name = foo_model::names::machine_name(&self.identity.pool, id);
         Ok(self
@@ -377,7 +381,7 @@ impl Executor<'_> {
             .is_some_and(|machine| machine.metadata.deletion_timestamp.is_none()))
     }
 
-    /// A Machine's metadata, past all caches.
+    /// A Machine's metadata, read live.
     async fn live_machine(&self, name: &MachineName) -> Result<Option<PartialObjectMeta<Machine>>, Failure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         Ok(machines.get_metadata_opt(name.as_str()).await?)
@@ -408,8 +412,9 @@ impl Executor<'_> {
         gone_is_fine(patched.map(drop))
     }
 
-    /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the desired replicas in two writes, and
-    /// takes the mark back when the second fails. The deletion is bound to what was read.
+    /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the desired
+    /// replicas in two writes, and removes the mark if the second fails. The deletion has the read version as
+    /// precondition.
     async fn delete_machine(
         &self,
         name: &MachineName,
@@ -443,8 +448,8 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    /// Whether MachinePool.spec.replicas, read live, allows no more than `target`, and if not, why. When there is no MachinePool
-    /// any more, nothing is desired.
+    /// Whether MachinePool.spec.replicas, read live, requests more than `target`, and the reason to refuse
+    /// then. Without a MachinePool no replicas are desired.
     async fn target_exceeds(&self, target: u32) -> Result<Option<&'static str>, Failure> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
@@ -518,7 +523,7 @@ impl Executor<'_> {
     async fn publish_replicas(&self, replicas: u32) -> Result<(), Failure> {
         let Some(name) = self.machine_pool else { return Ok(()) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
-        // A merge patch, not an apply: the field stays the user's when the annotation goes.
+        // A merge patch, not an apply: the field stays the user's when the annotation is removed.
         let patch = json!({"spec": {"replicas": replicas}});
         pools
             .patch(
@@ -534,8 +539,8 @@ impl Executor<'_> {
     }
 }
 
-/// An instance that does not wait for our hook, because it has just gone on or waits for somebody else's, needs nothing of
-/// us: the next look at the group says so.
+/// An instance that does not wait for our hook, because its wait just ended or is for another hook, needs no
+/// action: the next observation shows that.
 fn still_waited(result: Result<(), CloudError>) -> Result<(), CloudError> {
     match result {
         Err(error) if error.kind == ErrorKind::Invalid => {

@@ -1,6 +1,6 @@
-//! What a failed action holds up: what rests on it, and what would only fail in the same way. Everything else of the
-//! plan goes on, so that one Machine that a policy protects, or one instance that AWS refuses to end, does not keep all
-//! others from their turn.
+//! Which actions of a plan are skipped after a failed one: those that depend on it, and those that would fail
+//! in the same way. All others are carried out, so that one Machine that a policy protects, or one instance
+//! that AWS refuses to terminate, does not delay the others.
 
 use super::execute::Failure;
 use foo_cloud::ErrorKind;
@@ -13,28 +13,28 @@ use foo_planner::action::{
 use foo_planner::memory::Outcome;
 use std::collections::HashSet;
 
-/// The hold-ups of one pass.
+/// What is skipped in one pass.
 #[derive(Debug, Default)]
 pub(in crate::pool) struct Skips(HashSet<Skip>);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Skip {
-    /// Nothing more is done.
+    /// All further actions.
     Everything,
-    /// No more calls of AWS.
+    /// All further calls to AWS.
     Aws,
-    /// No more calls of AWS but heartbeats: an instance that waits for its drain ends without them, and each is for one
-    /// instance only.
+    /// All further calls to AWS except heartbeats: without them AWS terminates an instance whose Machine
+    /// drains, and each concerns one instance only.
     Throttled,
-    /// No more actions of this kind.
+    /// All further actions of this kind.
     Kind(ActionKind),
-    /// Nothing more is done to this Machine and FooMachine.
+    /// All further actions on this Machine and FooMachine.
     Machine(MachineName),
-    /// The group is not changed.
+    /// Changes of the group.
     GroupChange,
-    /// No instance ends with desired capacity going down with it.
+    /// Terminations with decrement.
     Shrinking,
-    /// No instance ends with desired capacity staying.
+    /// Terminations without decrement.
     Replacing,
 }
 
@@ -42,12 +42,12 @@ impl Skips {
     /// An action failed.
     pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &Failure) {
         match failure {
-            // Nobody answers, so nobody will answer the next one.
+            // The API server does not respond, so the next request would fail, too.
             Failure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
                 self.add(Skip::Everything);
             }
             Failure::Kubernetes(_) => {
-                // A right that is missing, a quota: the next of its kind fares no better.
+                // A missing right or a quota: the next action of this kind would fail, too.
                 self.add(Skip::Kind(action.kind()));
                 self.depends_on(action, false);
             }
@@ -63,19 +63,20 @@ impl Skips {
         }
     }
 
-    /// An action lost a race with somebody else's write, or what it was decided on is no longer so: its object is looked at
-    /// again before anything is done to it or counts on it.
+    /// An action lost a race with another writer, or its precondition no longer holds: actions on the same
+    /// object, and those that depend on it, wait for the next observation.
     pub(in crate::pool) fn raced(&mut self, action: &Action) {
         self.depends_on(action, false);
     }
 
-    /// An action was refused together with others, or some of them were done: who counts on it waits for a look.
+    /// A termination of several instances was refused or only partly done: what depends on it waits for the
+    /// next observation.
     pub(in crate::pool) fn not_together(&mut self, action: &Action) {
         self.depends_on(action, true);
     }
 
-    /// Whether an action is held up.
-    pub(in crate::pool) fn hold(&self, action: &Action) -> bool {
+    /// Whether an action is skipped.
+    pub(in crate::pool) fn includes(&self, action: &Action) -> bool {
         let aws = calls_aws(action);
         let own = match action {
             Action::Group(GroupAction::UpdateGroup { .. }) => Some(Skip::GroupChange),
@@ -100,11 +101,11 @@ impl Skips {
             | Action::Hook(_)
             | Action::Node(_) => None,
         };
-        // What is done in the workload cluster rests on nothing.
+        // Actions in the workload cluster depend on nothing.
         (self.has(&Skip::Everything) && !matches!(action, Action::Node(_)))
             || (aws && self.has(&Skip::Aws))
             || (aws
-                && !matches!(action, Action::Hook(HookAction::BeatHook { .. }))
+                && !matches!(action, Action::Hook(HookAction::RecordHeartbeat { .. }))
                 && self.has(&Skip::Throttled))
             || self.has(&Skip::Kind(action.kind()))
             || own.is_some_and(|own| self.has(&own))
@@ -122,10 +123,11 @@ impl Skips {
         match action {
             Action::Machine(action) => self.rests_on_machine(action),
             Action::Group(action) => self.rests_on_group(action, may_have_happened),
-            // Lowering desired capacity rests on protection. An instance that is ended by name takes its place with it.
+            // Lowering desired capacity depends on protection. A termination by id takes its capacity with
+            // it.
             Action::Instance(InstanceAction::ProtectInstances { .. }) => self.add(Skip::GroupChange),
-            // The ends after it are counted as if this one had happened: with another answer than the same again the
-            // count would be wrong.
+            // Later terminations are counted as if this one had happened; only with the same decrement
+            // setting would the count be right.
             Action::Instance(InstanceAction::TerminateInstance { decrement, .. }) => {
                 if may_have_happened || *decrement == Decrement::Shrink {
                     self.add(Skip::Replacing);
@@ -134,16 +136,16 @@ impl Skips {
                     self.add(Skip::Shrinking);
                 }
             }
-            // What follows does not need these: they decorate, or are made up for before they matter.
+            // Nothing later in the plan needs these.
             Action::Pool(
                 PoolAction::PublishReplicas { .. }
                 | PoolAction::UnblockMove
                 | PoolAction::ForgetAdoption
-                // What follows from it is planned when it is seen.
+                // What follows from it is planned once it is observed.
                 | PoolAction::Quarantine { .. },
             )
             | Action::Template(TemplateAction::DeleteTemplateVersions { .. })
-            | Action::Read(ReadAction::LookAtHook { .. } | ReadAction::LookAtStrays { .. })
+            | Action::Read(ReadAction::DescribeLifecycleHook { .. } | ReadAction::DescribeInstances { .. })
             | Action::Hook(_)
             | Action::Node(_) => {}
             Action::Pool(
@@ -152,7 +154,7 @@ impl Skips {
                 | PoolAction::BlockMove
                 | PoolAction::RecordArn { .. },
             )
-            | Action::Read(ReadAction::LookAtTemplate)
+            | Action::Read(ReadAction::DescribeLaunchTemplate)
             | Action::Template(
                 TemplateAction::CreateTemplate { .. }
                 | TemplateAction::CreateTemplateVersion { .. }
@@ -169,22 +171,23 @@ impl Skips {
             | MachineAction::ReleaseFooMachine { name, .. }
             | MachineAction::DeleteMachine { name, .. }
             | MachineAction::ExcludeFromDraining { name, .. } => self.add(Skip::Machine(name.clone())),
-            // It decorates.
+            // Nothing depends on it.
             MachineAction::SetMachineTimeouts { .. } => {}
         }
     }
 
     fn rests_on_group(&mut self, action: &GroupAction, may_have_happened: bool) {
         match action {
-            // They decorate.
+            // Nothing depends on them.
             GroupAction::TagGroup { .. }
             | GroupAction::SuspendProcesses { .. }
             | GroupAction::ResumeProcesses { .. } => {}
-            // A raise would launch what the group launches now. The plan puts it first when that has to be.
+            // A raise would launch what the group launches now. The plan puts the template first when that
+            // matters.
             GroupAction::UpdateGroup { change, .. } if change.template.is_some() => {
                 self.add(Skip::GroupChange);
             }
-            // Each end is counted against desired capacity as this change leaves it.
+            // Each termination is counted from desired capacity after this change.
             GroupAction::UpdateGroup { .. } => {
                 self.add(Skip::Shrinking);
                 if may_have_happened {
@@ -196,15 +199,15 @@ impl Skips {
     }
 }
 
-/// Whether an action is a call of AWS. A look at instances is none: the observer makes it when its time comes.
+/// Whether an action calls AWS. A read of instances does not: the observer makes that call when it is due.
 fn calls_aws(action: &Action) -> bool {
     match action {
         Action::Group(_)
         | Action::Instance(_)
         | Action::Template(_)
         | Action::Hook(_)
-        | Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtHook { .. }) => true,
-        Action::Read(ReadAction::LookAtStrays { .. })
+        | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeLifecycleHook { .. }) => true,
+        Action::Read(ReadAction::DescribeInstances { .. })
         | Action::Pool(_)
         | Action::Machine(_)
         | Action::Node(_) => false,
@@ -214,19 +217,11 @@ fn calls_aws(action: &Action) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::act::test_actions::termination;
     use foo_cloud::{CloudError, Operation};
     use foo_model::GroupChange;
     use foo_planner::action::NodeAction;
     use std::collections::{BTreeMap, BTreeSet};
-
-    fn end(id: &str, decrement: Decrement) -> Action {
-        Action::Instance(InstanceAction::TerminateInstance {
-            group: "g".into(),
-            id: id.into(),
-            decrement,
-            why: String::new(),
-        })
-    }
 
     fn suspend() -> Action {
         Action::Group(GroupAction::SuspendProcesses { name: "g".into(), processes: BTreeSet::new() })
@@ -238,59 +233,62 @@ mod tests {
 
     #[test]
     fn a_refused_end_holds_up_only_ends_that_count_on_it() {
-        let mut holds = Skips::default();
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
-        assert!(!holds.hold(&end("i-2", Decrement::Shrink)));
-        assert!(holds.hold(&end("i-3", Decrement::Replace)), "one more would be launched than is wanted");
+        let mut skips = Skips::default();
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
+        assert!(!skips.includes(&termination("i-2", Decrement::Shrink)));
+        assert!(
+            skips.includes(&termination("i-3", Decrement::Replace)),
+            "one more would be launched than is wanted"
+        );
     }
 
     #[test]
     fn an_end_without_an_answer_holds_up_all_ends() {
-        let mut holds = Skips::default();
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
-        assert!(holds.hold(&end("i-2", Decrement::Shrink)));
+        let mut skips = Skips::default();
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
+        assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
     }
 
     #[test]
     fn what_would_fail_in_the_same_way_is_not_tried() {
-        let mut holds = Skips::default();
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
-        assert!(holds.hold(&end("i-2", Decrement::Shrink)));
-        assert!(!holds.hold(&suspend()));
-        holds.failed(&end("i-1", Decrement::Shrink), &refused(ErrorKind::Throttled));
-        assert!(holds.hold(&suspend()));
+        let mut skips = Skips::default();
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
+        assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
+        assert!(!skips.includes(&suspend()));
+        skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Throttled));
+        assert!(skips.includes(&suspend()));
     }
 
     #[test]
     fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
-        let mut holds = Skips::default();
-        let beat = |id: &str| Action::Hook(HookAction::BeatHook { group: "g".into(), id: id.into() });
-        holds.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
-        assert!(!holds.hold(&beat("i-2")) && holds.hold(&suspend()));
-        holds.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
-        assert!(holds.hold(&beat("i-3")));
+        let mut skips = Skips::default();
+        let beat = |id: &str| Action::Hook(HookAction::RecordHeartbeat { group: "g".into(), id: id.into() });
+        skips.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
+        assert!(!skips.includes(&beat("i-2")) && skips.includes(&suspend()));
+        skips.failed(&beat("i-2"), &refused(ErrorKind::Unreachable));
+        assert!(skips.includes(&beat("i-3")));
     }
 
     #[test]
     fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
-        let mut holds = Skips::default();
-        holds.failed(&Action::Read(ReadAction::LookAtTemplate), &refused(ErrorKind::Denied));
-        assert!(holds.hold(&suspend()), "everything else waits");
-        assert!(!holds.hold(&Action::Node(NodeAction::CordonNodes { nodes: BTreeMap::new() })));
+        let mut skips = Skips::default();
+        skips.failed(&Action::Read(ReadAction::DescribeLaunchTemplate), &refused(ErrorKind::Denied));
+        assert!(skips.includes(&suspend()), "everything else waits");
+        assert!(!skips.includes(&Action::Node(NodeAction::CordonNodes { nodes: BTreeMap::new() })));
     }
 
     #[test]
     fn without_protection_the_group_is_not_changed_but_released_instances_end() {
-        let mut holds = Skips::default();
+        let mut skips = Skips::default();
         let protect =
             Action::Instance(InstanceAction::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] });
-        holds.failed(&protect, &refused(ErrorKind::Invalid));
+        skips.failed(&protect, &refused(ErrorKind::Invalid));
         let change = Action::Group(GroupAction::UpdateGroup {
             name: "g".into(),
             change: GroupChange::default(),
             why: String::new(),
         });
-        assert!(holds.hold(&change));
-        assert!(!holds.hold(&end("i-1", Decrement::Replace)));
+        assert!(skips.includes(&change));
+        assert!(!skips.includes(&termination("i-1", Decrement::Replace)));
     }
 }

@@ -1,4 +1,4 @@
-//! A checked plan is carried out: one action after the other, what each brought about noted at once.
+//! Carries out a checked plan: one action after the other, recording each result at once.
 
 mod cordon;
 pub(super) mod execute;
@@ -6,6 +6,8 @@ mod failure_scope;
 pub(super) mod recently_created;
 pub(super) mod repeats;
 pub(super) mod terminate_together;
+#[cfg(test)]
+mod test_actions;
 
 use super::check::CheckedPlan;
 use super::inputs::Inputs;
@@ -42,12 +44,12 @@ struct Acting<'a> {
     inputs: &'a Inputs<'a>,
     region: &'a CloudRegion,
     hands: Executor<'a>,
-    /// No action begins after this moment.
+    /// No action starts after this moment.
     until: Instant,
-    /// What it came to so far.
+    /// The result so far.
     pass: Pass,
-    /// What earlier failures keep from being tried.
-    holds: Skips,
+    /// Actions to skip after failures.
+    skips: Skips,
     /// The actions that were carried out.
     carried: Vec<Action>,
 }
@@ -60,7 +62,7 @@ struct Sent {
 }
 
 impl Pools {
-    /// Carries a plan out, but for what a failure holds up.
+    /// Carries out a plan, except for actions that a failure makes pointless.
     pub(super) async fn act(&self, inputs: &Inputs<'_>, plan: CheckedPlan, state: &mut PoolState) -> Pass {
         let plan = plan.into_plan();
         state.memory = plan.memory.clone();
@@ -102,7 +104,7 @@ impl Pools {
         plan: Plan,
     ) -> Acting<'a> {
         let begins = plan.actions.contains(&Action::Pool(PoolAction::AddFinalizer));
-        // Where it cannot be told, the group's ARN will.
+        // If the account is unknown, the group's ARN will name it.
         let account = if begins { region.account().await.ok() } else { None };
         let gathered = inputs.gathered;
         let hands = Executor {
@@ -118,11 +120,11 @@ impl Pools {
             metrics: &self.context.metrics,
         };
         let until = Instant::now() + self.context.settings.pass_deadline;
-        let (pass, holds) = (Pass::begin(plan), Skips::default());
-        Acting { inputs, region, hands, until, pass, holds, carried: Vec::new() }
+        let (pass, skips) = (Pass::begin(plan), Skips::default());
+        Acting { inputs, region, hands, until, pass, skips, carried: Vec::new() }
     }
 
-    /// The end of a pool that never began; nothing else can be done without AWS.
+    /// Removes the finalizers of a pool that created nothing; nothing else is possible without AWS.
     async fn act_without_aws(&self, gathered: &Gathered, plan: Plan) -> Pass {
         let ends = plan.actions.contains(&Action::Pool(PoolAction::RemoveFinalizer));
         let mut pass = Pass::begin(plan);
@@ -138,17 +140,17 @@ impl Pools {
         pass
     }
 
-    /// Those of these actions that nothing holds up.
+    /// Those of these actions that are neither skipped nor paused.
     fn due<'a>(&self, actions: &'a [Action], acting: &mut Acting<'_>, state: &PoolState) -> Vec<&'a Action> {
         let mut due = Vec::with_capacity(actions.len());
         for action in actions {
-            if acting.holds.hold(action) {
+            if acting.skips.includes(action) {
                 continue;
             }
             match state.calls.repeats.pause(action, self.context.clock.now()) {
                 Some(pause) => {
                     acting.pass.remainder.add(Remainder::Later(pause));
-                    acting.holds.raced(action);
+                    acting.skips.raced(action);
                 }
                 None => due.push(action),
             }
@@ -156,7 +158,7 @@ impl Pools {
         due
     }
 
-    /// Whether no further action of the plan is begun in this pass.
+    /// Whether the pass starts no further action.
     fn gives_way(&self, acting: &Acting<'_>) -> bool {
         let Acting { inputs, region, until, pass, .. } = acting;
         let pool = &inputs.desired.identity;
@@ -164,7 +166,8 @@ impl Pools {
             tracing::warn!(%pool, "the reconcile takes long; the remaining actions are planned again");
             return true;
         }
-        // One action in each pass: a pool that always gave way would never get anything done.
+        // Each pass carries out at least one action: otherwise a pool that always yields would never
+        // progress.
         if pass.tried > 0 && region.backlog() > LONGEST_BACKLOG {
             tracing::debug!(%pool, "the rate limit of the AWS account is used up; the remaining actions are planned again");
             return true;
@@ -176,15 +179,15 @@ impl Pools {
         false
     }
 
-    /// Carries actions out, of which several go in one call, and says of each how it went, in their order,
-    /// and when that was known.
+    /// Carries out actions, several of which may go in one call. Returns the result of each, in their order,
+    /// and when it was known.
     async fn send(
         &self,
         acting: &Acting<'_>,
         batch: &[&Action],
         state: &mut PoolState,
     ) -> (Sent, Vec<Result<Done, Failure>>, Timestamp) {
-        // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
+        // If this pass is cancelled during a call, the memory says that the call may have happened.
         let at = self.context.clock.now();
         let changes_template = batch.iter().any(|action| action.changes_template());
         let known = state.reads.template.clone().filter(|_| changes_template);
@@ -199,14 +202,14 @@ impl Pools {
             [action] => vec![acting.hands.carry_out(action, at).await],
             several => acting.hands.end_together(several).await,
         };
-        // An answer that took long may tell of something that was done at its very end.
+        // A slow response may report something that happened at its very end.
         let now = self.context.clock.now();
         let answers = batch.iter().zip(&done).flat_map(|(action, done)| answers(action, done));
         state.memory.answered(unanswered, answers, now);
         (Sent { at, known: known.and_then(|known| known.value) }, done, now)
     }
 
-    /// Notes how an action went: in metrics and memories, and for what is left of the plan.
+    /// Records the result of an action in metrics and memories, and skips later actions accordingly.
     fn settle(
         &self,
         acting: &mut Acting<'_>,
@@ -222,7 +225,7 @@ impl Pools {
             state.calls.repeats.did(action, now);
         }
         acting.pass.tried += 1;
-        // After a refusal, too: AWS refuses what does not fit the group as it is.
+        // After a refusal, too: AWS refuses what does not fit the group.
         if action.changes_group() {
             acting.region.observer.invalidate(&acting.inputs.desired.identity.group, now);
         }
@@ -240,7 +243,7 @@ impl Pools {
         state: &mut PoolState,
         now: Timestamp,
     ) {
-        let Acting { inputs, pass, holds, carried, .. } = acting;
+        let Acting { inputs, pass, skips, carried, .. } = acting;
         let pool = &inputs.desired.identity;
         match done {
             Done::Template(template) => {
@@ -255,12 +258,12 @@ impl Pools {
             Done::NotYet => {
                 tracing::debug!(%pool, ?action, "AWS cannot carry out the action yet");
                 pass.remainder.add(Remainder::Later(NOT_YET));
-                holds.raced(action);
+                skips.raced(action);
             }
             Done::NotTogether => {
                 state.calls.alone.add(action, now);
                 pass.remainder.add(Remainder::PlanAgain);
-                holds.not_together(action);
+                skips.not_together(action);
             }
             Done::Hook(terms) => {
                 state.reads.hook = Some(Read { at: sent.at, value: terms });
@@ -274,7 +277,7 @@ impl Pools {
             Done::PreconditionFailed(why) => {
                 tracing::info!(%pool, ?action, why, "action skipped");
                 pass.remainder.add(Remainder::PlanAgain);
-                holds.raced(action);
+                skips.raced(action);
             }
             Done::Cordoned(outcomes) => {
                 pass.plan.report.events.extend(cordon::told(&outcomes));
@@ -283,15 +286,15 @@ impl Pools {
     }
 
     fn failed(acting: &mut Acting<'_>, action: &Action, failure: Failure, state: &PoolState, now: Timestamp) {
-        let Acting { inputs, pass, holds, .. } = acting;
+        let Acting { inputs, pass, skips, .. } = acting;
         let pool = &inputs.desired.identity;
         if failure.is_race() {
             tracing::debug!(%pool, %failure, "another writer changed the object first");
             pass.remainder.add(Remainder::PlanAgain);
-            holds.raced(action);
+            skips.raced(action);
             return;
         }
-        holds.failed(action, &failure);
+        skips.failed(action, &failure);
         if let Some(again) = excused(action, &failure, state, now) {
             tracing::info!(%pool, ?action, %failure, "AWS does not know yet what was created a moment ago");
             pass.remainder.add(Remainder::Later(again));
@@ -303,7 +306,7 @@ impl Pools {
         }
     }
 
-    /// An action was carried out, of which the caches or reads may not tell yet.
+    /// Records an action that caches or reads may not show yet.
     fn carried_out(action: &Action, state: &mut PoolState, now: Timestamp) {
         match action {
             Action::Group(GroupAction::CreateGroup(group)) => {
@@ -342,7 +345,7 @@ impl Pools {
         }
     }
 
-    /// What a creation answered is known from now on: a read may not show it for a while.
+    /// Uses the response of a creation from now on: a read may not show the new object for a while.
     fn made(
         action: &Action,
         done: Done,
@@ -367,7 +370,7 @@ impl Pools {
                 Done::VersionMade(Made { made: version, .. }),
             ) => {
                 state.calls.created.version(id, version, hashes, now);
-                // Without the versions before it nobody knows the template: it is read.
+                // Without its earlier versions the template is unknown: it is read again.
                 state.reads.template = known.map(|known| {
                     let value = state.calls.created.completes(Some(known), now);
                     Read { at: now, value }
@@ -378,7 +381,7 @@ impl Pools {
     }
 }
 
-/// How an action went, for the planner's memory: each Node that was to be cordoned has an answer of its own.
+/// The results of an action for the planner's memory: one for each Node that was to be cordoned.
 fn answers<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a, Action>, Outcome)> {
     let Ok(Done::Cordoned(nodes)) = done else {
         return vec![(Cow::Borrowed(action), judged(done).0)];
@@ -391,7 +394,7 @@ fn answers<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a,
     nodes.iter().map(answer).collect()
 }
 
-/// How an action went, for the planner's memory and for the metrics.
+/// The result of an action for the planner's memory and for the metrics.
 fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
     match done {
         Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
@@ -411,7 +414,7 @@ fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
     }
 }
 
-/// When to try again what AWS refused only because something is young.
+/// When to repeat a call that AWS refused only because something was just created.
 fn excused(action: &Action, failure: &Failure, state: &PoolState, now: Timestamp) -> Option<Duration> {
     match failure {
         Failure::Cloud(error) => state.calls.created.excuses(action, error, now),

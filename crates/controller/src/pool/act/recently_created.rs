@@ -1,6 +1,6 @@
-//! What we made in AWS a moment ago. Reads trail writes: for a while they may not show it, or not with its tags; rights that rest
-//! on those tags are refused, and Auto Scaling may not find a launch template or its version yet. What the answer of a creation
-//! said is believed for a minute, whatever a read says.
+//! What the provider created in AWS a moment ago. Reads trail writes: for a while they may not show it, or
+//! not its tags; rights that depend on those tags are refused, and Auto Scaling may not find a launch
+//! template or its version. For a minute the response of a creation counts more than a read.
 
 use foo_cloud::{CloudError, ErrorKind};
 use foo_model::{
@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-/// How soon a call is repeated that was refused for something this young, and how seldom at last.
+/// The first and the longest pause before a call is repeated that was refused for something this young.
 const REFUSED_AGAIN: Duration = Duration::from_secs(2);
 const REFUSED_AT_LAST: Duration = Duration::from_secs(15);
 
-/// What was made of one pool in the last minute.
+/// What was created for one pool in the last minute.
 #[derive(Debug, Default)]
 pub(in crate::pool) struct Made {
     template: Option<(Timestamp, LaunchTemplate)>,
@@ -26,7 +26,7 @@ pub(in crate::pool) struct Made {
 }
 
 impl Made {
-    /// The launch template was made, with its first version.
+    /// The launch template was created, with its first version.
     pub(in crate::pool) fn template(
         &mut self,
         (id, version): (LaunchTemplateId, TemplateVersion),
@@ -40,7 +40,7 @@ impl Made {
         *self = Self { template: Some((now, made)), ..Self::default() };
     }
 
-    /// A version was made.
+    /// A version was created.
     pub(in crate::pool) fn version(
         &mut self,
         id: &LaunchTemplateId,
@@ -51,18 +51,18 @@ impl Made {
         self.versions.push((now, id.clone(), record(version, hashes, false, now)));
     }
 
-    /// The group was made.
+    /// The group was created.
     pub(in crate::pool) fn group(&mut self, now: Timestamp) {
         self.group = Some(now);
     }
 
-    /// The template is deleted.
+    /// The template was deleted.
     pub(in crate::pool) fn template_is_gone(&mut self) {
         self.template = None;
         self.versions.clear();
     }
 
-    /// The template as it was read, with what the read may not show yet.
+    /// The template as it was read, completed with what the read may not show yet.
     pub(in crate::pool) fn completes(
         &mut self,
         read: Option<LaunchTemplate>,
@@ -90,7 +90,7 @@ impl Made {
         Some(template)
     }
 
-    /// When to try again what was refused, if that may pass by itself.
+    /// When to repeat a refused call, if the refusal may pass by itself.
     pub(in crate::pool) fn excuses(
         &self,
         action: &Action,
@@ -99,7 +99,7 @@ impl Made {
     ) -> Option<Duration> {
         let template = self.template.iter().map(|(at, _)| *at);
         let newest = if error.kind == ErrorKind::Denied && rests_on_tags(action) {
-            // Rights that rest on the tags of something begin a moment after it was made.
+            // Rights that depend on the tags of an object apply a moment after its creation.
             template.chain(self.group).max()?
         } else if error.is_about_no_usable_template() {
             template.chain(self.versions.iter().map(|(at, _, _)| *at)).max()?
@@ -111,16 +111,16 @@ impl Made {
     }
 }
 
-/// Whether the rights for an action may rest on the tags of the group or of its launch template.
+/// Whether the rights for an action may depend on the tags of the group or of its launch template.
 fn rests_on_tags(action: &Action) -> bool {
     match action {
         Action::Group(_)
         | Action::Instance(_)
         | Action::Template(_)
-        | Action::Hook(HookAction::PutHook { .. } | HookAction::CompleteHook { .. })
-        | Action::Read(ReadAction::LookAtHook { .. }) => true,
-        Action::Hook(HookAction::BeatHook { .. })
-        | Action::Read(ReadAction::LookAtTemplate | ReadAction::LookAtStrays { .. })
+        | Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::CompleteLifecycleAction { .. })
+        | Action::Read(ReadAction::DescribeLifecycleHook { .. }) => true,
+        Action::Hook(HookAction::RecordHeartbeat { .. })
+        | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeInstances { .. })
         | Action::Pool(_)
         | Action::Machine(_)
         | Action::Node(_) => false,
@@ -152,8 +152,9 @@ fn record(
     }
 }
 
-/// The token of a creation: the same for the same creation within a minute, so that one whose answer was lost, or which is not
-/// visible yet, is not made twice. A token kept longer would bring back the answer for a template that was deleted meanwhile.
+/// The client token of a creation: the same for the same creation within a minute, so that a creation whose
+/// response was lost, or that is not visible yet, is not repeated. A longer life would return the response
+/// for a template that was deleted meanwhile.
 pub(in crate::pool) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
@@ -213,7 +214,7 @@ mod tests {
         let (mut made, _) = made();
         made.group(at(20));
         let denied = CloudError::new(Operation::PutLifecycleHook, ErrorKind::Denied, None, "no");
-        let hook = Action::Read(ReadAction::LookAtHook { group: "g".into() });
+        let hook = Action::Read(ReadAction::DescribeLifecycleHook { group: "g".into() });
         assert_eq!(made.excuses(&hook, &denied, at(21)), Some(REFUSED_AGAIN));
         assert_eq!(made.excuses(&hook, &denied, at(81)), None);
         let throttled = CloudError { kind: ErrorKind::Throttled, ..denied.clone() };

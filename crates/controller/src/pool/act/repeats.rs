@@ -1,5 +1,6 @@
-//! What is done again and again without effect is done ever more seldom: an action that is planned again on the very same view as
-//! before has changed nothing that can be seen, and costs a call each time. The view is [`crate::pool::idle_check::digest`]'s.
+//! Actions without effect are repeated less and less often: an action that is planned again for the very same
+//! observation has changed nothing visible, and costs a call each time. [`crate::pool::idle_check::digest`]
+//! tells observations apart.
 
 use foo_model::Timestamp;
 use foo_planner::Action;
@@ -8,12 +9,12 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-/// Reads trail writes: so often an action may be repeated at full pace.
+/// Reads trail writes: this many repetitions have no pause.
 const FREE: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
-/// What was done to a pool on the view of the last pass.
+/// The actions on a pool for the last observation.
 #[derive(Debug, Default)]
 pub(in crate::pool) struct Repeats {
     view: u64,
@@ -21,14 +22,14 @@ pub(in crate::pool) struct Repeats {
 }
 
 impl Repeats {
-    /// A pass begins with this view.
+    /// A pass begins with this observation.
     pub(in crate::pool) fn sees(&mut self, view: u64) {
         if self.view != view {
             *self = Self { view, done: HashMap::new() };
         }
     }
 
-    /// For how long an action has to wait because it had no effect the last times.
+    /// How long an action has to wait because it had no effect before.
     pub(in crate::pool) fn pause(&self, action: &Action, now: Timestamp) -> Option<Duration> {
         let (times, last) = *self.done.get(&key(action)).filter(|_| writes(action))?;
         let doublings = times.checked_sub(FREE)?.min(10);
@@ -44,11 +45,11 @@ impl Repeats {
     }
 }
 
-/// Looks and heartbeats have their own pace.
+/// Reads and heartbeats have their own pace.
 fn writes(action: &Action) -> bool {
     match action {
-        Action::Read(_) | Action::Hook(HookAction::BeatHook { .. }) => false,
-        Action::Hook(HookAction::PutHook { .. } | HookAction::CompleteHook { .. })
+        Action::Read(_) | Action::Hook(HookAction::RecordHeartbeat { .. }) => false,
+        Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::CompleteLifecycleAction { .. })
         | Action::Pool(_)
         | Action::Template(_)
         | Action::Group(_)
@@ -101,7 +102,7 @@ mod tests {
     #[test]
     fn what_follows_from_news_and_looks_are_never_held_back() {
         assert_eq!(done_in_an_hour(|second| second, &tag("v")), 1_800);
-        assert_eq!(done_in_an_hour(|_| 7, &Action::Read(ReadAction::LookAtTemplate)), 1_800);
+        assert_eq!(done_in_an_hour(|_| 7, &Action::Read(ReadAction::DescribeLaunchTemplate)), 1_800);
         let mut repeats = Repeats::default();
         for _ in 0..9 {
             repeats.did(&tag("v"), Timestamp(0));

@@ -1,8 +1,8 @@
-//! Ends that go in one call: AWS ends up to a hundred instances of a group at once.
+//! Terminations that share one call: AWS terminates up to a hundred instances of a group at once.
 //!
-//! A plan names each instance for itself, and so does everything that is remembered and told. AWS does not say whether a
-//! call that it refuses because of one instance has ended some of the others. So nothing is concluded from such a refusal:
-//! the group is looked at, and what is still to be ended is ended one by one for a while.
+//! A plan, the memory and events name each instance by itself. If AWS refuses a call because of one instance,
+//! it does not say whether it terminated some of the others. So such a refusal proves nothing: the group is
+//! observed again, and what is still to be terminated is terminated one by one for a while.
 
 use super::execute::{Done, Executor, Failure};
 use foo_cloud::{CloudError, Ended, ErrorKind};
@@ -13,19 +13,20 @@ use futures::future::join_all;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Most instances of one call (Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup, InstanceIds).
+/// Maximum of instances in one call (Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup,
+/// InstanceIds).
 const MOST: usize = 100;
-/// Machines that are read at a time, just before their instances are ended.
+/// Maximum of Machines that are read concurrently before their instances are terminated.
 const READS: usize = 10;
-/// How long what AWS would not end together is ended one by one.
+/// How long instances that AWS would not terminate together are terminated one by one.
 const ALONE_FOR: Duration = Duration::from_mins(5);
 
-/// Instances that AWS would not end together with others, and when it said so.
+/// Instances that AWS would not terminate together with others, and when it refused.
 #[derive(Debug, Default)]
 pub(in crate::pool) struct Alone(HashMap<InstanceId, Timestamp>);
 
 impl Alone {
-    /// AWS would not end it together with others.
+    /// AWS would not terminate it together with others.
     pub(in crate::pool) fn add(&mut self, action: &Action, now: Timestamp) {
         self.0.retain(|_, since| since.until(now) < ALONE_FOR);
         if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
@@ -38,7 +39,7 @@ impl Alone {
     }
 }
 
-/// How many of these actions, from the first on, are carried out in one go; at least one.
+/// How many of these actions, from the first on, share one call; at least one.
 pub(in crate::pool) fn first(actions: &[Action], alone: &Alone, now: Timestamp) -> usize {
     let how = |action: &Action| match action {
         Action::Instance(InstanceAction::TerminateInstance { group, id, decrement, .. })
@@ -52,7 +53,7 @@ pub(in crate::pool) fn first(actions: &[Action], alone: &Alone, now: Timestamp) 
     actions.iter().take(MOST).take_while(|action| how(action).as_ref() == Some(&of_first)).count()
 }
 
-/// What a call for several instances is about.
+/// A call for several instances.
 struct Call<'a> {
     group: &'a GroupName,
     decrement: Decrement,
@@ -60,7 +61,8 @@ struct Call<'a> {
 }
 
 impl Executor<'_> {
-    /// Ends instances in one call, and says of each how it went, in their order. Not those whose Machine is alive.
+    /// Terminates instances in one call, except those whose Machine is not being deleted. Returns the result
+    /// of each, in their order.
     pub(in crate::pool) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
         let mut results = Vec::with_capacity(actions.len());
         for some in actions.chunks(READS) {
@@ -117,7 +119,7 @@ fn call_of<'a>(actions: impl Iterator<Item = &'a Action>) -> Option<Call<'a>> {
     all
 }
 
-/// What the answer means for one of several.
+/// What the response means for one of several instances.
 fn came_of(answer: &Result<Ended, CloudError>) -> Result<Done, Failure> {
     match answer {
         Ok(Ended::All) => Ok(Done::Carried),
@@ -126,7 +128,7 @@ fn came_of(answer: &Result<Ended, CloudError>) -> Result<Done, Failure> {
     }
 }
 
-/// Whether a refusal may be about one of several instances only.
+/// Whether a refusal may concern only one of several instances.
 fn is_about_one(error: &CloudError) -> bool {
     match error.kind {
         ErrorKind::Invalid | ErrorKind::InUse | ErrorKind::NotFound | ErrorKind::AlreadyExists => true,
@@ -143,24 +145,16 @@ fn is_about_one(error: &CloudError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::act::test_actions::termination;
     use foo_planner::action::PoolAction;
-
-    fn end(id: &str, decrement: Decrement) -> Action {
-        Action::Instance(InstanceAction::TerminateInstance {
-            group: "g".into(),
-            id: id.into(),
-            decrement,
-            why: String::new(),
-        })
-    }
 
     #[test]
     fn ends_of_one_kind_go_together_and_all_else_alone() {
         let mut alone = Alone::default();
         let actions = [
-            end("i-1", Decrement::Shrink),
-            end("i-2", Decrement::Shrink),
-            end("i-3", Decrement::Replace),
+            termination("i-1", Decrement::Shrink),
+            termination("i-2", Decrement::Shrink),
+            termination("i-3", Decrement::Replace),
             Action::Pool(PoolAction::AddFinalizer),
             Action::Pool(PoolAction::AddFinalizer),
         ];
@@ -168,7 +162,7 @@ mod tests {
             first(&actions[from..], alone, Timestamp::default().plus(Duration::from_secs(at)))
         };
         assert_eq!([0, 2, 3].map(|from| count(from, &alone, 0)), [2, 1, 1]);
-        let many: Vec<Action> = (0..120).map(|n| end(&format!("i-{n}"), Decrement::Shrink)).collect();
+        let many: Vec<Action> = (0..120).map(|n| termination(&format!("i-{n}"), Decrement::Shrink)).collect();
         assert_eq!(first(&many, &alone, Timestamp::default()), MOST);
         alone.add(&actions[1], Timestamp::default());
         assert_eq!(count(0, &alone, 0), 1, "what follows would not go with it");

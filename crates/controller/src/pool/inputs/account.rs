@@ -1,4 +1,4 @@
-//! Whether the account that is looked at is the one that the pool was made in.
+//! Whether the credentials belong to the account in which the pool was created.
 
 use super::gather::Gathered;
 use crate::clouds::CloudRegion;
@@ -10,10 +10,10 @@ use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
 
-/// Why the account we look at is not the one the pool was made in, or cannot be told.
+/// Why the account of the credentials is not the one in which the pool was created, or why that is unknown.
 ///
-/// With other credentials the group and all its instances look gone, and every Machine would be deleted for it. A group
-/// that is there says itself whose it is; AWS is asked only when it is not.
+/// With credentials of another account the group and all its instances seem to be gone, and every Machine
+/// would be deleted. An existing group names its account in its ARN; AWS is asked only without a group.
 pub(super) async fn mismatch(
     gathered: &Gathered,
     region: &CloudRegion,
@@ -24,7 +24,8 @@ pub(super) async fn mismatch(
     let made_in = recorded.or_else(begun_in)?;
     let account = match region.observer.view(group).map(|view| view.seen) {
         Some(Seen::Present(group)) => Ok(names::account_of_arn(&group.arn).unwrap_or_default().to_owned()),
-        // What exists is left alone until its group was looked at; what is only begun might be made anew before.
+        // What exists is left alone until its group was observed; but a pool that has only begun could be
+        // created twice.
         None if recorded.is_some() => return None,
         Some(Seen::Absent) | None => region.account().await.map(str::to_owned),
     };

@@ -1,4 +1,4 @@
-//! What of AWS a pass can go by.
+//! Whether a pass can use AWS.
 
 use super::gather::Gathered;
 use crate::clouds::CloudRegion;
@@ -10,19 +10,19 @@ use foo_planner::desired::{Blocked, Identity};
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 
-/// What of AWS a pass can go by.
+/// Whether a pass can use AWS.
 pub(in crate::pool) enum Aws<'a> {
-    /// The pool's group is looked at and changed here.
+    /// It observes and changes the pool's group here.
     Usable(&'a Arc<CloudRegion>, &'a Identity),
-    /// Nothing yet: the pool's region, or its Cluster, is not known.
+    /// Not yet: the pool's region or Cluster is unknown.
     Unknown,
-    /// Nothing, for this reason.
+    /// No, for this reason.
     Unusable(Blocked),
 }
 
 impl Pools {
-    /// What of AWS this pass can go by. Sees to it that the group of a pool that must not touch it is watched no more than
-    /// is good for it.
+    /// Whether this pass can use AWS. Watches the group of a pool that has to wait for another pool, and stops watching
+    /// it while there are no credentials.
     pub(in crate::pool) fn aws<'a>(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -47,7 +47,7 @@ impl Pools {
         match taken.filter(|_| gathered.pool.metadata.deletion_timestamp.is_none()) {
             Some(taken) => {
                 tenure::log_owner(state, key, Some(taken.by));
-                // Its tags tell whose it is; that costs no call.
+                // The tags of the group tell whose it is, without a call.
                 self.watch_group(key, &identity.group, region, state);
                 Aws::Unusable(taken.blocked)
             }

@@ -1,7 +1,7 @@
-//! The bootstrap Secret: read live and only when it may have changed.
+//! The bootstrap Secret: read live, and only when it may have changed.
 //!
-//! A metadata watch over Secrets with a cluster's label (all bootstrap providers set it) tells when. A Secret without
-//! the label is read again once per sync period.
+//! A metadata watch on Secrets with a cluster's label (all bootstrap providers set it) reports changes. A
+//! Secret without the label is read again once per sync period.
 
 use super::desired::BootstrapData;
 use super::gather::Gathered;
@@ -17,10 +17,10 @@ use kube::{Api, Client, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::time::Duration;
 
-/// A Secret that is missing or cannot be used is read again after this long, if no watch says so before.
+/// How soon a Secret that is missing or invalid is read again, if no watch reports it before.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
-/// The pool's bootstrap data, read if need be.
+/// The pool's bootstrap data, read if necessary.
 pub(in crate::pool) async fn bootstrap_data(
     client: &Client,
     secrets: &Store<PartialObjectMeta<Secret>>,
@@ -66,7 +66,7 @@ fn is_current(read: &ReadSecret, watched: Option<&str>, now: Timestamp, sync_per
     }
 }
 
-/// When to look for a Secret again that is missing or cannot be used: one without the label is announced by no watch.
+/// When to read a missing or invalid Secret again: no watch reports one without the label.
 pub(in crate::pool) fn next_try(reads: &Reads) -> Option<Duration> {
     reads.bootstrap_secret.as_ref().filter(|read| read.data.is_err()).map(|_| TRY_AGAIN)
 }
@@ -103,8 +103,9 @@ async fn read(client: &Client, namespace: &str, name: &str, cluster: &str, now: 
     ReadSecret { name: name.to_owned(), resource_version, data, at: now }
 }
 
-/// Whether a Secret of that name can hold bootstrap data. User data can be read on the instance and by whoever may describe
-/// launch templates, and a name that is none becomes another path of the API server.
+/// Whether a Secret of that name can hold bootstrap data. User data is readable on the instance and by
+/// everybody who may describe launch templates, and an invalid name would become another path in the API
+/// server.
 fn may_be_bootstrap_data(name: &str) -> Result<(), Blocked> {
     let invalid = |what: &str| {
         let message = format!("MachinePool.spec.template.spec.bootstrap.dataSecretName {name:?} {what}");

@@ -1,7 +1,7 @@
 //! From spec and AWS facts to the content of a launch template, and its two hashes.
 //!
-//! The hash of what rolls nodes is computed over a struct of its own, [`Rolls`], whose serialised form is frozen: it
-//! may only ever change together with [`SCHEME`], else an upgrade of the manager would roll every node there is.
+//! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: it may change only
+//! together with [`SCHEME`]; otherwise an upgrade of the manager would replace every Node.
 
 use crate::pool::names::hex;
 use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
@@ -20,7 +20,7 @@ pub(in crate::pool) const USER_DATA_LIMIT: usize = 16_384;
 /// Version of the hashing scheme, the prefix of every hash.
 const SCHEME: &str = "v1";
 
-/// What was found out about a pool's instances before a template can be made.
+/// Facts that a template needs.
 pub(in crate::pool) struct Facts {
     /// The image and its root device.
     pub(in crate::pool) image: ImageId,
@@ -38,7 +38,7 @@ pub(in crate::pool) struct Facts {
     pub(in crate::pool) tags: BTreeMap<String, String>,
 }
 
-/// The wanted template.
+/// The desired template.
 pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Template, Blocked> {
     if facts.user_data.len() > USER_DATA_LIMIT {
         return Err(Blocked::new(
@@ -94,7 +94,7 @@ pub(in crate::pool) fn mix(spec: &FooMachinePoolSpec) -> Option<InstancesMix> {
     })
 }
 
-/// All instance types of a pool, most wanted first.
+/// All instance types of a pool, preferred ones first.
 pub(in crate::pool) fn instance_types(spec: &FooMachinePoolSpec) -> Vec<InstanceType> {
     match &spec.mixed_instances {
         Some(mixed) => {
@@ -133,7 +133,7 @@ fn volume(device: &str, volume: &ApiVolume) -> Volume {
     }
 }
 
-/// Everything that rolls nodes. Frozen; see the module's documentation.
+/// Everything whose change replaces instances. Frozen; see the module's documentation.
 #[derive(Serialize)]
 struct Rolls<'a> {
     image: &'a ImageId,
@@ -161,11 +161,12 @@ fn rolls_hash(content: &TemplateContent, data_secret_name: &str, version: Option
         data_secret_name,
         version,
     };
-    // Serialising plain structs of strings and numbers cannot fail; an empty text would only mean a constant hash.
+    // Serialising plain structs of strings and numbers cannot fail; an empty text would only cause a constant
+    // hash.
     hash(&serde_json::to_vec(&rolls).unwrap_or_default())
 }
 
-/// What new instances get and running ones do without: user data and tags. The lengths keep the parts apart.
+/// The hash of what only new instances get: user data and tags. The lengths separate the parts.
 fn follows_hash(content: &TemplateContent) -> SpecHash {
     let tags = content.tags.iter().flat_map(|(key, value)| [key.as_bytes(), value.as_bytes()]);
     let mut bytes = Vec::new();
@@ -185,7 +186,7 @@ fn hash(bytes: &[u8]) -> SpecHash {
     SpecHash::new(format!("{SCHEME}-{}", hex(&Sha256::digest(bytes), 16)))
 }
 
-/// Kubernetes integers that the schema keeps at zero or above.
+/// A Kubernetes integer that the schema keeps at zero or above.
 pub(in crate::pool) fn unsigned(number: i32) -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
@@ -222,8 +223,8 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_known_pool_never_changes() {
-        // If this fails, an upgrade of the manager would roll every node: put the serialised form back, or make a new
-        // scheme and keep the old one for comparison.
+        // If this fails, an upgrade of the manager would replace every Node: restore the serialised form, or
+        // add a new scheme and keep the old one for comparison.
         assert_eq!(hashes(&spec(), facts()).0.as_str(), "v1-6a714c2f33ab2636");
     }
 

@@ -1,7 +1,7 @@
-//! From what was gathered to what is wanted: the one place where user input is read and judged.
+//! From gathered objects to the desired state: the only place that validates user input.
 //!
-//! Whatever is wrong becomes a [`Blocked`] with a reason and a sentence that stays the same while the cause does;
-//! after this file nothing about the desired replicas can be wrong.
+//! Every error becomes a [`Blocked`] with a reason and a message that stays the same while the cause does;
+//! after this file the desired state is valid.
 
 use super::content::{self, Facts};
 use super::gather::Gathered;
@@ -21,26 +21,27 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Stabilisation of unmarked shrinking when cluster-autoscaler owns the size. It marks every Machine that it means; when
-/// AWS has no capacity it takes back more than it asked for, unmarked, and asks again when its back-off is over: thirty
-/// minutes at most (`--max-node-group-backoff-duration`), and five more for it to notice and correct itself.
+/// Stabilization of an unmarked scale-in if cluster-autoscaler manages the size. It marks every Machine that
+/// it wants deleted. If AWS has no capacity it cancels more than it requested, without marks, and requests
+/// again after its back-off of at most thirty minutes (`--max-node-group-backoff-duration`); it needs five
+/// more to notice and correct that.
 const AUTOSCALER_STABILIZATION: Seconds = Seconds(35 * 60);
 
-/// The AWS cloud provider finds what belongs to a cluster by tags that begin so.
+/// The AWS cloud provider finds the resources of a cluster by tags with this prefix.
 const CLOUD_PROVIDER_TAG: &str = "kubernetes.io/cluster/";
 
-/// The bootstrap data of a pool, as far as it could be had.
+/// The bootstrap data of a pool, or why it is missing.
 pub(in crate::pool) enum BootstrapData {
     /// Its bytes.
     Bytes(Vec<u8>),
-    /// Not there, and why.
+    /// Missing, and why.
     Missing(Blocked),
 }
 
-/// What is wanted of a pool whose AWS can be asked.
+/// The desired state of a pool that can use AWS.
 ///
-/// `types` are the facts about the pool's instance types, asked for before (they are needed for `status.capacity` even
-/// when nothing else is usable).
+/// `types` are the facts about the pool's instance types, read earlier (`status.capacity` needs them even if
+/// nothing else is usable).
 pub(in crate::pool) async fn desired(
     identity: &Identity,
     gathered: &Gathered,
@@ -89,7 +90,7 @@ pub(in crate::pool) async fn desired(
     )
 }
 
-/// What is wanted of a pool whose AWS is not known, or of no use for this reason: that it stays as it is.
+/// The desired state of a pool that cannot use AWS, for this reason: no change.
 pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked>) -> Desired {
     let unknown = || {
         Blocked::new(
@@ -98,7 +99,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
         )
     };
     let mut missing = missing(gathered);
-    // What is missing first is the cause of all else.
+    // The first missing prerequisite is the cause of everything else.
     let waiting = because.or_else(|| missing.first()).cloned().unwrap_or_else(unknown);
     if missing.is_empty() || gathered.unreadable.is_some() {
         missing.insert(0, waiting.clone());
@@ -113,8 +114,8 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
         warnings: Vec::new(),
     };
     let desired = assembled(gathered, &gathered.identity.clone().unwrap_or_else(without_cluster), parts);
-    // How many replicas are desired is not known in this time, and so it does not count for the stabilization of a scale-in. No
-    // Machine is deleted, and none needs timeouts for it.
+    // The desired replicas are unknown during this time, so it does not count for the stabilization of a
+    // scale-in. No Machine is deleted, so none needs timeouts for it.
     Desired {
         scale_in: ScaleIn { stabilization: Seconds(0), ..desired.scale_in },
         timeouts: DeletionTimeouts::default(),
@@ -122,7 +123,7 @@ pub(in crate::pool) fn without_aws(gathered: &Gathered, because: Option<&Blocked
     }
 }
 
-/// The parts that AWS is asked for, or that are of no use without it.
+/// The parts that need AWS.
 struct Parts {
     missing: Vec<Blocked>,
     size: Size,
@@ -151,7 +152,8 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
     }
 }
 
-/// Who chooses both instance profile and user data runs programs with the rights of that profile's role.
+/// A user who chooses both instance profile and user data runs programs with the rights of the profile's
+/// role.
 fn limited_profile(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked> {
     spec.iam_instance_profile.as_deref().map_or(Ok(()), |profile| limits.profile(profile))
 }
@@ -163,7 +165,7 @@ fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {
     }
 }
 
-/// What must be there before the first AWS write.
+/// Prerequisites of the first AWS write that are missing.
 pub(in crate::pool) fn missing(gathered: &Gathered) -> Vec<Blocked> {
     let mut missing = Vec::new();
     if gathered.machine_pool.is_none() {
@@ -189,7 +191,8 @@ pub(in crate::pool) fn missing(gathered: &Gathered) -> Vec<Blocked> {
     missing
 }
 
-/// That the MachinePool names another infrastructure by now. Cluster API leaves its owner reference where it was.
+/// Whether the MachinePool names another infrastructure meanwhile. Cluster API does not remove its owner
+/// reference.
 fn turned_away(gathered: &Gathered) -> Option<Blocked> {
     let machine_pool = gathered.machine_pool.as_ref()?;
     let named = &machine_pool.spec.template.spec.infrastructure_ref;
@@ -209,7 +212,7 @@ fn turned_away(gathered: &Gathered) -> Option<Blocked> {
     })
 }
 
-/// What the FooCluster says of itself, since that is where the cause is to be found.
+/// The FooCluster's own message, because the cause is there.
 fn what_it_says(gathered: &Gathered) -> String {
     let Some(cluster) = &gathered.foo_cluster else { return String::new() };
     let conditions = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
@@ -224,10 +227,11 @@ fn size(gathered: &Gathered) -> Result<Size, Blocked> {
     let spec = &gathered.pool.spec;
     let Some(machine_pool) = &gathered.machine_pool else { return Ok(Size::Unknown) };
     if turned_away(gathered).is_some() {
-        // What it requests for is another pool's business; what is there stays until it is deleted.
+        // Its requests concern another pool; existing instances stay until they are deleted.
         return Ok(Size::Unknown);
     }
-    // Core's webhook always sets replicas. An object that lost the field must not drain its pool down to a default.
+    // Cluster API's webhook always sets replicas. An object without the field must not drain its pool down to
+    // a default.
     let Some(wanted) = machine_pool.spec.replicas.map(content::unsigned) else {
         return Err(Blocked::new(
             Reason::ReplicasUnknown,
@@ -265,7 +269,7 @@ fn managed_externally(gathered: &Gathered) -> bool {
         .is_some_and(|value| value != "false")
 }
 
-/// cluster-autoscaler's two annotations on the MachinePool, if any is there.
+/// cluster-autoscaler's two annotations on the MachinePool, if one of them is set.
 fn autoscaler_bounds(gathered: &Gathered) -> Option<(Option<&str>, Option<&str>)> {
     let annotations = gathered.machine_pool.as_ref()?.annotations();
     let min = annotations.get(names::AUTOSCALER_MIN_ANNOTATION).map(String::as_str);
@@ -273,8 +277,8 @@ fn autoscaler_bounds(gathered: &Gathered) -> Option<(Option<&str>, Option<&str>)
     (min.is_some() || max.is_some()).then_some((min, max))
 }
 
-/// A pair that cluster-autoscaler cannot read disables every node group in its scope, and Cluster API's webhook lets it
-/// pass: so we say it.
+/// A pair that cluster-autoscaler cannot parse disables every node group in its scope, and Cluster API's
+/// webhook accepts it: so the provider reports it.
 fn autoscaler_warning(gathered: &Gathered) -> Option<Blocked> {
     let complaint = match autoscaler_bounds(gathered)? {
         (Some(min), Some(max)) => match (min.parse::<i32>(), max.parse::<i32>()) {
@@ -326,7 +330,7 @@ fn timeouts(machine_pool: Option<&capi::MachinePool>) -> DeletionTimeouts {
     }
 }
 
-/// Tags of the group, of instances and of volumes, beside the ownership tags.
+/// Tags of the group, of instances and of volumes, besides the ownership tags.
 fn tags(spec: &api::FooMachinePoolSpec, identity: &Identity) -> BTreeMap<String, String> {
     let mut tags = spec.tags.clone();
     tags.retain(|key, _| !claims_another_cluster(key, identity));
@@ -336,7 +340,7 @@ fn tags(spec: &api::FooMachinePoolSpec, identity: &Identity) -> BTreeMap<String,
     tags
 }
 
-/// Whether the cloud controllers of another cluster would take what carries this tag for theirs.
+/// Whether this tag would make the cloud controllers of another cluster manage the resource.
 fn claims_another_cluster(key: &str, identity: &Identity) -> bool {
     key.strip_prefix(CLOUD_PROVIDER_TAG).is_some_and(|cluster| cluster != identity.cluster)
 }
@@ -504,7 +508,8 @@ async fn subnets(
     Ok(ids)
 }
 
-/// The FooCluster's subnets in the MachinePool's failure domains, or else all; private ones where there are any.
+/// The FooCluster's subnets in the MachinePool's failure domains, otherwise all; private ones if there are
+/// any.
 fn default_subnets(
     gathered: &Gathered,
     network: &foo_api::cluster::NetworkStatus,

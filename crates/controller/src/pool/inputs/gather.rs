@@ -1,7 +1,7 @@
-//! Gather: everything Kubernetes knows about one pool, from the informer caches only.
+//! Gathers everything that Kubernetes knows about one pool, from the informer caches only.
 //!
-//! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide), and only
-//! when a metadata watch says that it changed.
+//! The one exception is the bootstrap Secret, which is read live (its content is not cached cluster-wide),
+//! and only when a metadata watch reports a change.
 
 use super::identity;
 use crate::owners;
@@ -32,7 +32,7 @@ pub(in crate::pool) struct Caches {
     pub(in crate::pool) clusters: Store<Cluster>,
     /// MachinePools.
     pub(in crate::pool) machine_pools: Store<MachinePool>,
-    /// The FooMachines, Machines and MachinePools again, for those of one namespace or pool.
+    /// The FooMachines, Machines and MachinePools again, indexed by name.
     pub(in crate::pool) foo_machines_by_name: ByName<FooMachine>,
     pub(in crate::pool) machines_by_name: ByName<Machine>,
     pub(in crate::pool) machine_pools_by_name: ByName<MachinePool>,
@@ -48,17 +48,17 @@ pub(in crate::pool) struct Caches {
 pub(in crate::pool) struct Gathered {
     /// Id of this management cluster.
     pub(in crate::pool) installation: Arc<str>,
-    /// Names of the pool and of what it owns; `None` while its Cluster is not known.
+    /// Names of the pool and of what it owns; `None` while its Cluster is unknown.
     pub(in crate::pool) identity: Option<Identity>,
-    /// Whether the pool shall exist.
+    /// Whether the pool runs or is removed.
     pub(in crate::pool) goal: Goal,
-    /// Who paused it, if anybody did.
+    /// What paused it, if it is paused.
     pub(in crate::pool) paused_by: Option<PausedBy>,
     /// The pool itself.
     pub(in crate::pool) pool: Arc<FooMachinePool>,
     /// Its MachinePool, once Cluster API made it the owner.
     pub(in crate::pool) machine_pool: Option<Arc<MachinePool>>,
-    /// Names of other MachinePools that name the pool as their infrastructure, too.
+    /// Names of other MachinePools that reference the pool as their infrastructure.
     pub(in crate::pool) rivals: Vec<String>,
     /// Its Cluster.
     pub(in crate::pool) cluster: Option<Arc<Cluster>>,
@@ -68,12 +68,12 @@ pub(in crate::pool) struct Gathered {
     pub(in crate::pool) foo_machines: Vec<Arc<FooMachine>>,
     /// The Machines of those FooMachines, by name.
     pub(in crate::pool) machines: Vec<Arc<Machine>>,
-    /// Why nothing can be decided about the pool: something that may belong to it cannot be read.
+    /// Why nothing can be decided about the pool: an object that may belong to it cannot be read.
     pub(in crate::pool) unreadable: Option<Blocked>,
 }
 
 impl Caches {
-    /// Waits until every cache has been filled once; fails when the manager is shutting down.
+    /// Waits until every cache has been filled once; an error while the manager is shutting down.
     pub(in crate::pool) async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
         for filled in &self.filled {
             filled.wait().await?;
@@ -81,8 +81,8 @@ impl Caches {
         Ok(())
     }
 
-    /// Whether a Machine without a FooMachine is named after an instance of the pool. Names are made only for such, which
-    /// are rare: this is asked of every Machine whose name begins like the pool's in every pass.
+    /// Whether a Machine without a FooMachine is named after an instance of the pool. Names are computed only
+    /// for such Machines, which are rare: every pass checks every Machine whose name begins like the pool's.
     fn is_orphan_of(&self, pool: &str, namespace: &str, machine: &Machine) -> bool {
         let foo_machine = ObjectRef::new(&machine.name_any()).within(namespace);
         self.foo_machines.get(&foo_machine).is_none() && is_named_after(pool, machine)
@@ -101,14 +101,14 @@ impl Caches {
         (reference.kind == "FooCluster").then(|| self.foo_clusters.get(&named())).flatten()
     }
 
-    /// Whether the Cluster of what was gathered is paused by now: `clusterctl move` hands a pool to another manager seconds
-    /// after that, so a long pass must not go on.
+    /// Whether the Cluster is paused meanwhile: seconds later `clusterctl move` gives the pool to another
+    /// manager, so a long pass must stop.
     pub(in crate::pool) fn is_paused(&self, gathered: &Gathered) -> bool {
         let cluster = gathered.cluster.as_ref().map(|cluster| ObjectRef::from_obj(cluster.as_ref()));
         cluster.and_then(|cluster| self.clusters.get(&cluster)).is_some_and(|cluster| cluster.is_paused())
     }
 
-    /// What cannot be read in a namespace, if anything.
+    /// The error if an object in a namespace cannot be read.
     fn unreadable_in(&self, namespace: &str) -> Option<Blocked> {
         self.unreadable.iter().find_map(|(kind, unreadable)| {
             let (name, error) = unreadable.all_in(namespace).pop_first()?;
@@ -120,7 +120,8 @@ impl Caches {
         })
     }
 
-    /// Names of the MachinePools that name this pool and do not own it. As long as none owns it, nobody knows which is one too many.
+    /// Names of the MachinePools that reference this pool and do not own it. Until one owns it, none is known
+    /// to be wrong.
     fn rivals(&self, pool: &FooMachinePool, owner: Option<&MachinePool>) -> Vec<String> {
         let Some(owner) = owner else { return Vec::new() };
         let name = pool.name_any();
@@ -144,7 +145,7 @@ impl Caches {
             .and_then(|name| self.clusters.get(&ObjectRef::new(&name).within(&namespace)));
         let foo_cluster = cluster.as_deref().and_then(|cluster| self.infrastructure_of(cluster));
         let name = pool.name_any();
-        // However many FooMachines and Machines others have, none of them is looked at.
+        // Skips the FooMachines and Machines of other pools, however many there are.
         let head = name_head(&name);
         let foo_machines =
             self.foo_machines_by_name.beginning_with(&namespace, head, |machine| belongs_to(machine, &name));
@@ -189,7 +190,7 @@ impl Gathered {
     }
 }
 
-/// The label that core puts on the pool; before that, what the MachinePool says.
+/// The label that Cluster API puts on the pool; before that, the MachinePool's cluster.
 pub(in crate::pool) fn cluster_name(
     pool: &FooMachinePool,
     machine_pool: Option<&MachinePool>,
@@ -201,23 +202,25 @@ pub(in crate::pool) fn cluster_name(
         .filter(|name| !name.is_empty())
 }
 
-/// Whether a FooMachine belongs to the FooMachinePool of that name. Its own name says so, made of the pool's and the
-/// instance's, and cannot be changed; its owners can. The garbage collector takes the pool away from them when it is
-/// deleted in the foreground, and a pool that then saw no FooMachines would end its instances undrained.
+/// Whether a FooMachine belongs to the FooMachinePool of that name. Its immutable name, made from the pool's
+/// and the instance's, decides; its owners can change. The garbage collector removes the pool from them when
+/// it is deleted in the foreground, and a pool without FooMachines would terminate its instances undrained.
 pub(in crate::pool) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
     let Some(name) = machine.metadata.name.as_deref() else { return false };
     name.starts_with(name_head(pool))
         && name == machine_name(pool, &InstanceId::new(machine.spec.instance_id.as_str())).as_str()
 }
 
-/// How the names of all FooMachines and Machines of the pool begin. Sixteen characters stay in the longest names.
+/// How the names of all FooMachines and Machines of the pool begin. Sixteen characters remain even in the
+/// longest names.
 fn name_head(pool: &str) -> &str {
     let stays = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
     let length = pool.bytes().take(16).take_while(stays).count();
     pool.get(..length).unwrap_or_default()
 }
 
-/// Whether a Machine has the name of an instance of the pool: it is the pool's, even if its FooMachine is gone.
+/// Whether a Machine has the name of an instance of the pool: it belongs to the pool, even without its
+/// FooMachine.
 fn is_named_after(pool: &str, machine: &Machine) -> bool {
     let id = machine.spec.provider_id.as_deref().and_then(|id| id.rsplit('/').next());
     id.is_some_and(|id| {
@@ -281,7 +284,7 @@ mod tests {
         }
     }
 
-    /// However much others have, a pass over a pool looks at what may be the pool's own.
+    /// A pass over a pool reads only objects that may belong to it, however many others there are.
     #[test]
     fn a_pool_is_gathered_without_a_look_at_the_machines_of_others() {
         let by_name = ByName::default();

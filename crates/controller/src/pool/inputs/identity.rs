@@ -1,4 +1,4 @@
-//! Who a pool is, whether it shall exist, and who paused it: what its objects alone say.
+//! The names of a pool, whether it runs, and what paused it, according to its objects.
 
 use crate::pool::names::group_name;
 use foo_api::capi::Cluster;
@@ -19,7 +19,7 @@ pub(super) fn identity(pool: &FooMachinePool, cluster: String, installation: &st
     }
 }
 
-/// The same while the Cluster is not known: the pool has no group yet, only a name of its own.
+/// The same while the Cluster is unknown: the pool has no group yet, only its own name.
 pub(in crate::pool) fn without_cluster(pool: &FooMachinePool, installation: &str) -> Identity {
     Identity {
         namespace: pool.namespace().unwrap_or_default(),
@@ -31,7 +31,7 @@ pub(in crate::pool) fn without_cluster(pool: &FooMachinePool, installation: &str
     }
 }
 
-/// Whether the pool shall exist.
+/// Whether the pool runs or is removed.
 pub(super) fn goal(pool: &FooMachinePool) -> Goal {
     match (
         &pool.metadata.deletion_timestamp,
@@ -43,7 +43,7 @@ pub(super) fn goal(pool: &FooMachinePool) -> Goal {
     }
 }
 
-/// Who paused the pool, if anybody did.
+/// What paused the pool, if it is paused.
 pub(super) fn paused_by(pool: &FooMachinePool, cluster: Option<&Cluster>) -> Option<PausedBy> {
     if cluster.is_some_and(Cluster::is_paused) {
         Some(PausedBy::Cluster)

@@ -1,4 +1,4 @@
-//! Why capacity does not come: AWS's own words, asked only while a group is short of it.
+//! Why capacity is missing: AWS's message, read only while a group is short of capacity.
 
 use crate::clouds::CloudRegion;
 use crate::pool::reads::{Read, Reads};
@@ -6,14 +6,14 @@ use foo_cloud::error::stable_text;
 use foo_model::{Activity, ActivityStatus, GroupName, Timestamp};
 use std::time::Duration;
 
-/// A launch takes a minute or two; before that there is nothing to ask about.
+/// A launch takes a minute or two; before that there is no failure to read.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// AWS repeats failed launches after minutes, so its answer does not change faster.
+/// AWS repeats failed launches after minutes, so its message does not change faster.
 const ASK_AGAIN: Duration = Duration::from_mins(3);
-/// Enough to find the last failure among launches that went well.
+/// Enough to find the last failure among successful launches.
 const ACTIVITIES: u32 = 20;
 
-/// What AWS said of the last launch that failed; `None` while there is no lasting shortage.
+/// AWS's message about the last failed launch; `None` unless a shortage lasts.
 pub(in crate::pool) async fn last_message(
     region: &CloudRegion,
     group: &GroupName,
@@ -31,7 +31,7 @@ pub(in crate::pool) async fn last_message(
         return known.value.clone();
     }
     if reads.launch_failure.is_none() {
-        // The template may have been deleted or changed behind our back; the list of all templates comes too seldom.
+        // A user may have deleted or changed the template; the sweep of all templates comes too late.
         reads.template = None;
     }
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
@@ -45,13 +45,13 @@ pub(in crate::pool) async fn last_message(
     words
 }
 
-/// The newest failure since the shortage began (or a moment before: the failure is what makes it one); the list is newest
-/// first.
+/// The newest failure since the shortage began (or a moment before: the failure causes the shortage); the
+/// list is newest first.
 fn last_failure(activities: &[Activity], since: Timestamp) -> Option<String> {
     let recent = |activity: &&Activity| activity.started.until(since) < PATIENCE;
     let failed =
         activities.iter().filter(recent).find(|activity| activity.status == ActivityStatus::Failed)?;
-    // Encoded authorization messages have kilobytes, and differ from one launch to the next.
+    // Encoded authorization messages have kilobytes and differ between launches.
     Some(stable_text(&failed.status_message))
 }
 

@@ -1,9 +1,9 @@
-//! What a plan is made from: everything that is read for a pass, in the planner's nouns.
+//! The inputs of a plan: everything that a pass reads, in the planner's nouns.
 //!
-//! [`gather`] takes from the caches what belongs to the pool; the rest of this folder asks Kubernetes and AWS, once in a
-//! pass. What an action changes or brings (the group, the launch template, the hook) is looked at again for each plan,
-//! without a call. The control plane's version alone is read when the launch template is known, and so perhaps only for
-//! the second plan.
+//! [`gather`] takes the pool's objects from the caches; the rest of this folder reads from Kubernetes and
+//! AWS, once per pass. What an action changes or creates (the group, the launch template, the hook) is
+//! observed again for each plan, without a call. Only the control plane's version is read when the launch
+//! template is known, so perhaps only for the second plan.
 
 pub(super) mod account;
 pub(super) mod aws;
@@ -41,43 +41,43 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use version_skew::ControlPlane;
 
-/// What the plans of one pass are made from.
+/// The inputs of the plans of one pass.
 pub(super) struct Inputs<'a> {
     /// What Kubernetes knows.
     pub(super) gathered: &'a Gathered,
-    /// What of AWS the pass can go by.
+    /// Whether the pass can use AWS.
     pub(super) aws: Aws<'a>,
-    /// What is wanted.
+    /// The desired state.
     pub(super) desired: Desired,
-    /// What is the case.
+    /// The observed state.
     pub(super) observed: Observed,
-    /// Whether the group was looked at after our last change of it.
+    /// Whether the group was observed after our last change of it.
     pub(super) freshness: Freshness,
     /// Facts about the pool's instance types.
     pub(super) instance_types: Result<Vec<InstanceTypeInfo>, Blocked>,
-    /// Why the account that is looked at is not the pool's, or cannot be told.
+    /// Why the account of the credentials is not the pool's, or why that is unknown.
     pub(super) account_mismatch: Option<Blocked>,
     /// What is known of the control plane's version.
     pub(super) control_plane: ControlPlane,
 }
 
-/// How old the look at the group is.
+/// The age of the observation of the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     /// Newer than our last change of the group.
     Fresh,
-    /// Older than that, or there is none.
+    /// Older than that, or missing.
     Stale,
 }
 
-/// What AWS says about what goes wrong, for people.
+/// AWS's messages about failures, for users.
 #[derive(Clone, Default)]
 struct Messages {
     launch_failure: Option<String>,
     termination_causes: BTreeMap<InstanceId, String>,
 }
 
-/// What is seen of the pool in AWS.
+/// What was observed of the pool in AWS.
 struct View {
     group: Look<Option<Group>>,
     template: Look<Option<LaunchTemplate>>,
@@ -86,7 +86,7 @@ struct View {
 }
 
 impl Pools {
-    /// Reads everything that the plans of a pass are made from.
+    /// Reads the inputs of the plans of a pass.
     pub(super) async fn inputs<'a>(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -125,7 +125,7 @@ impl Pools {
         }
     }
 
-    /// Looks again at what an action changed or brought.
+    /// Observes again what an action changed or created.
     pub(super) async fn look_again(&self, inputs: &mut Inputs<'_>, state: &mut PoolState) {
         self.hold_back(inputs.gathered, &mut inputs.desired, &mut inputs.control_plane, state).await;
         let messages = Messages {
@@ -138,7 +138,8 @@ impl Pools {
         inputs.freshness = freshness(&inputs.observed, state);
     }
 
-    /// Facts about the pool's instance types: also for a pool that nothing is done for, since its status tells of them.
+    /// Facts about the pool's instance types; a pool that nothing is done for needs them, too, because its
+    /// status shows them.
     async fn instance_types(
         &self,
         gathered: &Gathered,
@@ -178,7 +179,7 @@ impl Pools {
         desired
     }
 
-    /// Watches the group as soon as anything of it can exist.
+    /// Watches the group as soon as anything of the pool can exist.
     fn watch_if_begun(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -269,7 +270,7 @@ impl Pools {
     }
 }
 
-/// What the observer, and what was read before, show of the pool.
+/// What the observer and earlier reads show of the pool.
 fn seen(
     gathered: &Gathered,
     region: &CloudRegion,
@@ -278,8 +279,8 @@ fn seen(
     state: &mut PoolState,
 ) -> View {
     let group = observe::group(&region.observer, &region.key.region, &identity.group);
-    // Until the group of a pool that was made before was looked at, nobody can tell whose account this is: what is seen of
-    // a template is neither believed nor added to.
+    // Until the group of an existing pool was observed, its account is unknown: what is read of a template is
+    // neither trusted nor changed.
     let is_made = gathered.pool.spec.provider_id.is_some();
     let template =
         if matches!(group, Look::Unknown) && matches!(state.watching, Watching::Here(..)) && is_made {
@@ -291,14 +292,14 @@ fn seen(
             observe::template(&region.observer, identity, state.reads.template.as_ref())
         };
     if let Look::At { seen: None, at } = group {
-        // What is known of the hook was of a group that is gone. One that was made since has its own.
+        // The known hook belonged to a group that is gone; a newer group has its own.
         state.reads.hook = state.reads.hook.filter(|known| known.at > at);
     }
     let hook = state.reads.hook.map_or(Look::Unknown, |known| Look::At { at: known.at, seen: known.value });
     View { ec2_states: observe::ec2_states(&region.observer, &group, foo_machines), group, template, hook }
 }
 
-/// What is seen with credentials of somebody else's account is not the pool's.
+/// Observations with credentials of another account do not concern the pool.
 fn untrusted(doubt: &Blocked) -> View {
     View {
         group: observe::untrusted(doubt),
@@ -308,8 +309,8 @@ fn untrusted(doubt: &Blocked) -> View {
     }
 }
 
-/// Without a FooCluster no group was ever made: a FooCluster waits for its pools before it goes. Of any other pool nothing
-/// is known.
+/// Without a FooCluster no group was ever created: a FooCluster waits for its pools before it is deleted. Of
+/// any other pool nothing is known.
 fn unknown(gathered: &Gathered, desired: &Desired, now: Timestamp) -> View {
     let never_began = gathered.pool.spec.provider_id.is_none() && gathered.foo_cluster.is_none();
     let (group, template) = if desired.goal == Goal::Remove && never_began {
@@ -328,7 +329,7 @@ fn freshness(observed: &Observed, state: &PoolState) -> Freshness {
     }
 }
 
-/// A spec that changed asks AWS anew about what it names; otherwise what was found before will do.
+/// A changed spec requires current answers about what it names; otherwise earlier answers suffice.
 fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
     if state.asked_generation == gathered.pool.metadata.generation { Asking::Again } else { Asking::Anew }
 }

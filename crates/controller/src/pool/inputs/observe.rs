@@ -1,6 +1,6 @@
-//! Observe: the newest shared look at the group, and our objects, as the planner's nouns.
+//! Combines the newest shared observation of the group with our objects, as the planner's nouns.
 //!
-//! No call is made here: the observer's views, the template as last read, and the caches are put together.
+//! It makes no call: it uses the observer's views, the template as last read, and the caches.
 
 use super::gather::Gathered;
 use crate::clock::to_kube;
@@ -22,8 +22,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 
-/// The group as the observer knows it. A single failed sweep must not turn every condition over; two periods without a look
-/// do, with or without an error.
+/// The group as the observer knows it. A single failed sweep must not change every condition; two periods
+/// without an observation do, with or without an error.
 pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look<Option<Group>> {
     let view = observer.view(name);
     let unseen = observer.unseen_since(name);
@@ -53,17 +53,17 @@ pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName
     }
 }
 
-/// A look that is not to be believed.
+/// A read that must not be trusted.
 pub(in crate::pool) fn untrusted<T>(doubt: &Blocked) -> Look<T> {
     Look::Failed { reason: doubt.reason, message: doubt.message.clone() }
 }
 
-/// A failed look, in the planner's words.
+/// A failed read, as the planner's value.
 pub(in crate::pool) fn failed<T>(error: &CloudError) -> Look<T> {
     Look::Failed { reason: error.kind.into(), message: error.to_string() }
 }
 
-/// A failed look after others that did not fail, in the planner's words.
+/// A read that has failed since then, as the planner's value.
 fn failed_since<T>(error: &CloudError, since: Timestamp) -> Look<T> {
     let message = format!("{error}; last read at {}", to_the_second(since));
     Look::Failed { reason: error.kind.into(), message }
@@ -77,7 +77,8 @@ fn needs_a_human(error: &CloudError) -> bool {
     matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials)
 }
 
-/// Why the details of an instance in service, which its FooMachine waits for, cannot be had, if a human must act.
+/// Why the details of an instance in service, which its FooMachine waits for, are unavailable, if a user must
+/// act.
 pub(in crate::pool) fn denied_details(observer: &Observer, report: &Report) -> Option<CloudError> {
     let (_, error) = observer.details_trouble().filter(|(_, error)| needs_a_human(error))?;
     let waits = |machine: &MachineReport| {
@@ -87,7 +88,7 @@ pub(in crate::pool) fn denied_details(observer: &Observer, report: &Report) -> O
     report.machines.iter().any(waits).then_some(error)
 }
 
-/// The launch template as last read, unless the shared sweep of templates has seen something else since.
+/// The launch template as last read, unless the shared sweep of templates has shown something else since.
 pub(in crate::pool) fn template(
     observer: &Observer,
     identity: &Identity,
@@ -100,7 +101,7 @@ pub(in crate::pool) fn template(
                 (None, None) => false,
                 (Some(summary), Some(read)) => {
                     summary.id != read.id
-                        // Somebody took our tags off, or put them back; or they were not visible yet.
+                        // A user removed or restored our tags, or they were not visible yet.
                         || identity.owns(&summary.tags) != identity.owns(&read.tags)
                         || read.versions.last().is_some_and(|newest| newest.version < summary.latest)
                 }
@@ -110,8 +111,8 @@ pub(in crate::pool) fn template(
     if differs { Look::Unknown } else { Look::At { at: *at, seen: read.clone() } }
 }
 
-/// EC2's word on instances that are not in the group or wait in it for their end, as far as it was asked after the
-/// group was looked at.
+/// EC2's state of instances that are not in the group or are in `Terminating:Wait`, as far as it was read
+/// after the group was observed.
 pub(in crate::pool) fn ec2_states(
     observer: &Observer,
     group: &Look<Option<Group>>,
@@ -132,7 +133,8 @@ pub(in crate::pool) fn ec2_states(
                 Word::Known(_) => Ec2State::Gone,
                 Word::NotFound { since } => Ec2State::NotFound { since, at },
             };
-            // An instance that EC2 saw ending stays gone; any other is asked about again with each look.
+            // A terminated instance stays terminated; the state of others is read again after each
+            // observation.
             (ec2_state == Ec2State::Gone || at >= seen_at).then(|| (machine.instance.clone(), ec2_state))
         })
         .collect()
@@ -148,8 +150,8 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
             uid: Uid::new(machine.uid().unwrap_or_default()),
             instance: InstanceId::new(machine.spec.instance_id.as_str()),
             zone: zone_of(&machine.spec.provider_id),
-            // One that was moved away is deleted, too, but released by nobody: its instance lives on. One that is paused
-            // waits.
+            // A FooMachine that was moved away is deleted, too, but nobody released it: its instance stays. A
+            // paused one waits.
             deletion: deletion(
                 machine
                     .metadata
@@ -174,7 +176,7 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
         .collect()
 }
 
-/// Whether somebody paused this one FooMachine.
+/// Whether a user paused this FooMachine.
 pub(in crate::pool) fn is_paused(machine: &foo_api::FooMachine) -> bool {
     machine.annotations().contains_key(names::PAUSED_ANNOTATION)
 }
@@ -210,8 +212,9 @@ fn view(machine: &capi::Machine) -> Machine {
     }
 }
 
-/// What the `Deleting` condition says. Its reasons are Cluster API's (`api/core/v1beta2`, `MachineDeleting…Reason`), and
-/// come in this order; any other belongs to hooks, drain and volumes, or is an error on the way.
+/// The stage of a deletion from the `Deleting` condition. Its reasons are Cluster API's (`api/core/v1beta2`,
+/// `MachineDeleting…Reason`), in this order; any other reason concerns hooks, drain and volumes, or is an
+/// error in between.
 fn stage(machine: &capi::Machine) -> DeletionStage {
     const PAST_THE_DRAIN: [&str; 4] = [
         "WaitingForInfrastructureDeletion",
@@ -241,8 +244,8 @@ fn node_since(machine: &capi::Machine) -> Option<Timestamp> {
     condition(machine, "NodeReady").map(|ready| timestamp(&ready.last_transition_time))
 }
 
-/// Why MachineHealthCheck gave up on a Machine: it says so with `OwnerRemediated` = False, and what it saw in
-/// `HealthCheckSucceeded` (Cluster API, MachineHealthCheck).
+/// Why MachineHealthCheck marked a Machine: `OwnerRemediated` is False, and `HealthCheckSucceeded` has the
+/// message (Cluster API, MachineHealthCheck).
 fn unhealthy(machine: &capi::Machine) -> Option<String> {
     condition(machine, "OwnerRemediated").filter(|given_up| given_up.status == "False")?;
     let seen = condition(machine, "HealthCheckSucceeded").filter(|check| check.status == "False");
@@ -254,12 +257,12 @@ fn condition<'a>(machine: &'a capi::Machine, kind: &str) -> Option<&'a Condition
     foo_api::conditions::find(&machine.status.as_ref()?.conditions, kind)
 }
 
-/// Marks the record of content that something else was desired since.
+/// Marks the record of content that is no longer desired.
 const OVER: &str = "over ";
-/// Marks the record of content from which the way back failed as well.
+/// Marks the record of content whose rollback failed as well.
 const STUCK: &str = "stuck ";
 
-/// The contents that roll-outs gave up on, as [`quarantine_text`] wrote them: a line for each.
+/// The failed contents, as [`quarantine_text`] wrote them: one per line.
 pub(in crate::pool) fn quarantine(gathered: &Gathered) -> Vec<Quarantine> {
     let text = gathered.pool.annotations().get(QUARANTINE_ANNOTATION);
     text.iter().flat_map(|text| text.lines()).filter_map(record).collect()
@@ -276,7 +279,7 @@ fn record(line: &str) -> Option<Quarantine> {
     (!hash.is_empty()).then(|| Quarantine { hash: SpecHash::new(hash), message: message.to_owned(), verdict })
 }
 
-/// The records as text: `<spec hash>: <what failed>`, a line for each. Nothing if there is none.
+/// The records as text: `<spec hash>: <what failed>`, one per line. `None` without records.
 pub(in crate::pool) fn quarantine_text(records: &[Quarantine]) -> Option<String> {
     let line = |record: &Quarantine| {
         let mark = match record.verdict {
@@ -311,7 +314,7 @@ fn zone_of(provider_id: &str) -> Zone {
     Zone::new(provider_id.rsplit('/').nth(1).unwrap_or_default())
 }
 
-/// Whether the pool says that it must not be moved.
+/// Whether the pool blocks its move.
 pub(in crate::pool) fn moves(gathered: &Gathered) -> MoveBlock {
     let blocked = gathered.pool.annotations().contains_key(names::BLOCK_MOVE_ANNOTATION);
     if blocked { MoveBlock::Blocked } else { MoveBlock::Free }

@@ -1,4 +1,5 @@
-//! The rules of replacing outdated, sick and endangered instances, from the spec into the planner's words.
+//! The settings for replacing outdated, unhealthy and endangered instances, from the spec to the planner's
+//! values.
 
 use super::content::unsigned;
 use super::gather::Gathered;
@@ -34,8 +35,8 @@ pub(in crate::pool) fn rollout(gathered: &Gathered) -> Rollout {
     }
 }
 
-/// A roll-out that the status tells of, as after a crash: how its content does is found out anew. A status that was lost
-/// costs no more than that.
+/// The progress of a roll-out that the status shows, as after a crash: how its content works is observed from
+/// zero. A lost status costs no more than that.
 pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<RolloutProgress> {
     let rollout = gathered.pool.status.as_ref()?.rollout.as_ref()?;
     let under_way =
@@ -44,7 +45,7 @@ pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Ro
     goes_on.then(|| RolloutProgress::of(SpecHash::new(rollout.target_hash.as_str()), now))
 }
 
-/// How sick Machines are replaced.
+/// How unhealthy Machines are replaced.
 pub(in crate::pool) fn remediation(gathered: &Gathered) -> Remediation {
     let rules = &gathered.pool.spec.remediation;
     Remediation {
@@ -65,7 +66,7 @@ pub(in crate::pool) fn interruption(gathered: &Gathered) -> Interruption {
     Interruption { rebalance }
 }
 
-/// The CRD lets nothing else pass than numbers and percentages; what it let pass before it had that rule counts as none.
+/// The CRD accepts only numbers and percentages; values from before it had that rule count as zero.
 fn share(value: &IntOrString) -> IntOrPercent {
     match value {
         IntOrString::Int(count) => IntOrPercent::Count(unsigned(*count)),

@@ -1,6 +1,7 @@
-//! Several MachinePools that name one FooMachinePool. Cluster API makes the first of them its owner; the others wait without a
-//! word, and whoever made them waits, too. Should he delete such a one, Cluster API deletes the FooMachinePool with it, and all
-//! instances of its owner (Cluster API, MachinePool controller, `reconcileDeleteExternal`): so this is told.
+//! Several MachinePools that reference one FooMachinePool. Cluster API makes the first of them its owner; the
+//! others wait without a message. If a user deletes one of them, Cluster API deletes the FooMachinePool, and
+//! with it all instances of its owner (Cluster API, MachinePool controller, `reconcileDeleteExternal`): so
+//! the provider warns.
 
 use super::gather::Gathered;
 use foo_api::conditions;
@@ -9,7 +10,7 @@ use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use kube::ResourceExt;
 
-/// What is to be said of them.
+/// The warning about them.
 pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
     let owner = gathered.machine_pool.as_ref()?.name_any();
     (!gathered.rivals.is_empty()).then(|| {
@@ -25,7 +26,7 @@ pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
     })
 }
 
-/// Whether the status says it already, as after a restart of the manager.
+/// Whether the status already shows it, as after a restart of the manager.
 pub(in crate::pool) fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
     let conditions = gathered.pool.status.as_ref().map(|status| status.conditions.as_slice());
     let ready = conditions::find(conditions.unwrap_or_default(), "Ready");

@@ -1,8 +1,8 @@
-//! Why AWS ends instances that we did not end.
+//! Why AWS terminates instances that the provider did not terminate.
 //!
-//! A health check, an instance refresh that somebody started, rebalancing, a click in the console: what an instance waits
-//! for looks the same in all of them. AWS tells the cause in the group's scaling activities, which costs a call; it is made
-//! once for all instances that are new among those that wait.
+//! A health check, an instance refresh that a user started, rebalancing, a user in the console: a waiting
+//! instance looks the same in all cases. The group's scaling activities have the cause, which costs a call;
+//! it is made once for all newly waiting instances.
 
 use super::gather::Gathered;
 use crate::clouds::CloudRegion;
@@ -12,12 +12,12 @@ use foo_cloud::observer::Seen;
 use foo_model::{Activity, GroupName, InstanceId, LifecycleState};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// AWS returns no more in one call (DescribeScalingActivities, MaxRecords).
+/// Maximum of one call (DescribeScalingActivities, MaxRecords).
 const ACTIVITIES: u32 = 100;
-/// AWS opens the cause with the moment, and says the rest after these words.
+/// In AWS's text the time comes first, and the cause follows these words.
 const BECAUSE: &str = "in response to ";
 
-/// Why AWS ends the instances that wait for it and whose Machines nobody deleted, as far as it says.
+/// Why AWS terminates waiting instances whose Machines were not deleted, as far as AWS says.
 pub(in crate::pool) async fn of_waiting(
     region: &CloudRegion,
     group: &GroupName,
@@ -44,7 +44,7 @@ pub(in crate::pool) async fn of_waiting(
     reads.termination_causes.iter().filter_map(|(id, cause)| Some((id.clone(), cause.clone()?))).collect()
 }
 
-/// Instances that wait for their end.
+/// Instances that wait for their termination.
 fn waiting(region: &CloudRegion, group: &GroupName) -> BTreeSet<InstanceId> {
     match region.observer.view(group).map(|view| view.seen) {
         Some(Seen::Present(group)) => group
@@ -57,7 +57,7 @@ fn waiting(region: &CloudRegion, group: &GroupName) -> BTreeSet<InstanceId> {
     }
 }
 
-/// Those of them whose Machines live on: what ends because its Machine went needs no explanation.
+/// Those of them whose Machines are not being deleted: the others need no explanation.
 fn taken<'a>(
     waiting: &'a BTreeSet<InstanceId>,
     gathered: &'a Gathered,
@@ -75,7 +75,7 @@ fn taken<'a>(
         .filter(|id| waiting.contains(id))
 }
 
-/// The newest end of this instance (the list is newest first), without the moment.
+/// The newest termination of this instance (the list is newest first), without the time.
 fn cause(activities: &[Activity], id: &InstanceId) -> Option<String> {
     let ends = |activity: &&Activity| {
         activity.description.starts_with("Terminating") && activity.description.contains(id.as_str())

@@ -1,8 +1,8 @@
-//! Version skew: Nodes must not be newer than their control plane (Kubernetes, "Version Skew Policy"), so content of a
-//! newer version is not made before the control plane runs it.
+//! Version skew: Nodes must not be newer than their control plane (Kubernetes, "Version Skew Policy"), so no
+//! template version for a newer Kubernetes version is created before the control plane runs it.
 //!
-//! The control plane is read live, and only when content is wanted that no launch template version has: never by a pool
-//! at rest, nor by a manager that starts again.
+//! The control plane is read live, and only if no launch template version has the desired content: never by a
+//! pool at rest, nor after a restart of the manager.
 
 use super::gather::Gathered;
 use crate::pool::reads::Read;
@@ -14,7 +14,7 @@ use kube::core::{ApiResource, DynamicObject};
 use kube::{Api, Client, Resource};
 use std::time::Duration;
 
-/// A control plane that is behind is read again after this long.
+/// How soon a control plane that is behind is read again.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
 /// What a pass knows of the control plane's version.
@@ -23,13 +23,13 @@ pub(in crate::pool) enum ControlPlane {
     /// Nothing: there was no reason to read it.
     #[default]
     NotRead,
-    /// It is not older than the content that is wanted, as far as it says.
+    /// It is not older than the desired content, as far as known.
     NotBehind,
     /// It is older, or could not be read.
     Behind,
 }
 
-/// Holds new content back while the control plane is older than it.
+/// Blocks new content while the control plane is older.
 pub(in crate::pool) async fn hold_back(
     client: &Client,
     gathered: &Gathered,
@@ -41,7 +41,7 @@ pub(in crate::pool) async fn hold_back(
         return;
     }
     let Wanted::Ready(wanted) = &desired.template else { return };
-    // Not read yet: nothing is made before it is.
+    // Not read yet: nothing is created before it is.
     let Some(template) = template else { return };
     let known = |template: &LaunchTemplate| {
         template.versions.iter().any(|record| record.spec_hash.as_ref() == Some(&wanted.spec_hash))
@@ -56,7 +56,7 @@ pub(in crate::pool) async fn hold_back(
     }
 }
 
-/// When to look at a control plane again that is behind.
+/// When to read a control plane that is behind again.
 pub(in crate::pool) fn next_try(control_plane: ControlPlane) -> Option<Duration> {
     (control_plane == ControlPlane::Behind).then_some(TRY_AGAIN)
 }
@@ -65,7 +65,7 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
     let wanted = gathered.machine_pool.as_ref()?.spec.template.spec.version.clone()?;
     let runs = match control_plane_version(client, gathered).await {
         Ok(runs) => runs?,
-        // A kind of control plane that we may not read must not stop a pool.
+        // A kind of control plane that the manager may not read must not block a pool.
         Err(kube::Error::Api(status)) if [403, 404].contains(&status.code) => {
             tracing::warn!(%status, "could not read the version of the control plane");
             return None;
@@ -87,7 +87,8 @@ async fn behind(client: &Client, gathered: &Gathered) -> Option<Blocked> {
     })
 }
 
-/// `status.version` of whatever Cluster.spec.controlPlaneRef names (Cluster API, contract of control plane providers).
+/// `status.version` of the object that Cluster.spec.controlPlaneRef names (Cluster API, contract of control
+/// plane providers).
 async fn control_plane_version(client: &Client, gathered: &Gathered) -> kube::Result<Option<String>> {
     let Some(reference) =
         gathered.cluster.as_ref().and_then(|cluster| cluster.spec.control_plane_ref.clone())
@@ -112,7 +113,7 @@ async fn control_plane_version(client: &Client, gathered: &Gathered) -> kube::Re
     Ok(version.filter(|version| !version.is_empty()))
 }
 
-/// Major, minor and, where it is told, patch; what follows a `-` or `+` does not count. EKS tells no patch.
+/// Major, minor and, if known, patch; ignores what follows a `-` or `+`. EKS reports no patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version((u32, u32), Option<u32>);
 

@@ -5,8 +5,8 @@ use foo_api::pool::NodeInfo;
 use foo_cloud::InstanceTypeInfo;
 use std::collections::BTreeMap;
 
-/// Capacity and node information of a pool of these types: of each resource the smallest amount any of them has, so
-/// that the autoscaler never plans more onto a Node than the least of them can take. `None` without a type.
+/// Capacity and node information of a pool with these types: of each resource the smallest amount, so that
+/// the autoscaler never plans more onto a Node than the smallest type can take. `None` without a type.
 ///
 /// The values are strings: a single number would make the autoscaler drop the whole group.
 pub(in crate::pool) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<String, String>, NodeInfo)> {
@@ -27,7 +27,7 @@ pub(in crate::pool) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<
     Some((capacity, node_info))
 }
 
-/// Go's name of an architecture that AWS calls otherwise.
+/// Go's name of an architecture that has another name in AWS.
 fn go_architecture(aws: &str) -> &str {
     match aws {
         "x86_64" | "x86_64_mac" => "amd64",
@@ -47,7 +47,6 @@ mod tests {
             memory_mib,
             nvidia_gpus,
             architecture: "x86_64".into(),
-            instance_storage_gb: None,
         }
     }
 

@@ -1,7 +1,7 @@
-//! What a failed or refused action adds to the report of its plan.
+//! Adds a failed or refused action to the report of its plan.
 //!
-//! The planner reports what is true; it cannot know that AWS refuses what it asks for. Here the refusal becomes part of
-//! the conditions, in words that stay the same for as long as the cause does.
+//! The planner reports what is true; it cannot know that AWS refuses its requests. Here a refusal becomes
+//! part of the conditions, in words that stay the same while the cause does.
 
 use crate::metrics::{Invariant, Metrics};
 use crate::pool::act::execute::Failure;
@@ -12,18 +12,18 @@ use foo_model::Reason;
 use foo_planner::action::ReadAction;
 use foo_planner::check::{Rule, Violation};
 use foo_planner::desired::{Blocked, Desired, Wanted};
-use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Severity, Status};
+use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Status};
 use foo_planner::{Action, Plan, Report};
 
-/// What a pass does not see, besides what failed in it.
+/// What a pass could not observe, besides its failures.
 pub(in crate::pool) struct Unseen {
-    /// What AWS refused in an earlier pass, if nothing newer is known.
+    /// An action that AWS refused in an earlier pass, if nothing is known since.
     pub(in crate::pool) refused_before: Option<(Action, CloudError)>,
-    /// Why the details of instances cannot be had.
+    /// Why the details of instances are unavailable.
     pub(in crate::pool) details: Option<CloudError>,
 }
 
-/// Adds to the report of a pass what failed in it and what it does not see; AWS is called in that region.
+/// Adds to the report of a pass what failed and what it could not observe; `region` is where AWS is called.
 pub(in crate::pool) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
     let report = &mut pass.plan.report;
     if let Some((action, failure)) = &pass.failure {
@@ -37,7 +37,7 @@ pub(in crate::pool) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
     }
 }
 
-/// An action failed; AWS is called in that region.
+/// An action failed; `region` is where AWS is called.
 fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
     match failure {
         Failure::Cloud(error) => refusal(report, action, error, region),
@@ -49,7 +49,7 @@ fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str)
     }
 }
 
-/// AWS refused an action, or did not answer, in that region.
+/// AWS refused an action, or did not respond, in that region.
 fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
     let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
     let credentials = credentials.then_some(ConditionKind::CredentialsReady);
@@ -60,7 +60,8 @@ fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &st
     }
 }
 
-/// A failed call, in words. Where AWS does not answer, the region may be misspelt, and nothing else would show it.
+/// The message for a failed call. If AWS does not respond, the region may be misspelt, which nothing else
+/// would show.
 pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
     match error.kind {
         ErrorKind::Unreachable | ErrorKind::LostAnswer => {
@@ -70,7 +71,7 @@ pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
     }
 }
 
-/// The same for what could not be looked up for the desired replicas.
+/// The same for failed lookups of the desired state.
 pub(in crate::pool) fn place(desired: &mut Desired, region: &str) {
     let template = blocked(&mut desired.template);
     for blocked in template.into_iter().chain(blocked(&mut desired.group.subnets)) {
@@ -87,7 +88,7 @@ fn blocked<T>(wanted: &mut Wanted<T>) -> Option<&mut Blocked> {
     }
 }
 
-/// AWS does not let us look at instances: their FooMachines can never become ready.
+/// The credentials lack the right to describe instances: their FooMachines can never become ready.
 fn blind(report: &mut Report, error: &CloudError) {
     let reason = error.kind.into();
     for kind in [ConditionKind::CredentialsReady, ConditionKind::Ready] {
@@ -95,7 +96,7 @@ fn blind(report: &mut Report, error: &CloudError) {
     }
 }
 
-/// The plan would break an invariant: nothing of it is done, and everybody is told.
+/// The plan would break an invariant: nothing of it is carried out, and logs, metrics and an event say so.
 pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
     let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let message = format!(
@@ -108,7 +109,6 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
     }
     plan.actions.clear();
     plan.report.events = vec![Event {
-        severity: Severity::Warning,
         reason: Reason::InvalidPlan.into(),
         message: message.clone(),
         about: EventTrigger::Nothing,
@@ -118,14 +118,16 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
 
 fn concerned(action: &Action) -> Option<ConditionKind> {
     match action {
-        Action::Template(_) | Action::Read(ReadAction::LookAtTemplate) => {
+        Action::Template(_) | Action::Read(ReadAction::DescribeLaunchTemplate) => {
             Some(ConditionKind::LaunchTemplateReady)
         }
         Action::Group(_)
         | Action::Instance(_)
         | Action::Hook(_)
-        | Action::Read(ReadAction::LookAtHook { .. }) => Some(ConditionKind::AutoScalingGroupReady),
-        Action::Read(ReadAction::LookAtStrays { .. })
+        | Action::Read(ReadAction::DescribeLifecycleHook { .. }) => {
+            Some(ConditionKind::AutoScalingGroupReady)
+        }
+        Action::Read(ReadAction::DescribeInstances { .. })
         | Action::Pool(_)
         | Action::Machine(_)
         | Action::Node(_) => None,

@@ -1,7 +1,8 @@
-//! What EC2 says of instances in service: asked for until their FooMachines show it, and looked at again now and then,
-//! because an address may come later.
+//! Details of instances in service from EC2: requested until their FooMachines show them, and again from time
+//! to time, because an address may be assigned later.
 //!
-//! EC2 may not know an instance that is in service already. That is no word of its end, and it is asked again.
+//! EC2 may not know an instance that is already in service. This does not prove that it is gone, and the
+//! request is repeated.
 
 use crate::pool::inputs::gather::Gathered;
 use foo_cloud::observer::{Observer, Word};
@@ -9,20 +10,20 @@ use foo_model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_planner::report::Report;
 use std::time::Duration;
 
-/// How soon EC2 is asked again for an instance that it did not know; longer when it has not known it for long.
+/// How soon EC2 is asked again about an instance that it did not know; later if it has not known it for long.
 const UNKNOWN_AGAIN: Duration = Duration::from_secs(10);
 const UNKNOWN_AT_LAST: Duration = Duration::from_mins(5);
-/// How old an answer that is shown may be. Many instances are asked for in one call.
+/// Maximum age of published details. One call describes many instances.
 const GOOD_FOR: Duration = Duration::from_hours(1);
 
-/// The time, and since when this manager looks after the pool.
+/// The present time, and since when this manager reconciles the pool.
 pub(in crate::pool) struct Since {
     pub(in crate::pool) began: Option<Timestamp>,
     pub(in crate::pool) now: Timestamp,
 }
 
-/// Asks for what is not known or too old. Of what a manager before published, nobody knows how old it is: a start alone is no
-/// reason to ask for all instances there are.
+/// Requests details that are missing or too old. The age of details that an earlier manager published is
+/// unknown: a restart alone is no reason to request those of all instances.
 pub(in crate::pool) fn want(
     observer: &Observer,
     group: &GroupName,
@@ -74,7 +75,7 @@ fn again_in(word: &Word, now: Timestamp) -> Duration {
     }
 }
 
-/// Whether the FooMachine of that name is ready: then its status holds all there is to know of its instance.
+/// Whether the FooMachine of that name is ready: then its status has all details.
 fn is_published(gathered: &Gathered, name: &MachineName) -> bool {
     let found = gathered
         .foo_machines

@@ -1,4 +1,4 @@
-//! What a pass shows: status, provider ids and events, each written only if it changed.
+//! Publishes the result of a pass: status, provider ids and events, each written only if it changed.
 
 pub(super) mod capacity;
 pub(super) mod failure_report;
@@ -17,10 +17,11 @@ use crate::clouds::CloudRegion;
 use crate::debug::PoolName;
 use crate::metrics::Invariant;
 use foo_api::{FooMachine, FooMachinePool};
+use foo_model::EventReason;
 use foo_model::InstanceId;
 use foo_planner::Action;
 use foo_planner::action::{PoolAction, ReadAction};
-use foo_planner::report::{Report, Severity};
+use foo_planner::report::Report;
 use futures::{StreamExt, stream};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
@@ -28,10 +29,10 @@ use publish::Extra;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Writes of FooMachine status at a time.
+/// Maximum of concurrent FooMachine status writes.
 const STATUS_WRITES: usize = 16;
 
-/// A pass that could not be finished because of the API server.
+/// A pass that failed because of the API server.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     /// A write of ours failed.
@@ -43,7 +44,7 @@ pub(super) enum Error {
 }
 
 impl Pools {
-    /// Shows what came of a pass: status, ids, events, and what `/debug` tells.
+    /// Publishes the result of a pass: status, ids, events, and the data of `/debug`.
     pub(super) async fn publish(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -57,8 +58,8 @@ impl Pools {
         if pass.is_removed() {
             self.forget_group(key, state);
         } else if pass.observation == Observation::Known || gathered.pool.status.is_none() {
-            // Else the status stays as an earlier manager left it: that this one has only just started says nothing
-            // about the pool.
+            // Otherwise the status of an earlier manager stays: that this one just started says nothing about
+            // the pool.
             written = self.publish_status(gathered, pass, &extra(inputs, state), region).await?;
         }
         self.note_idle(key, pass, written, state);
@@ -105,7 +106,7 @@ impl Pools {
         Ok(written)
     }
 
-    /// Counts a pass that goes on doing what nothing calls for.
+    /// Counts a pass that keeps doing something without a cause.
     fn note_idle(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -113,8 +114,8 @@ impl Pools {
         written: Written,
         state: &mut PoolState,
     ) {
-        // The observer paces itself what it is asked for.
-        let calls = |action: &Action| !matches!(action, Action::Read(ReadAction::LookAtStrays { .. }));
+        // The observer limits requested reads itself.
+        let calls = |action: &Action| !matches!(action, Action::Read(ReadAction::DescribeInstances { .. }));
         let worked = pass.plan.actions.iter().any(calls) || written == Written::Yes;
         if state.idle.ends(worked && pass.is_complete(), self.context.clock.now()) {
             tracing::error!(pool = %key, actions = ?pass.plan.actions, ?written, "the pool does not settle: it keeps writing although nothing changes; please report this");
@@ -122,8 +123,8 @@ impl Pools {
         }
     }
 
-    /// Metadata and status of each FooMachine that changed. A failed write is repeated with the next pass, which its own conflict
-    /// or the sync period brings.
+    /// Writes metadata and status of each FooMachine that changed. The next pass, caused by a conflict or the
+    /// sync period, repeats a failed write.
     async fn publish_machines(
         &self,
         gathered: &Gathered,
@@ -190,7 +191,7 @@ impl Pools {
         }
     }
 
-    /// Events: of what was done; of a failure, when it is a new one.
+    /// Publishes events: about actions that were carried out, and about a failure when it is new.
     async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
         let object = gathered.pool.object_ref(&());
         if pass.observation == Observation::Stale {
@@ -201,25 +202,22 @@ impl Pools {
             && !rival_machine_pools::is_told(gathered, warning)
         {
             let (reason, message) = (&warning.reason, &warning.message);
-            self.context.events.publish(&object, Severity::Warning, reason.as_str(), message).await;
+            self.context.events.publish(&object, *reason, message).await;
         }
         state.reported.rivals = warning;
         let news = state.reported.is_news(pass.failure.as_ref().map(|(_, failure)| failure.to_string()));
         for event in &pass.plan.report.events {
-            self.context.events.publish(&object, event.severity, &event.reason, &event.message).await;
+            self.context.events.publish(&object, event.reason, &event.message).await;
         }
         if let Some((_, failure)) = &pass.failure
             && news
         {
-            self.context
-                .events
-                .publish(&object, Severity::Warning, "ActionFailed", &failure.to_string())
-                .await;
+            self.context.events.publish(&object, EventReason::ActionFailed, &failure.to_string()).await;
         }
     }
 }
 
-/// What the planner does not know but the status shows.
+/// What the status shows and the planner does not know.
 fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
     let gathered = inputs.gathered;
     let types = content::instance_types(&gathered.pool.spec);

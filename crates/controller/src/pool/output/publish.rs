@@ -1,4 +1,5 @@
-//! Publish: status and provider ids by server-side apply, events, and the status of each FooMachine; only what changed.
+//! Builds and writes status and provider ids by server-side apply, and the status of each FooMachine; only
+//! what changed.
 
 use crate::pool::inputs::gather::Gathered;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
@@ -17,7 +18,7 @@ use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the planner does not know but the status shows.
+/// What the status shows and the planner does not know.
 #[derive(Clone, Debug, Default)]
 pub(in crate::pool) struct Extra {
     /// Capacity and node information, from the instance types.
@@ -28,14 +29,15 @@ pub(in crate::pool) struct Extra {
     pub(in crate::pool) instance_type: Option<String>,
     /// Name of the group.
     pub(in crate::pool) group: Option<String>,
-    /// When this manager began to look after the pool.
+    /// When this manager began to reconcile the pool.
     pub(in crate::pool) started: Option<Timestamp>,
 }
 
-/// Writes the list of ids, if it changed. Core reads it together with `status.replicas`, which is written next.
+/// Writes the list of ids if it changed. Cluster API reads it together with `status.replicas`, which is
+/// written next.
 ///
-/// `arn` is the group's, as recorded before or in this very pass: one apply holds both fields, and one that left the
-/// ARN out would take it away.
+/// `arn` is the group's, as recorded before or in this pass: one apply contains both fields, and an apply
+/// without the ARN would remove it.
 pub(in crate::pool) async fn ids(
     client: &Client,
     gathered: &Gathered,
@@ -54,7 +56,7 @@ pub(in crate::pool) async fn ids(
     pools.patch(&pool.name_any(), &manager, &Patch::Apply(apply)).await.map(drop)
 }
 
-/// The fields of a pool's spec that are ours, as one apply.
+/// Our fields of a pool's spec, as one apply.
 pub(in crate::pool) fn spec_apply(pool: &FooMachinePool, arn: Option<&str>, ids: &[String]) -> Value {
     let mut spec = serde_json::Map::new();
     if let Some(arn) = arn {
@@ -79,7 +81,7 @@ fn rollout(report: &RolloutReport) -> RolloutStatus {
     }
 }
 
-/// The status a pool shall have.
+/// The status of a pool.
 pub(in crate::pool) fn pool_status(
     pool: &FooMachinePool,
     report: &Report,
@@ -87,7 +89,7 @@ pub(in crate::pool) fn pool_status(
     now: jiff::Timestamp,
 ) -> FooMachinePoolStatus {
     let old = pool.status.clone().unwrap_or_default();
-    // Sticky: core would take the infrastructure for lost otherwise.
+    // It stays true: otherwise Cluster API would assume that the infrastructure was lost.
     let ready = report.provisioned || old.ready == Some(true);
     let count = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     let counts = report.counts;
@@ -148,7 +150,8 @@ fn wanted(conditions: &[Condition]) -> Vec<conditions::NewCondition> {
         .collect()
 }
 
-/// The status of a paused pool: what it was, and that it is paused. Nothing else is looked after meanwhile.
+/// The status of a paused pool: the previous one, with the condition that it is paused. Nothing else is
+/// reconciled meanwhile.
 pub(in crate::pool) fn paused_pool_status(
     pool: &FooMachinePool,
     report: &Report,
@@ -161,7 +164,7 @@ pub(in crate::pool) fn paused_pool_status(
     Some(status)
 }
 
-/// Old conditions with these in the place of their like.
+/// The old conditions, with these replacing those of the same type.
 fn amended(
     old: &[MetaCondition],
     wanted: &[conditions::NewCondition],
@@ -180,7 +183,7 @@ fn amended(
     all
 }
 
-/// The status that a FooMachine shall have while it is paused: what it was, and that it is paused.
+/// The status of a paused FooMachine: the previous one, with the condition that it is paused.
 pub(in crate::pool) fn paused_machine_status(machine: &FooMachine, now: jiff::Timestamp) -> FooMachineStatus {
     let old = machine.status.clone().unwrap_or_default();
     let wanted = [paused_condition(true)];
@@ -188,9 +191,10 @@ pub(in crate::pool) fn paused_machine_status(machine: &FooMachine, now: jiff::Ti
     FooMachineStatus { conditions, ..old }
 }
 
-/// The status a FooMachine shall have; `None` while there is nothing new to say.
+/// The status of a FooMachine; `None` while there is nothing new to report.
 ///
-/// An instance that has come into service is provisioned, addresses and all, in one write, once EC2 has told them.
+/// An instance in service becomes provisioned, together with its addresses, in one write, once EC2 has
+/// reported them.
 pub(in crate::pool) fn machine_status(
     machine: &FooMachine,
     report: &MachineReport,
@@ -230,7 +234,7 @@ pub(in crate::pool) fn machine_status(
     })
 }
 
-/// The same for one whose instance is not in the group (any more): what is known of it stays, but it is not ready.
+/// The same for a FooMachine whose instance is not in the group: the known values stay, but it is not ready.
 pub(in crate::pool) fn status_outside(
     machine: &FooMachine,
     report: &OutsideReport,
@@ -238,7 +242,7 @@ pub(in crate::pool) fn status_outside(
     now: jiff::Timestamp,
 ) -> Option<FooMachineStatus> {
     if report.ec2_state == Ec2State::Gone && machine.metadata.deletion_timestamp.is_some() {
-        // It goes in this very pass.
+        // It is deleted in this pass.
         return None;
     }
     let old = machine.status.clone().unwrap_or_default();
@@ -285,8 +289,8 @@ fn drain_hook((since, deadline): (Timestamp, Timestamp)) -> Option<DrainHookStat
     Some(DrainHookStatus { since: time(since)?, deadline: time(deadline)? })
 }
 
-/// While nobody knows, as after a restart, it says what it said: a status for each FooMachine, to and fro, would be a price
-/// for nothing.
+/// While it is unknown, as after a restart, the condition stays: otherwise each restart would change the
+/// status of each FooMachine twice.
 fn up_to_date_condition(up_to_date: Option<bool>, old: &[MetaCondition]) -> conditions::NewCondition {
     let before = || old.iter().find(|it| it.type_ == "UpToDate" && it.status != "Unknown");
     let known = up_to_date.or_else(|| before().map(|it| it.status == "True"));

@@ -21,7 +21,7 @@ mod quotas;
 mod ranges;
 pub(crate) mod reads;
 mod routes;
-mod services;
+pub(crate) mod services;
 mod state;
 mod step;
 mod strangers;

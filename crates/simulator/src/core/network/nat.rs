@@ -111,6 +111,11 @@ impl Region {
         struck
     }
 
+    /// The rules for coming NAT gateways, as far as they are not used up.
+    pub fn nat_mishaps(&self) -> &[NatMishap] {
+        &self.network.nat_mishaps
+    }
+
     /// Replaces the rules for coming NAT gateways.
     pub fn set_nat_mishaps(&mut self, rules: Vec<NatMishap>) {
         self.network.nat_mishaps = rules;

@@ -2,6 +2,7 @@
 //! PrivateLink"): those that clusters need.
 
 use foo_model::PrefixListId;
+use std::collections::BTreeMap;
 
 /// Services with endpoints of type Gateway, and the prefix lists of their addresses.
 const GATEWAY: [(&str, &str); 2] = [("s3", "pl-6ea54007"), ("dynamodb", "pl-66a5400f")];
@@ -36,15 +37,22 @@ const INTERFACE: [&str; 24] = [
 
 /// A service of a region, by the name of its endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EndpointService {
+pub(crate) struct EndpointService {
     short: &'static str,
     /// The prefix list of its gateway endpoints, if it has such.
     prefixes: Option<&'static str>,
     /// Whether it has interface endpoints.
-    pub(super) has_interfaces: bool,
+    pub(crate) has_interfaces: bool,
 }
 
 impl EndpointService {
+    /// All services, by name.
+    pub(crate) fn all(region: &str) -> BTreeMap<String, Self> {
+        let shorts = GATEWAY.iter().map(|(short, _)| *short).chain(INTERFACE);
+        let names = shorts.map(|short| format!("com.amazonaws.{region}.{short}"));
+        names.filter_map(|name| Self::find(region, &name).map(|service| (name, service))).collect()
+    }
+
     /// `com.amazonaws.<region>.<service>`.
     pub(super) fn find(region: &str, name: &str) -> Option<Self> {
         let short = name.strip_prefix("com.amazonaws.")?.strip_prefix(region)?.strip_prefix('.')?;
@@ -55,12 +63,12 @@ impl EndpointService {
     }
 
     /// The prefix list that a gateway endpoint puts into route tables.
-    pub(super) fn prefix_list(self) -> Option<PrefixListId> {
+    pub(crate) fn prefix_list(self) -> Option<PrefixListId> {
         self.prefixes.map(PrefixListId::from)
     }
 
     /// The name that leads to the service inside a VPC with private DNS.
-    pub(super) fn domain(self, region: &str) -> String {
+    pub(crate) fn domain(self, region: &str) -> String {
         let host = match self.short.split_once('.') {
             Some((service, part)) => format!("{part}.{service}"),
             None => self.short.to_owned(),

@@ -96,6 +96,11 @@ impl Network {
         T::of_mut(self).get_mut(id)
     }
 
+    /// When a part was made; `None` if it was there from the beginning.
+    pub(crate) fn made_at(&self, id: &str) -> Option<Timestamp> {
+        self.made.get(id).copied()
+    }
+
     /// All parts of a kind, as they are now.
     pub(crate) fn all<T: Part>(&self) -> impl Iterator<Item = &T> {
         T::of(self).iter().map(|(_, part)| part)

@@ -110,7 +110,8 @@ impl Region {
         }
         let association = self.new_id("rtbassoc");
         self.network.main_associations.insert(vpc.clone(), association);
-        Ok(RouteTable { main: true, routes: Vec::new(), tags: Tags::new(), ..table.clone() }.alone())
+        let (associations, routes) = (Vec::new(), Vec::new());
+        Ok(RouteTable { main: true, associations, routes, tags: Tags::new(), ..table.clone() }.alone())
     }
 
     /// The VPC whose main table this association is about.

@@ -37,7 +37,7 @@ pub(super) fn groups(region: &mut Region, params: &Params, _: &Caller<'_>, xml: 
         filters.is_empty() || {
             let tags: BTreeMap<String, String> =
                 group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect();
-            filters.match_with(&tags, |_| Vec::new())
+            filters.match_with(&tags, |_| Vec::<&str>::new())
         }
     };
     let (found, token) = if names.is_empty() {

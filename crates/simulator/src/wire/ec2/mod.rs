@@ -10,10 +10,12 @@ mod tags;
 mod template_data;
 mod templates;
 
+pub(in crate::wire) use network::ACTIONS as NETWORK_ACTIONS;
+
 use super::operation::Operation;
 
-/// All actions.
-pub(super) const ACTIONS: [(&str, Operation); 29] = [
+/// All actions, those of networking aside.
+pub(super) const ACTIONS: [(&str, Operation); 24] = [
     ("CreateLaunchTemplate", templates::create),
     ("CreateLaunchTemplateVersion", templates::create_version),
     ("DescribeLaunchTemplates", templates::describe),
@@ -25,10 +27,6 @@ pub(super) const ACTIONS: [(&str, Operation); 29] = [
     ("TerminateInstances", instances::terminate),
     ("DescribeInstanceTypes", catalogue::instance_types),
     ("DescribeImages", catalogue::images),
-    ("DescribeVpcs", network::vpcs),
-    ("DescribeSubnets", network::subnets),
-    ("DescribeSecurityGroups", network::security_groups),
-    ("DescribeAvailabilityZones", network::zones),
     ("CreateTags", tags::create),
     ("DeleteTags", tags::delete),
     ("DescribeInstanceStatus", status::describe),
@@ -39,7 +37,6 @@ pub(super) const ACTIONS: [(&str, Operation); 29] = [
     ("DescribeInstanceTypeOfferings", everyday::offerings),
     ("DescribeAccountAttributes", everyday::account_attributes),
     ("DescribeVolumes", |_, _, _, xml| everyday::none(xml, "volumeSet")),
-    ("DescribeNetworkInterfaces", |_, _, _, xml| everyday::none(xml, "networkInterfaceSet")),
     ("DescribeKeyPairs", |_, _, _, xml| everyday::none(xml, "keySet")),
     ("DescribeSpotPriceHistory", |_, _, _, xml| everyday::none(xml, "spotPriceHistorySet")),
     ("DescribeSpotInstanceRequests", |_, _, _, xml| everyday::none(xml, "spotInstanceRequestSet")),

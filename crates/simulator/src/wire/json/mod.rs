@@ -6,7 +6,8 @@ pub(super) mod fields;
 use super::answer::WireAnswer;
 use super::operation::{JsonOperation, named};
 use super::sigv4::SignedRequest;
-use super::{authentication, signature, sqs, ssm};
+use super::{authentication, quotas, signature, sqs, ssm};
+use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
 use crate::iam::policy::Ask;
@@ -35,7 +36,7 @@ struct Dialect {
     actions: &'static [(&'static str, JsonOperation)],
 }
 
-const DIALECTS: [Dialect; 2] = [
+const DIALECTS: [Dialect; 3] = [
     Dialect {
         service: Service::Sqs,
         prefix: "AmazonSQS.",
@@ -49,6 +50,13 @@ const DIALECTS: [Dialect; 2] = [
         error_prefix: "",
         content_type: "application/x-amz-json-1.1",
         actions: &ssm::ACTIONS,
+    },
+    Dialect {
+        service: Service::ServiceQuotas,
+        prefix: "ServiceQuotasV20190624.",
+        error_prefix: "",
+        content_type: "application/x-amz-json-1.1",
+        actions: &quotas::ACTIONS,
     },
 ];
 
@@ -145,12 +153,7 @@ async fn carry_out(
     let arn = world.arn_of(&scope.caller);
     let first = world.carry_out(&call, ending, |region| {
         if let Some(key) = &key {
-            let resources = if service == Service::Ssm {
-                ssm::resources_of(region, action, &body)
-            } else {
-                let queue = sqs::queue_of(&body).unwrap_or("*");
-                vec![format!("arn:aws:sqs:{}:{}:{queue}", region.name, region.account)]
-            };
+            let resources = resources_of(service, region, action, &body);
             let ask = |resource| Ask {
                 action: format!("{}:{action}", service.name()),
                 resource,
@@ -186,6 +189,22 @@ async fn carry_out(
         }
     }
     Ok((ending, Ok(value)))
+}
+
+/// What a call is about, as IAM names it. Quotas cannot be told apart (Service Authorization Reference, "Service Quotas").
+fn resources_of(service: Service, region: &Region, action: &str, body: &Value) -> Vec<String> {
+    match service {
+        Service::Ssm => ssm::resources_of(region, action, body),
+        Service::Sqs => {
+            let queue = sqs::queue_of(body).unwrap_or("*");
+            vec![format!("arn:aws:sqs:{}:{}:{queue}", region.name, region.account)]
+        }
+        Service::ServiceQuotas
+        | Service::AutoScaling
+        | Service::Ec2
+        | Service::Sts
+        | Service::ElasticLoadBalancing => vec!["*".to_owned()],
+    }
 }
 
 impl Dialect {

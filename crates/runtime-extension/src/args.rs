@@ -1,0 +1,45 @@
+//! The flags, as typed.
+
+use clap::{Parser, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Runtime extension of cluster-api-provider-foo: Cluster API calls it for Clusters with a managed topology.
+#[derive(Debug, Parser)]
+#[command(name = "foo-extension", version, max_term_width = 100)]
+pub struct Args {
+    /// Address on which Cluster API calls hooks, by HTTPS.
+    #[arg(long, default_value = "0.0.0.0:9443")]
+    pub address: SocketAddr,
+    /// Address of /healthz, /readyz and /metrics, by HTTP.
+    #[arg(long, default_value = "0.0.0.0:9440")]
+    pub admin_address: SocketAddr,
+    /// Folder with tls.crt and tls.key, read again when they change.
+    #[arg(long, default_value = "/certificates")]
+    pub certificates: PathBuf,
+    /// File with certificates of the authorities that sign the client certificate of Cluster API
+    /// (--runtime-extension-client-cert-file); without it any client is answered.
+    #[arg(long)]
+    pub client_authorities: Option<PathBuf>,
+    /// Seconds that calls in progress have to end after SIGTERM.
+    #[arg(long, default_value_t = 20)]
+    pub grace_seconds: u16,
+    /// Endpoint of all AWS services: a simulator, or a proxy. Default: those of the region.
+    #[arg(long, env = "AWS_ENDPOINT_URL")]
+    pub aws_endpoint_url: Option<String>,
+    /// Format of log lines.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+    /// Which log lines are written: a level, or levels by module (tracing's EnvFilter).
+    #[arg(long, default_value = "info")]
+    pub log_level: String,
+}
+
+/// Format of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}

@@ -1,0 +1,91 @@
+//! What AWS would refuse of a topology, found out before anything of it is created. Reads only.
+//!
+//! A finding is a sentence that is the same as long as the topology and what is wrong with it are: no counts of addresses, no ids of
+//! requests. What AWS does not answer is no finding (docs/decisions/0017-extension-and-aws.md).
+
+mod addresses;
+mod images;
+mod network;
+mod report;
+
+use crate::clouds::{Clouds, Connected};
+use crate::settings::Settings;
+use crate::topology::Topology;
+use foo_model::names::TAG_CLUSTER;
+use report::Report;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long AWS has to answer, well within the time that core waits for a handler.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
+
+/// The connection for a topology, or why there is none.
+pub(crate) async fn connection(
+    clouds: &Clouds,
+    settings: &Settings,
+    topology: &Topology,
+) -> Result<Arc<Connected>, String> {
+    let Some(access) = settings.access(&topology.identity) else {
+        return Err(format!("the extension's setting identities does not name {}", topology.identity));
+    };
+    if !is_region(&topology.region) {
+        return Err(format!("{:?} is no AWS region", topology.region));
+    }
+    clouds.get(access, &topology.region).await.map_err(|error| format!("{error:#}"))
+}
+
+/// The region becomes part of host names.
+fn is_region(region: &str) -> bool {
+    (1..=32).contains(&region.len())
+        && region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
+/// What AWS says of a topology, within [`DEADLINE`].
+pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
+    let aws = match connection(clouds, settings, topology).await {
+        Ok(aws) => aws,
+        Err(why) => return Report::unasked(why),
+    };
+    match tokio::time::timeout(DEADLINE, everything(&aws, topology)).await {
+        Ok(report) => report,
+        Err(_late) => Report::unasked(format!("AWS did not answer within {} s", DEADLINE.as_secs())),
+    }
+}
+
+async fn everything(aws: &Connected, topology: &Topology) -> Report {
+    let mut report = images::look(aws, topology).await;
+    let network = network::look(aws, topology, &mut report).await;
+    let demands = network.demands(topology);
+    if !addresses::shortages(&demands, &network.free, &[]).is_empty() {
+        // Only now is it worth a call: instances that run already have their addresses.
+        if let Some(groups) = groups_of(aws, topology, &mut report).await {
+            for shortage in addresses::shortages(&demands, &network.free, &groups) {
+                report.finds(shortage);
+            }
+        }
+    }
+    report
+}
+
+/// The VPC of a Cluster's subnets, if AWS tells it.
+pub(crate) async fn vpc_of(aws: &Connected, topology: &Topology) -> Option<String> {
+    network::look(aws, topology, &mut Report::default()).await.vpc
+}
+
+/// The Cluster's groups: in which subnets, and how many instances.
+async fn groups_of(
+    aws: &Connected,
+    topology: &Topology,
+    report: &mut Report,
+) -> Option<Vec<addresses::Held>> {
+    let groups = report.answer("Auto Scaling groups", aws.cloud.describe_groups_tagged(TAG_CLUSTER).await)?;
+    let ours = groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
+    let held = ours.map(|group| addresses::Held {
+        subnets: group.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
+        instances: group.instances.len(),
+    });
+    Some(held.collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What was found out, and how it is said.
+
+use foo_cloud::{CloudError, ErrorKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Findings in one answer; more would not be read.
+const MOST: usize = 8;
+
+/// What was found out of a topology.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    findings: BTreeSet<String>,
+    unanswered: BTreeSet<String>,
+}
+
+impl Report {
+    /// What AWS would refuse, in one sentence, if anything.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let shown: Vec<&str> = self.findings.iter().take(MOST).map(String::as_str).collect();
+        let more = self.findings.len().saturating_sub(MOST);
+        match (shown.is_empty(), more) {
+            (true, _) => None,
+            (false, 0) => Some(shown.join("; ")),
+            (false, more) => Some(format!("{}; and {more} more", shown.join("; "))),
+        }
+    }
+
+    /// What could not be found out.
+    pub(crate) fn unanswered(&self) -> Option<String> {
+        let all: Vec<&str> = self.unanswered.iter().map(String::as_str).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
+    pub(super) fn finds(&mut self, finding: impl Into<String>) {
+        self.findings.insert(finding.into());
+    }
+
+    /// An answer; what AWS refuses becomes a finding, what it does not answer a gap.
+    pub(super) fn answer<T>(&mut self, what: &str, answer: foo_cloud::Result<T>) -> Option<T> {
+        match answer {
+            Ok(answer) => return Some(answer),
+            Err(error) if error.kind == ErrorKind::NotFound => self.finds(format!("{what} does not exist")),
+            Err(error) if error.kind == ErrorKind::Invalid => {
+                self.finds(format!("{what}: {}", error.message));
+            }
+            Err(error) => self.silent(&error),
+        }
+        None
+    }
+
+    fn silent(&mut self, error: &CloudError) {
+        self.unanswered.insert(error.to_string());
+    }
+
+    /// Nothing was asked, for this reason.
+    pub(super) fn unasked(why: impl Into<String>) -> Self {
+        Self { unanswered: BTreeSet::from([why.into()]), ..Self::default() }
+    }
+}
+
+/// Who wants what: names of pools by what they name.
+pub(super) fn by_what<'a, T: Ord + 'a>(
+    pairs: impl Iterator<Item = (T, &'a str)>,
+) -> BTreeMap<T, BTreeSet<&'a str>> {
+    let mut found: BTreeMap<T, BTreeSet<&str>> = BTreeMap::new();
+    for (what, pool) in pairs {
+        found.entry(what).or_default().insert(pool);
+    }
+    found
+}
+
+/// `pool a`, `pools a, b`.
+pub(super) fn pools(names: &BTreeSet<&str>) -> String {
+    let all: Vec<&str> = names.iter().copied().collect();
+    format!("{} {}", if all.len() == 1 { "pool" } else { "pools" }, all.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_names_the_first_findings_and_counts_the_rest() {
+        let mut report = Report::default();
+        assert_eq!(report.refusal(), None);
+        for finding in 0..10 {
+            report.finds(format!("finding {finding}"));
+        }
+        let refusal = report.refusal().unwrap();
+        assert!(refusal.starts_with("finding 0; finding 1"), "{refusal}");
+        assert!(refusal.ends_with("finding 7; and 2 more"), "{refusal}");
+    }
+}

@@ -1,0 +1,126 @@
+//! Hooks, switched on and off, before a simulated AWS.
+
+use super::*;
+use crate::testing::World;
+use foo_simulator::core::catalogue::IMAGE_X86_64;
+use foo_simulator::core::network::PRIVATE_SUBNETS;
+use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
+use serde_json::{Value, json};
+
+/// A request of any of the hooks, with one setting.
+fn request<T: serde::de::DeserializeOwned>(setting: &str, change: impl FnOnce(&mut Value)) -> T {
+    let subnets: Vec<Value> = PRIVATE_SUBNETS.iter().map(|id| json!({"id": id})).collect();
+    let images = json!([{"version": "v1.36.3", "id": IMAGE_X86_64}, {"version": "v1.37.0", "id": "ami-0ffffffffffffffff"}]);
+    let mut request = json!({
+        "settings": {"identities": "default=own", setting: "true"},
+        "fromKubernetesVersion": "v1.36.2", "toKubernetesVersion": "v1.36.3", "kubernetesVersion": "v1.36.3",
+        "cluster": {
+            "metadata": {"name": "c", "namespace": "n", "annotations": {}},
+            "spec": {"topology": {
+                "version": "v1.36.3",
+                "variables": [
+                    {"name": "region", "value": DEFAULT_REGION}, {"name": "subnets", "value": subnets},
+                    {"name": "images", "value": images}, {"name": "kubeconfigSecret", "value": "external"},
+                ],
+                "workers": {"machinePools": [{"class": "on-demand", "name": "workers", "replicas": 3}]},
+            }},
+        },
+    });
+    change(&mut request);
+    serde_json::from_value(request).unwrap()
+}
+
+fn held(decision: Result<Decision, Failure>) -> Option<String> {
+    match decision.unwrap() {
+        Decision::Proceed => None,
+        waits @ Decision::RetryIn(..) => Some(format!("{waits:?}")),
+    }
+}
+
+fn breaks_subnets(request: &mut Value) {
+    request["cluster"]["spec"]["topology"]["variables"][1]["value"] =
+        json!([{"id": "subnet-0ffffffffffffffff"}]);
+}
+
+#[tokio::test]
+async fn a_cluster_is_held_until_aws_has_what_it_names() {
+    let world = World::new();
+    let create = async |setting: &str, change: fn(&mut Value)| {
+        held(before_cluster_create(&world.clouds, &request(setting, change)).await)
+    };
+    assert_eq!(create("preflight", |_| {}).await, None);
+    let why = create("preflight", breaks_subnets).await.unwrap();
+    assert!(why.contains("subnet subnet-0ffffffffffffffff in eu-central-1 does not exist"), "{why}");
+    assert_eq!(create("leftovers", breaks_subnets).await, None, "it is not switched on");
+}
+
+#[tokio::test]
+async fn a_cluster_is_held_while_aws_refuses_the_credentials() {
+    let world = World::new();
+    let rule = FaultRule::on("GetCallerIdentity", Fault::Denied);
+    let number = world.aws.add_fault(rule);
+    let create = async || held(before_cluster_create(&world.clouds, &request("preflight", |_| {})).await);
+    let why = create().await.unwrap();
+    assert!(why.contains("identity default: "), "{why}");
+    world.aws.remove_fault(number);
+    assert_eq!(create().await, None);
+    world.aws.add_fault(FaultRule::on("GetCallerIdentity", Fault::Unreachable));
+    assert_eq!(create().await, None, "an AWS that is away holds nothing");
+}
+
+#[tokio::test]
+async fn workers_are_held_until_their_image_exists() {
+    let world = World::new();
+    let upgrade = async |setting: &str, version: &str| {
+        let to = |request: &mut Value| request["toKubernetesVersion"] = json!(version);
+        held(before_workers_upgrade(&world.clouds, &request(setting, to)).await)
+    };
+    assert_eq!(upgrade("waitForImages", "v1.36.3").await, None);
+    let why = upgrade("waitForImages", "v1.37.0").await.unwrap();
+    assert!(
+        why.contains("pool workers: image ami-0ffffffffffffffff in eu-central-1 does not exist"),
+        "{why}"
+    );
+    let why = upgrade("waitForImages", "v1.38.0").await.unwrap();
+    assert!(why.contains("pool workers: variable images has no image for Kubernetes v1.38.0"), "{why}");
+    assert_eq!(upgrade("preflight", "v1.38.0").await, None, "it is not switched on");
+    assert_eq!(world.aws.calls("DescribeSubnets"), 0, "nothing but images");
+}
+
+#[test]
+fn the_annotation_holds_workers_if_it_is_switched_on() {
+    let pause = |setting: &str, key: &str| {
+        let annotated = |request: &mut Value| request["cluster"]["metadata"]["annotations"][key] = json!("");
+        held(after_control_plane_upgrade(&request(setting, annotated)))
+    };
+    assert!(pause("pauseWorkers", PAUSE_WORKERS_ANNOTATION).unwrap().contains(PAUSE_WORKERS_ANNOTATION));
+    assert_eq!(pause("pauseWorkers", "another"), None);
+    assert_eq!(pause("preflight", PAUSE_WORKERS_ANNOTATION), None);
+}
+
+/// A Cluster can always be deleted: what is not known holds nothing.
+#[tokio::test]
+async fn what_is_not_known_holds_no_deletion() {
+    let world = World::new();
+    let delete = async |setting: &str, change: fn(&mut Value)| {
+        held(before_cluster_delete(&world.clouds, &request(setting, change)).await)
+    };
+    let annotated: fn(&mut Value) = |request| {
+        request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
+        breaks_subnets(request);
+    };
+    assert_eq!(delete("leftovers", annotated).await, None);
+    assert_eq!(delete("preflight", annotated).await, None);
+}
+
+#[tokio::test]
+async fn clusters_of_others_pass() {
+    let world = World::new();
+    let other: fn(&mut Value) = |request| {
+        request["cluster"]["spec"]["topology"]["variables"] = json!([{"name": "zone", "value": "a"}]);
+    };
+    assert_eq!(held(before_cluster_create(&world.clouds, &request("preflight", other)).await), None);
+    assert_eq!(held(before_workers_upgrade(&world.clouds, &request("waitForImages", other)).await), None);
+    assert_eq!(held(before_cluster_delete(&world.clouds, &request("leftovers", other)).await), None);
+    assert_eq!(world.aws.total_calls(), 0);
+}

@@ -1,0 +1,31 @@
+//! The provider's own runtime extension, binary `foo-extension`: variables and patches of topologies, what AWS would refuse
+//! of them, upgrade plans, and waits on the way.
+//!
+//! * [`extension`]: the handlers, each with its name;
+//! * [`settings`]: what an ExtensionConfig or a ClusterClass may set;
+//! * [`variables`]: variables of topologies, whose schemas are cut from our CRDs; `patches` writes their values;
+//! * `topology`: what a topology asks of AWS; `checks` asks AWS, through [`clouds`], and `validation` and `hooks` say what
+//!   follows;
+//! * `upgrade`: upgrade plans; `leftovers`: what workloads leave in AWS.
+//!
+//! There is no Kubernetes client here: requests carry all that is known of a Cluster. Nothing is written anywhere.
+
+pub mod args;
+#[cfg(feature = "aws")]
+pub mod aws;
+mod checks;
+pub mod clouds;
+mod extension;
+mod hooks;
+mod leftovers;
+mod patches;
+pub mod settings;
+#[cfg(test)]
+mod testing;
+mod topology;
+mod upgrade;
+mod validation;
+pub mod variables;
+mod versions;
+
+pub use extension::extension;

@@ -1,0 +1,130 @@
+//! Our templates get the values of variables, and nobody else's get anything.
+
+use super::*;
+use foo_runtime_sdk::hooks::{GeneratePatches, PatchType};
+use foo_runtime_sdk::{Handler, testing};
+use serde_json::json;
+
+fn pool(spec: &Value) -> Value {
+    json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePoolTemplate",
+        "metadata": {"name": "foo", "namespace": "n"}, "spec": {"template": {"spec": spec}},
+    })
+}
+
+fn request(object: &Value, own: &Value, settings: &Value) -> GeneratePatchesRequest {
+    let own: Vec<Value> =
+        own.as_object().unwrap().iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    serde_json::from_value(json!({
+        "settings": settings,
+        "variables": [
+            {"name": "region", "value": "eu-central-1"}, {"name": "subnets", "value": [{"id": "subnet-1"}]},
+            {"name": "instanceProfile", "value": "nodes"}, {"name": "amiID", "value": "ami-1"},
+            {"name": "kubeconfigSecret", "value": "external"}, {"name": "instanceType", "value": "m7i.large"},
+            {"name": "builtin", "value": {"cluster": {"topology": {"version": "v1.37.0"}}}},
+        ],
+        "items": [{"uid": "1", "holderReference": {"kind": "MachinePool"}, "object": object, "variables": own}],
+    }))
+    .unwrap()
+}
+
+/// The template after the patch, or why there is none.
+fn patched(object: &Value, own: &Value) -> Result<Option<Value>, String> {
+    let items =
+        generate(&request(object, own, &json!({}))).map_err(|failure| failure.message().to_owned())?;
+    let Some(item) = items.first() else { return Ok(None) };
+    assert_eq!((items.len(), item.uid.as_str()), (1, "1"));
+    let change: Value = serde_json::from_slice(&item.patch).unwrap();
+    let mut after = object.clone();
+    match item.patch_type {
+        PatchType::JSONMergePatch => json_patch::merge(&mut after, &change),
+        PatchType::JSONPatch => {
+            json_patch::patch(&mut after, &serde_json::from_value::<json_patch::Patch>(change).unwrap())
+                .unwrap();
+        }
+    }
+    Ok(Some(after["spec"]["template"]["spec"].clone()))
+}
+
+#[test]
+fn a_pool_gets_its_own_values_before_those_of_the_cluster() {
+    let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}, "rollout": {"maxSurge": 2}}));
+    let after = patched(
+        &before,
+        &json!({"instanceType": "c7i.large", "sshKeyName": "", "scaleIn": {"policy": "Newest"}}),
+    );
+    assert_eq!(
+        after.unwrap().unwrap(),
+        json!({
+            "instanceType": "c7i.large", "ami": {"id": "ami-1"}, "iamInstanceProfile": "nodes",
+            "rollout": {"maxSurge": 2}, "scaleIn": {"policy": "Newest"},
+        })
+    );
+}
+
+#[test]
+fn a_pool_of_several_types_gets_no_single_one() {
+    let before = pool(&json!({"mixedInstances": {"overrides": []}, "ami": {"id": "ami-0"}}));
+    let own = json!({"instanceTypes": [{"instanceType": "m5.large"}], "onDemandBase": 3, "spot": {}});
+    let after = patched(&before, &own).unwrap().unwrap();
+    assert_eq!(
+        after["mixedInstances"],
+        json!({"overrides": [{"instanceType": "m5.large"}], "onDemandBase": 3})
+    );
+    assert!(after.get("instanceType").is_none() && after.get("spot").is_none());
+}
+
+/// In an upgrade each pool gets the image of its version when it is its turn.
+#[test]
+fn the_image_is_that_of_the_pools_version() {
+    let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}}));
+    let images = json!([{"version": "v1.36.3", "id": "ami-36"}, {"version": "v1.37.0", "id": "ami-37"}]);
+    let with = |version: &str| {
+        let builtin = json!({"machinePool": {"version": version, "topologyName": "workers"}});
+        patched(&before, &json!({"images": images, "builtin": builtin}))
+            .map(|after| after.unwrap()["ami"]["id"].clone())
+    };
+    assert_eq!(with("v1.36.3"), Ok(json!("ami-36")));
+    assert_eq!(with("v1.37.0"), Ok(json!("ami-37")));
+    assert_eq!(
+        with("v1.38.0"),
+        Err("pool workers: variable images has no image for Kubernetes v1.38.0".to_owned())
+    );
+    let none = patched(&before, &json!({"amiID": ""}));
+    assert_eq!(none, Err("pool : neither the variable images nor amiID names an image".to_owned()));
+}
+
+#[test]
+fn templates_of_others_and_finished_ones_are_left_alone() {
+    let finished =
+        json!({"instanceType": "m7i.large", "ami": {"id": "ami-1"}, "iamInstanceProfile": "nodes"});
+    assert_eq!(patched(&pool(&finished), &json!({})), Ok(None));
+    let mut other = pool(&json!({"instanceType": "x"}));
+    other["apiVersion"] = json!("infrastructure.example.com/v1");
+    assert_eq!(patched(&other, &json!({})), Ok(None));
+}
+
+#[test]
+fn what_does_not_fit_is_a_failure_that_names_it() {
+    let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}}));
+    let problem = patched(&before, &json!({"maxSize": "many"})).unwrap_err();
+    assert!(
+        problem.contains("FooMachinePoolTemplate foo cannot be read") && problem.contains("many"),
+        "{problem}"
+    );
+    let problem = patched(&before, &json!({"images": "ami-1"})).unwrap_err();
+    assert!(problem.contains("variable images: invalid type"), "{problem}");
+    let mut bare = request(&before, &json!({}), &json!({}));
+    bare.variables.clear();
+    let failure = generate(&bare).unwrap_err();
+    assert_eq!(failure.message(), "variable instanceProfile is not set");
+    let failure = generate(&request(&before, &json!({}), &json!({"chekcs": "Off"}))).unwrap_err();
+    assert!(failure.message().contains("unknown field `chekcs`"), "{failure}");
+}
+
+#[tokio::test]
+async fn the_same_request_gets_the_same_answer() {
+    let handler = Handler::new(GeneratePatches, "patches", |request| std::future::ready(generate(&request)));
+    let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}}));
+    testing::assert_deterministic(&handler, &request(&before, &json!({}), &json!({}))).await;
+}

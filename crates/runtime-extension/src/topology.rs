@@ -1,0 +1,257 @@
+//! What a topology asks of AWS, in one value, whether it was read from patched templates or from a Cluster's variables.
+
+use crate::patches::{CLUSTERS, POOLS, pool_name};
+use crate::variables::images;
+use foo_api::pool::RolloutStrategy;
+use foo_api::shared::NetworkReference;
+use foo_api::{FooClusterTemplate, FooMachinePoolSpec, FooMachinePoolTemplate};
+use foo_runtime_sdk::hooks::ValidateTopologyRequest;
+use foo_runtime_sdk::variables::{Variable, Variables};
+use foo_runtime_sdk::{Failure, Object};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// The identity of a cluster that names none.
+const DEFAULT_IDENTITY: &str = "default";
+
+/// What a topology asks of AWS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Topology {
+    /// `<namespace>/<cluster>`, as in the tag of its groups.
+    pub(crate) cluster: String,
+    /// Region.
+    pub(crate) region: String,
+    /// FooClusterIdentity.
+    pub(crate) identity: String,
+    /// VPC in which tags are searched.
+    pub(crate) vpc: Option<String>,
+    /// Subnets of the cluster.
+    pub(crate) subnets: Vec<NetworkReference>,
+    /// Its pools.
+    pub(crate) pools: Vec<Pool>,
+}
+
+/// What a pool asks of AWS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pool {
+    /// Its name in the topology.
+    pub(crate) name: String,
+    /// Desired replicas; 0 where something else than the topology decides on them.
+    pub(crate) replicas: u32,
+    /// Desired replicas, and what a roll-out adds for a while.
+    pub(crate) most: u32,
+    /// Images its instances boot from, now or soon.
+    pub(crate) images: BTreeSet<String>,
+    /// Instance types, if they are known.
+    pub(crate) types: Vec<String>,
+    /// Its own subnets; all of the cluster's if there is none.
+    pub(crate) subnets: Vec<NetworkReference>,
+}
+
+impl Topology {
+    /// From templates, all patches applied; `None` if the infrastructure is another provider's.
+    ///
+    /// # Errors
+    ///
+    /// When a template of ours cannot be read.
+    pub(crate) fn of_templates(request: &ValidateTopologyRequest) -> Result<Option<Self>, Failure> {
+        let items: Vec<_> = request.items.iter().flatten().collect();
+        let Some(cluster) = items.iter().find(|item| CLUSTERS.matches(&item.object)) else { return Ok(None) };
+        let spec = cluster.object.decode::<FooClusterTemplate>()?.spec.template.spec;
+        // The subnets of a managed network do not exist yet.
+        let network = spec.network.existing.unwrap_or_default();
+        let builtin = |name: &str| {
+            Variables::new(&[], &request.variables).find::<String>(&format!("builtin.cluster.{name}"))
+        };
+        let mut pools = Vec::new();
+        for item in items.iter().filter(|item| POOLS.matches(&item.object)) {
+            let variables = Variables::new(&item.variables, &request.variables);
+            let spec = item.object.decode::<FooMachinePoolTemplate>()?.spec.template.spec;
+            let replicas = variables.find::<u32>("builtin.machinePool.replicas")?.unwrap_or_default();
+            pools.push(Pool::of_spec(pool_name(variables), replicas, spec));
+        }
+        Ok(Some(Self {
+            cluster: format!(
+                "{}/{}",
+                builtin("namespace")?.unwrap_or_default(),
+                builtin("name")?.unwrap_or_default()
+            ),
+            region: spec.region,
+            identity: spec.identity_ref.map_or_else(|| DEFAULT_IDENTITY.to_owned(), |identity| identity.name),
+            vpc: network.vpc_id,
+            subnets: network.subnets,
+            pools,
+        }))
+    }
+
+    /// From the variables of a Cluster, for its version or another one; `None` if it has none of ours. Which instance types its
+    /// pools have is not known: that depends on their templates.
+    ///
+    /// # Errors
+    ///
+    /// When a variable is of another type, or there is no image for the version.
+    pub(crate) fn of_cluster(cluster: &Object, version: &str) -> Result<Option<Self>, Failure> {
+        let of_cluster: Vec<Variable> = listed(cluster, "/spec/topology/variables")?;
+        let variables = Variables::new(&[], &of_cluster);
+        // Hooks are called for every Cluster: those whose variables only have the names of ours are not ours.
+        let needed = |name: &str| variables.find::<String>(name).ok().flatten();
+        let (Some(region), Some(_secret), Ok(Some(subnets))) =
+            (needed("region"), needed("kubeconfigSecret"), variables.find("subnets"))
+        else {
+            return Ok(None);
+        };
+        let text = |name: &str| -> Result<Option<String>, Failure> {
+            Ok(variables.find::<String>(name)?.filter(|text| !text.is_empty()))
+        };
+        let mut pools = Vec::new();
+        for pool in listed::<PoolTopology>(cluster, "/spec/topology/workers/machinePools")? {
+            let variables = Variables::new(&pool.variables.overrides, &of_cluster);
+            let image = images::image(variables, version)
+                .map_err(|failure| Failure::new(format!("pool {}: {}", pool.name, failure.message())))?;
+            pools.push(Pool {
+                name: pool.name,
+                replicas: pool.replicas.unwrap_or_default(),
+                most: pool.replicas.unwrap_or_default(),
+                images: image.into_iter().collect(),
+                subnets: variables.find("poolSubnets")?.unwrap_or_default(),
+                ..Pool::default()
+            });
+        }
+        Ok(Some(Self {
+            cluster: format!("{}/{}", cluster.namespace(), cluster.name()),
+            region,
+            identity: text("identity")?.unwrap_or_else(|| DEFAULT_IDENTITY.to_owned()),
+            vpc: text("vpcID")?,
+            subnets,
+            pools,
+        }))
+    }
+}
+
+impl Pool {
+    fn of_spec(name: String, replicas: u32, spec: FooMachinePoolSpec) -> Self {
+        let surge = match spec.rollout.strategy {
+            RolloutStrategy::OnDelete => 0,
+            RolloutStrategy::RollingUpdate => share(&spec.rollout.max_surge, replicas),
+        };
+        let limit = spec.max_size.and_then(|limit| u32::try_from(limit).ok()).unwrap_or(u32::MAX);
+        let several = spec.mixed_instances.into_iter().flat_map(|mixed| mixed.overrides);
+        let several = several.map(|one| one.instance_type);
+        Self {
+            name,
+            replicas: replicas.min(limit),
+            most: if replicas == 0 { 0 } else { replicas.saturating_add(surge).min(limit) },
+            images: BTreeSet::from([spec.ami.id]),
+            types: spec.instance_type.into_iter().chain(several).collect(),
+            subnets: spec.subnets,
+        }
+    }
+}
+
+/// A number, or a percentage of the replicas, rounded up, as the manager reads it.
+fn share(of: &IntOrString, replicas: u32) -> u32 {
+    match of {
+        IntOrString::Int(number) => u32::try_from(*number).unwrap_or_default(),
+        IntOrString::String(text) => {
+            let percent: u32 = text.trim_end_matches('%').parse().unwrap_or_default();
+            replicas.saturating_mul(percent).div_ceil(100)
+        }
+    }
+}
+
+/// A pool in a Cluster's topology.
+#[derive(Debug, Deserialize)]
+struct PoolTopology {
+    name: String,
+    #[serde(default)]
+    replicas: Option<u32>,
+    #[serde(default)]
+    variables: Overrides,
+}
+
+/// Its own values of variables.
+#[derive(Debug, Default, Deserialize)]
+struct Overrides {
+    #[serde(default)]
+    overrides: Vec<Variable>,
+}
+
+fn listed<T: for<'de> Deserialize<'de>>(cluster: &Object, pointer: &str) -> Result<Vec<T>, Failure> {
+    let found = cluster.at(pointer).map(Vec::<T>::deserialize).transpose();
+    found.map(Option::unwrap_or_default).map_err(|error| {
+        Failure::new(format!(
+            "the Cluster's {} cannot be read: {error}",
+            pointer.trim_start_matches('/').replace('/', ".")
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_surge_is_a_number_or_a_share_rounded_up() {
+        assert_eq!(share(&IntOrString::Int(3), 10), 3);
+        assert_eq!(share(&IntOrString::String("25%".to_owned()), 10), 3);
+        assert_eq!(share(&IntOrString::String("0%".to_owned()), 10), 0);
+    }
+
+    #[test]
+    fn a_pool_asks_for_its_replicas_and_its_surge_up_to_its_maximum() {
+        let pool = |spec: serde_json::Value, replicas: u32| {
+            let pool = Pool::of_spec("a".to_owned(), replicas, serde_json::from_value(spec).unwrap());
+            (pool.replicas, pool.most)
+        };
+        let ami = json!({"id": "ami-1"});
+        assert_eq!(pool(json!({"ami": ami}), 10), (10, 11));
+        assert_eq!(pool(json!({"ami": ami, "maxSize": 5}), 10), (5, 5));
+        assert_eq!(pool(json!({"ami": ami, "rollout": {"strategy": "OnDelete"}}), 10), (10, 10));
+        assert_eq!(pool(json!({"ami": ami, "rollout": {"maxSurge": "50%"}}), 3), (3, 5));
+        assert_eq!(pool(json!({"ami": ami}), 0), (0, 0), "something else decides on the replicas");
+    }
+
+    #[test]
+    fn a_cluster_without_our_variables_is_not_ours() {
+        for variables in [
+            json!([{"name": "zone", "value": 1}]),
+            json!([
+                {"name": "region", "value": {"name": "a"}}, {"name": "subnets", "value": ["subnet-1"]},
+                {"name": "kubeconfigSecret", "value": "s"},
+            ]),
+            json!([{"name": "region", "value": "a"}, {"name": "subnets", "value": [{"id": "subnet-1"}]}]),
+        ] {
+            let other = Object(json!({"spec": {"topology": {"variables": variables}}}));
+            assert_eq!(Topology::of_cluster(&other, "v1.36.3"), Ok(None));
+        }
+    }
+
+    #[test]
+    fn a_pools_own_images_go_first() {
+        let cluster = Object(json!({
+            "metadata": {"name": "c", "namespace": "n"},
+            "spec": {"topology": {
+                "variables": [
+                    {"name": "region", "value": "eu-central-1"}, {"name": "subnets", "value": [{"id": "subnet-1"}]},
+                    {"name": "images", "value": [{"version": "v1.36.3", "id": "ami-1"}]},
+                    {"name": "kubeconfigSecret", "value": "external"},
+                ],
+                "workers": {"machinePools": [
+                    {"class": "on-demand", "name": "a", "replicas": 2},
+                    {"class": "on-demand", "name": "b", "variables": {"overrides": [
+                        {"name": "images", "value": [{"version": "v1.36.3", "id": "ami-2"}]},
+                    ]}},
+                ]},
+            }},
+        }));
+        let found = Topology::of_cluster(&cluster, "v1.36.3").unwrap().unwrap();
+        assert_eq!((found.cluster.as_str(), found.identity.as_str()), ("n/c", "default"));
+        let images: Vec<_> =
+            found.pools.iter().map(|pool| pool.images.iter().cloned().collect::<Vec<_>>()).collect();
+        assert_eq!(images, [["ami-1"], ["ami-2"]]);
+        let missing = Topology::of_cluster(&cluster, "v1.37.0").unwrap_err();
+        assert_eq!(missing.message(), "pool a: variable images has no image for Kubernetes v1.37.0");
+    }
+}

@@ -1,0 +1,59 @@
+//! Variables of topologies: what each is written to, and whether it has to be given. Their schemas are cut from our CRDs
+//! (`schema`), so a variable accepts what its field accepts.
+//!
+//! The ClusterClass with inline patches has the same names and defaults, as far as it goes (a test compares them), so a Cluster
+//! can change from one to the other.
+
+pub(crate) mod images;
+mod schema;
+mod table;
+
+pub use schema::SchemaError;
+pub(crate) use table::{Object, Presence, TABLE, Variable};
+
+use foo_runtime_sdk::hooks::{VariableDefinition, VariableSchema};
+use serde_json::{Map, Value};
+
+/// All variables, as DiscoverVariables answers them.
+///
+/// # Errors
+///
+/// When a CRD has no such field: the table and the CRDs are of one build, so a test would have failed.
+pub fn definitions() -> Result<Vec<VariableDefinition>, SchemaError> {
+    let schemas = schema::Schemas::of_crds()?;
+    let mut all: Vec<VariableDefinition> =
+        TABLE.iter().map(|variable| definition(variable, &schemas)).collect::<Result<_, _>>()?;
+    all.push(of(images::IMAGES, false, images::schema(&schemas)?));
+    Ok(all)
+}
+
+fn definition(variable: &Variable, schemas: &schema::Schemas) -> Result<VariableDefinition, SchemaError> {
+    let mut found = schemas.at(variable.object, variable.field)?;
+    if let Some(fields) = found.as_object_mut() {
+        // A default of the whole field would replace what the template says.
+        fields.remove("default");
+        match variable.presence {
+            Presence::Required | Presence::Optional => {}
+            Presence::EmptyMeansNone => schema::allow_empty(fields),
+            Presence::Default(json) => {
+                let default = serde_json::from_str(json)
+                    .map_err(|_error| SchemaError::Default(variable.name.to_owned()))?;
+                fields.insert("default".to_owned(), default);
+            }
+        }
+    }
+    Ok(of(variable.name, variable.presence == Presence::Required, found))
+}
+
+fn of(name: &str, required: bool, schema: Value) -> VariableDefinition {
+    VariableDefinition {
+        name: name.to_owned(),
+        required: Some(required),
+        deprecated_v1beta1_metadata: None,
+        schema: VariableSchema { open_api_v3_schema: schema },
+        unknown: Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

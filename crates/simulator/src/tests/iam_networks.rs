@@ -1,0 +1,229 @@
+//! What calls about networks and load balancers must be allowed to do (Service Authorization Reference, "Amazon EC2" and
+//! "Elastic Load Balancing V2").
+
+use super::scene::REGION;
+use crate::core::network::{INTERNET_GATEWAY, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use crate::iam::asks::of_call;
+use crate::iam::policy::Ask;
+use crate::service::Service;
+use crate::wire::params::Params;
+use crate::wire::{WireAnswer, WireRequest, all_actions, answer};
+use crate::{AccessKey, Policy, Simulator, SimulatorConfig};
+use foo_model::Timestamp;
+
+const NETWORK: &str = "infrastructure.foo.com/network";
+
+fn sim() -> Simulator {
+    Simulator::new(SimulatorConfig::stepped())
+}
+
+fn asks(sim: &Simulator, service: Service, form: &str) -> Vec<Ask> {
+    let params = Params::parse(form.as_bytes()).expect("well formed");
+    let action = params.text("Action").expect("an action").to_owned();
+    sim.region(REGION).with(|region| of_call(region, service, &action, &params)).expect("the region exists")
+}
+
+/// Actions and resources, without what all ARNs have in common.
+fn asked(sim: &Simulator, form: &str) -> Vec<String> {
+    let short = |ask: Ask| {
+        let resource = ask.resource.replace("arn:aws:ec2:eu-central-1:123456789012:", "");
+        format!("{} {resource}", ask.action.replace("ec2:", ""))
+    };
+    asks(sim, Service::Ec2, form).into_iter().map(short).collect()
+}
+
+/// "Most calls touch several resources; all of them must be allowed."
+#[test]
+fn a_call_is_about_everything_that_it_touches() {
+    let sim = sim();
+    let association = PUBLIC_SUBNETS[0].replacen("subnet", "rtbassoc", 1);
+    let tags = |kind: &str| {
+        format!(
+            "&TagSpecification.1.ResourceType={kind}&TagSpecification.1.Tag.1.Key=k&TagSpecification.1.Tag.1.Value=v"
+        )
+    };
+    let table = [
+        ("Action=CreateVpc&CidrBlock=10.0.0.0/16".to_owned(), vec!["CreateVpc vpc/*".to_owned()]),
+        (
+            format!("Action=CreateSubnet&VpcId={VPC}{}", tags("subnet")),
+            vec![
+                "CreateSubnet subnet/*".into(),
+                "CreateTags subnet/*".into(),
+                format!("CreateSubnet vpc/{VPC}"),
+            ],
+        ),
+        (
+            format!("Action=CreateNatGateway&SubnetId={}&AllocationId=eipalloc-1", PUBLIC_SUBNETS[0]),
+            vec![
+                "CreateNatGateway natgateway/*".into(),
+                format!("CreateNatGateway subnet/{}", PUBLIC_SUBNETS[0]),
+                "CreateNatGateway elastic-ip/eipalloc-1".into(),
+            ],
+        ),
+        (
+            format!("Action=AttachInternetGateway&InternetGatewayId={INTERNET_GATEWAY}&VpcId={VPC}"),
+            vec![
+                format!("AttachInternetGateway internet-gateway/{INTERNET_GATEWAY}"),
+                format!("AttachInternetGateway vpc/{VPC}"),
+            ],
+        ),
+        (
+            format!("Action=CreateVpcEndpoint&VpcId={VPC}&RouteTableId.1=rtb-1&RouteTableId.2=rtb-2"),
+            vec![
+                "CreateVpcEndpoint vpc-endpoint/*".into(),
+                format!("CreateVpcEndpoint vpc/{VPC}"),
+                "CreateVpcEndpoint route-table/rtb-1".into(),
+                "CreateVpcEndpoint route-table/rtb-2".into(),
+            ],
+        ),
+        (
+            format!("Action=DisassociateRouteTable&AssociationId={association}"),
+            vec![
+                "DisassociateRouteTable route-table/rtb-0b000000000000001".into(),
+                format!("DisassociateRouteTable subnet/{}", PUBLIC_SUBNETS[0]),
+            ],
+        ),
+        (
+            format!("Action=ReplaceRouteTableAssociation&AssociationId={association}&RouteTableId=rtb-1"),
+            vec![
+                "ReplaceRouteTableAssociation route-table/rtb-1".into(),
+                format!("ReplaceRouteTableAssociation subnet/{}", PUBLIC_SUBNETS[0]),
+            ],
+        ),
+        (
+            format!("Action=AuthorizeSecurityGroupIngress&GroupId={SECURITY_GROUP}"),
+            vec![format!("AuthorizeSecurityGroupIngress security-group/{SECURITY_GROUP}")],
+        ),
+        (
+            format!("Action=CreateTags&ResourceId.1={VPC}&ResourceId.2=eni-1&Tag.1.Key=k"),
+            vec![format!("CreateTags vpc/{VPC}"), "CreateTags network-interface/eni-1".into()],
+        ),
+        ("Action=DescribeVpcs".to_owned(), vec!["DescribeVpcs *".into()]),
+    ];
+    for (form, expected) in table {
+        assert_eq!(asked(&sim, &form), expected, "{form}");
+    }
+}
+
+/// No call that changes a network is asked for on everything at once.
+#[test]
+fn every_change_names_its_resources() {
+    let sim = sim();
+    let names = "VpcId=vpc-1&SubnetId=subnet-1&InternetGatewayId=igw-1&EgressOnlyInternetGatewayId=eigw-1\
+                 &AllocationId=eipalloc-1&NatGatewayId=nat-1&RouteTableId=rtb-1&AssociationId=rtbassoc-1&GroupId=sg-1\
+                 &VpcEndpointId=vpce-1&NetworkInterfaceId=eni-1&ResourceId.1=vpc-1&InstanceId.1=i-1\
+                 &LaunchTemplateName=lt";
+    for (service, action) in all_actions() {
+        let is_read = ["Describe", "Get"].iter().any(|begin| action.starts_with(begin));
+        if service == Service::Ec2 && !is_read {
+            let found = asked(&sim, &format!("Action={action}&{names}"));
+            assert!(!found.is_empty() && !found.iter().any(|it| it.ends_with(" *")), "{action}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn conditions_know_tags_the_vpc_and_the_creating_action() {
+    let sim = sim();
+    let region = sim.region(REGION);
+    let own = [(NETWORK.to_owned(), "n1".to_owned())].into();
+    region.with(|region| region.create_tags(&[VPC.to_owned()], &own)).expect("a region").expect("tagged");
+    let form = format!(
+        "Action=CreateSubnet&VpcId={VPC}&TagSpecification.1.ResourceType=subnet\
+         &TagSpecification.1.Tag.1.Key={NETWORK}&TagSpecification.1.Tag.1.Value=n1"
+    );
+    let found = asks(&sim, Service::Ec2, &form);
+    let of = |at: usize, key: &str| found[at].context.get(key).map(String::as_str);
+    let (request, resource) = (format!("aws:RequestTag/{NETWORK}"), format!("aws:ResourceTag/{NETWORK}"));
+    assert_eq!((of(0, &request), of(0, &resource)), (Some("n1"), None), "the new subnet has no tags yet");
+    assert_eq!((of(1, "ec2:CreateAction"), of(1, &request)), (Some("CreateSubnet"), Some("n1")));
+    assert_eq!((of(2, &resource), of(2, &request)), (Some("n1"), None), "the VPC gets none");
+    let on_group = asks(&sim, Service::Ec2, &format!("Action=DeleteSecurityGroup&GroupId={SECURITY_GROUP}"));
+    let vpc = on_group[0].context.get("ec2:Vpc").map(String::as_str);
+    assert_eq!(vpc, Some("arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-0a000000000000001"));
+    let form = format!("Action=CreateVpcEndpoint&VpcId={VPC}&ServiceName=com.amazonaws.eu-central-1.s3");
+    let service = asks(&sim, Service::Ec2, &form)[0].context.get("ec2:VpceServiceName").cloned();
+    assert_eq!(service.as_deref(), Some("com.amazonaws.eu-central-1.s3"));
+}
+
+#[test]
+fn load_balancers_are_named_by_their_arns() {
+    let sim = sim();
+    let resource = |form: &str| {
+        let found = asks(&sim, Service::ElasticLoadBalancing, form);
+        assert_eq!(found.len(), 1, "{form}");
+        format!("{} {}", found[0].action, found[0].resource)
+    };
+    let arn = "arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer";
+    assert_eq!(
+        resource("Action=DeleteLoadBalancer&LoadBalancerName=classic"),
+        format!("elasticloadbalancing:DeleteLoadBalancer {arn}/classic")
+    );
+    assert_eq!(
+        resource(&format!("Action=DeleteLoadBalancer&LoadBalancerArn={arn}/net/n/1")),
+        format!("elasticloadbalancing:DeleteLoadBalancer {arn}/net/n/1")
+    );
+    assert_eq!(
+        resource("Action=DescribeLoadBalancers"),
+        "elasticloadbalancing:DescribeLoadBalancers *".to_owned()
+    );
+}
+
+/// A policy that allows subnets only with our tag, and only in VPCs that have it.
+const POLICY: &str = r#"{"Version":"2012-10-17","Statement":[
+    {"Effect":"Allow","Action":"ec2:CreateSubnet","Resource":"arn:aws:ec2:*:*:subnet/*",
+     "Condition":{"Null":{"aws:RequestTag/infrastructure.foo.com/network":"false"}}},
+    {"Effect":"Allow","Action":["ec2:CreateSubnet","ec2:DeleteVpc"],"Resource":"arn:aws:ec2:*:*:vpc/*",
+     "Condition":{"Null":{"aws:ResourceTag/infrastructure.foo.com/network":"false"}}},
+    {"Effect":"Allow","Action":"ec2:CreateTags","Resource":"*",
+     "Condition":{"StringEquals":{"ec2:CreateAction":"CreateSubnet"}}},
+    {"Effect":"Allow","Action":"elasticloadbalancing:DescribeLoadBalancers","Resource":"*"}]}"#;
+
+async fn ask(sim: &Simulator, service: &str, form: &str) -> String {
+    let authorization =
+        format!("AWS4-HMAC-SHA256 Credential=manager/20260101/{REGION}/{service}/aws4_request");
+    let request = WireRequest {
+        authorization: Some(&authorization),
+        query: "",
+        body: form.as_bytes(),
+        received: Timestamp(0),
+    };
+    match answer(&sim.world, request).await {
+        WireAnswer::Xml { body, .. } => body,
+        _ => panic!("no whole answer"),
+    }
+}
+
+#[tokio::test]
+async fn a_policy_with_tags_holds_over_the_wire() {
+    let sim = sim();
+    let policy: Policy = serde_json::from_str(POLICY).expect("a policy");
+    sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy: Some(policy) });
+    let create = format!("Action=CreateSubnet&DryRun=true&VpcId={VPC}&CidrBlock=10.0.0.0/24");
+    let tagged = format!(
+        "{create}&TagSpecification.1.ResourceType=subnet&TagSpecification.1.Tag.1.Key={NETWORK}\
+         &TagSpecification.1.Tag.1.Value=n1"
+    );
+    let refused = ask(&sim, "ec2", &create).await;
+    assert!(refused.contains("UnauthorizedOperation") && refused.contains("subnet/*"), "{refused}");
+    let refused = ask(&sim, "ec2", &tagged).await;
+    assert!(
+        refused.contains("UnauthorizedOperation") && refused.contains(&format!("vpc/{VPC}")),
+        "{refused}"
+    );
+    let own = [(NETWORK.to_owned(), "n1".to_owned())].into();
+    let region = sim.region(REGION);
+    region.with(|region| region.create_tags(&[VPC.to_owned()], &own)).expect("a region").expect("tagged");
+    let allowed = ask(&sim, "ec2", &tagged).await;
+    assert!(allowed.contains("DryRunOperation"), "{allowed}");
+    let refused = ask(&sim, "ec2", &format!("Action=CreateTags&ResourceId.1={VPC}&Tag.1.Key=k")).await;
+    assert!(refused.contains("UnauthorizedOperation"), "tags are given at creation only: {refused}");
+    for version in ["2012-06-01", "2015-12-01"] {
+        let form = format!("Action=DescribeLoadBalancers&Version={version}");
+        let allowed = ask(&sim, "elasticloadbalancing", &form).await;
+        assert!(allowed.contains(&format!("doc/{version}/")), "{allowed}");
+        let form = format!("Action=DeleteLoadBalancer&LoadBalancerName=x&Version={version}");
+        let refused = ask(&sim, "elasticloadbalancing", &form).await;
+        assert!(refused.contains("<Code>AccessDenied</Code>"), "{refused}");
+    }
+}

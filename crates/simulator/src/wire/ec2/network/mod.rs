@@ -1,0 +1,92 @@
+//! EC2 networking: VPCs and everything in them.
+//!
+//! `ask` reads what a request wants changed, the core changes it, `answers` and `tell` write what became of it. Describe calls
+//! differ only in what `kinds` says of each kind of part.
+
+mod answers;
+mod ask;
+mod attributes;
+mod describe;
+mod kinds;
+mod rules;
+mod services;
+mod tell;
+pub(super) mod zones;
+
+use crate::core::error::AwsResult;
+use crate::core::region::Region;
+use crate::wire::operation::{Caller, Operation};
+use crate::wire::params::Params;
+use crate::wire::xml::Xml;
+use ask::Around;
+use describe::describe;
+use foo_model::network::{
+    Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, NatGateway, RouteTable, SecurityGroup,
+    Subnet, Vpc,
+};
+
+/// All actions of networking, those of tags aside.
+pub(in crate::wire) const ACTIONS: [(&str, Operation); 53] = [
+    ("CreateVpc", change),
+    ("ModifyVpcAttribute", change),
+    ("AssociateVpcCidrBlock", change),
+    ("DisassociateVpcCidrBlock", change),
+    ("DeleteVpc", change),
+    ("CreateSubnet", change),
+    ("ModifySubnetAttribute", change),
+    ("AssociateSubnetCidrBlock", change),
+    ("DeleteSubnet", change),
+    ("CreateInternetGateway", change),
+    ("AttachInternetGateway", change),
+    ("DetachInternetGateway", change),
+    ("DeleteInternetGateway", change),
+    ("CreateEgressOnlyInternetGateway", change),
+    ("DeleteEgressOnlyInternetGateway", change),
+    ("AllocateAddress", change),
+    ("ReleaseAddress", change),
+    ("CreateNatGateway", change),
+    ("DeleteNatGateway", change),
+    ("CreateRouteTable", change),
+    ("CreateRoute", change),
+    ("ReplaceRoute", change),
+    ("DeleteRoute", change),
+    ("AssociateRouteTable", change),
+    ("ReplaceRouteTableAssociation", change),
+    ("DisassociateRouteTable", change),
+    ("DeleteRouteTable", change),
+    ("CreateSecurityGroup", change),
+    ("AuthorizeSecurityGroupIngress", change),
+    ("AuthorizeSecurityGroupEgress", change),
+    ("RevokeSecurityGroupIngress", change),
+    ("RevokeSecurityGroupEgress", change),
+    ("DeleteSecurityGroup", change),
+    ("CreateVpcEndpoint", change),
+    ("ModifyVpcEndpoint", change),
+    ("DeleteVpcEndpoints", change),
+    ("DeleteNetworkInterface", change),
+    ("DescribeVpcs", describe::<Vpc>),
+    ("DescribeVpcAttribute", attributes::describe),
+    ("DescribeSubnets", describe::<Subnet>),
+    ("DescribeInternetGateways", describe::<InternetGateway>),
+    ("DescribeEgressOnlyInternetGateways", describe::<EgressOnlyGateway>),
+    ("DescribeAddresses", describe::<Address>),
+    ("DescribeNatGateways", describe::<NatGateway>),
+    ("DescribeRouteTables", describe::<RouteTable>),
+    ("DescribeSecurityGroups", describe::<SecurityGroup>),
+    ("DescribeSecurityGroupRules", rules::describe),
+    ("DescribeVpcEndpoints", describe::<Endpoint>),
+    ("DescribeVpcEndpointServices", services::endpoints),
+    ("DescribePrefixLists", services::prefix_lists),
+    ("DescribeNetworkInterfaces", describe::<Interface>),
+    ("DescribeAvailabilityZones", zones::describe),
+    ("DescribeNetworkAcls", |_, _, _, xml| super::everyday::none(xml, "networkAclSet")),
+];
+
+/// Everything that changes a network.
+fn change(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
+    let token = format!("none-{}", region.next_serial());
+    let found = |params: &Params| rules::by_id(region, params);
+    let around = Around { zones: &region.network.zones, token, rules: &found };
+    let change = ask::change(params.required("Action")?, params, &around)?;
+    answers::carry_out(region, &change, params.text("ClientToken"), xml)
+}

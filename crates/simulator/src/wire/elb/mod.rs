@@ -1,0 +1,31 @@
+//! Elastic Load Balancing: two APIs at one endpoint, told apart by the version in the request. Load balancers and target groups
+//! are described and deleted here; the control API makes them, as controllers in clusters would.
+
+mod classic;
+mod fields;
+mod v2;
+
+use super::operation::Operation;
+use super::params::Params;
+
+/// Version of the API of classic load balancers.
+pub(super) const CLASSIC: &str = "2012-06-01";
+
+/// All actions.
+pub(super) const ACTIONS: [(&str, Operation); 5] = [
+    ("DescribeLoadBalancers", |region, params, caller, xml| {
+        either(params, classic::balancers, v2::balancers)(region, params, caller, xml)
+    }),
+    ("DescribeTags", |region, params, caller, xml| {
+        either(params, classic::tags, v2::tags)(region, params, caller, xml)
+    }),
+    ("DeleteLoadBalancer", |region, params, caller, xml| {
+        either(params, classic::delete, v2::delete)(region, params, caller, xml)
+    }),
+    ("DescribeTargetGroups", v2::target_groups),
+    ("DeleteTargetGroup", v2::delete_target_group),
+];
+
+fn either(params: &Params, classic: Operation, v2: Operation) -> Operation {
+    if params.text("Version") == Some(CLASSIC) { classic } else { v2 }
+}

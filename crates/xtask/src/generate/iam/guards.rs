@@ -1,0 +1,142 @@
+//! What narrows the permission for each operation.
+//!
+//! The policies follow from [`Operation`]: an operation the provider learns must be given a [`Guard`] here before
+//! anything compiles.
+
+use foo_cloud::Operation;
+use strum::IntoEnumIterator as _;
+
+/// What narrows the permission for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::EnumIter)]
+pub(super) enum Guard {
+    /// AWS supports neither resources nor tags for it: it only reads.
+    ReadOnly,
+    /// Makes a group; the request must carry the ownership tag.
+    GroupWithOurTag,
+    /// Changes a group that carries the ownership tag.
+    OwnGroup,
+    /// Makes a launch template; the request must carry the ownership tag.
+    TemplateWithOurTag,
+    /// Changes a launch template that carries the ownership tag.
+    OwnTemplate,
+    /// Reads and empties a queue that carries our tag.
+    TaggedQueue,
+    /// It only reads, and only managed networks need it.
+    ReadsNetworks,
+    /// Makes a part of a network out of nothing; the request must carry our tags.
+    NewPart,
+    /// Makes a part of a network in a VPC; the request must carry our tags.
+    NewPartOfVpc,
+    /// Makes a part of a network from several others; the request must carry our tags.
+    NewConnection,
+    /// Changes a part of a network that carries our tags.
+    OwnPart,
+    /// Removes tags, but not ours, from a part of a network that carries ours.
+    TagsOfOwnPart,
+    /// Deletes a load balancer or target group that a workload cluster made.
+    LeftLoadBalancer,
+    /// Deletes an interface that a workload cluster made.
+    LeftInterface,
+}
+
+impl Guard {
+    /// What it guards.
+    pub(super) fn operations(self) -> Vec<Operation> {
+        Operation::iter().filter(|operation| guard(*operation) == self).collect()
+    }
+
+    /// The IAM actions of its operations, sorted.
+    pub(super) fn actions(self) -> Vec<String> {
+        let mut actions: Vec<String> = self.operations().into_iter().map(Operation::iam_action).collect();
+        actions.sort();
+        actions
+    }
+}
+
+pub(super) fn guard(operation: Operation) -> Guard {
+    match operation {
+        Operation::DescribeAutoScalingGroups
+        | Operation::DescribeLifecycleHooks
+        | Operation::DescribeScalingActivities
+        | Operation::DescribeLaunchTemplates
+        | Operation::DescribeLaunchTemplateVersions
+        | Operation::DescribeInstances
+        | Operation::DescribeInstanceTypes
+        | Operation::DescribeImages
+        | Operation::DescribeSubnets
+        | Operation::DescribeSecurityGroups
+        | Operation::GetCallerIdentity => Guard::ReadOnly,
+        Operation::CreateAutoScalingGroup => Guard::GroupWithOurTag,
+        Operation::UpdateAutoScalingGroup
+        | Operation::CreateOrUpdateTags
+        | Operation::SuspendProcesses
+        | Operation::ResumeProcesses
+        | Operation::SetInstanceProtection
+        | Operation::TerminateInstanceInAutoScalingGroup
+        | Operation::PutLifecycleHook
+        | Operation::RecordLifecycleActionHeartbeat
+        | Operation::CompleteLifecycleAction
+        | Operation::DeleteAutoScalingGroup => Guard::OwnGroup,
+        Operation::DescribeVpcs
+        | Operation::DescribeVpcAttribute
+        | Operation::DescribeInternetGateways
+        | Operation::DescribeEgressOnlyInternetGateways
+        | Operation::DescribeAddresses
+        | Operation::DescribeNatGateways
+        | Operation::DescribeRouteTables
+        | Operation::DescribeVpcEndpoints
+        | Operation::DescribeNetworkInterfaces
+        | Operation::DescribeAvailabilityZones
+        | Operation::DescribeLoadBalancers
+        | Operation::DescribeTargetGroups
+        | Operation::DescribeTags
+        | Operation::GetServiceQuota => Guard::ReadsNetworks,
+        Operation::CreateVpc | Operation::CreateInternetGateway | Operation::AllocateAddress => {
+            Guard::NewPart
+        }
+        Operation::CreateSubnet | Operation::CreateRouteTable | Operation::CreateSecurityGroup => {
+            Guard::NewPartOfVpc
+        }
+        Operation::CreateEgressOnlyInternetGateway
+        | Operation::CreateNatGateway
+        | Operation::CreateVpcEndpoint => Guard::NewConnection,
+        Operation::ModifyVpcAttribute
+        | Operation::AssociateVpcCidrBlock
+        | Operation::DisassociateVpcCidrBlock
+        | Operation::DeleteVpc
+        | Operation::ModifySubnetAttribute
+        | Operation::AssociateSubnetCidrBlock
+        | Operation::DeleteSubnet
+        | Operation::AttachInternetGateway
+        | Operation::DetachInternetGateway
+        | Operation::DeleteInternetGateway
+        | Operation::DeleteEgressOnlyInternetGateway
+        | Operation::ReleaseAddress
+        | Operation::DeleteNatGateway
+        | Operation::CreateRoute
+        | Operation::ReplaceRoute
+        | Operation::DeleteRoute
+        | Operation::AssociateRouteTable
+        | Operation::ReplaceRouteTableAssociation
+        | Operation::DisassociateRouteTable
+        | Operation::DeleteRouteTable
+        | Operation::AuthorizeSecurityGroupIngress
+        | Operation::AuthorizeSecurityGroupEgress
+        | Operation::RevokeSecurityGroupIngress
+        | Operation::RevokeSecurityGroupEgress
+        | Operation::DeleteSecurityGroup
+        | Operation::ModifyVpcEndpoint
+        | Operation::DeleteVpcEndpoints
+        | Operation::CreateTags => Guard::OwnPart,
+        Operation::DeleteTags => Guard::TagsOfOwnPart,
+        Operation::DeleteNetworkInterface => Guard::LeftInterface,
+        Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => Guard::LeftLoadBalancer,
+        Operation::CreateLaunchTemplate => Guard::TemplateWithOurTag,
+        Operation::CreateLaunchTemplateVersion
+        | Operation::DeleteLaunchTemplateVersions
+        | Operation::DeleteLaunchTemplate => Guard::OwnTemplate,
+        Operation::ReceiveMessage | Operation::DeleteMessageBatch | Operation::ChangeMessageVisibility => {
+            Guard::TaggedQueue
+        }
+    }
+}

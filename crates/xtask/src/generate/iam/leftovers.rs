@@ -1,0 +1,61 @@
+//! The policy for `deletion.leftovers: Delete`: what the manager may delete of what workload clusters left in a network that it
+//! deletes. Each is known by a tag of whoever made it.
+//!
+//! Facts about resources and condition keys: Service Authorization Reference, "Actions, resources, and condition keys for AWS
+//! Elastic Load Balancing", "… for AWS Elastic Load Balancing V2" and "… for Amazon EC2".
+
+use super::guards::Guard;
+use super::statement::{Statement, allow, has_tag};
+use foo_cloud::Operation;
+
+const SECURITY_GROUPS: &str = "arn:*:ec2:*:*:security-group/*";
+const INTERFACES: &str = "arn:*:ec2:*:*:network-interface/*";
+const BALANCERS: &[&str] =
+    &["arn:*:elasticloadbalancing:*:*:loadbalancer/*", "arn:*:elasticloadbalancing:*:*:targetgroup/*"];
+
+/// On what the AWS Load Balancer Controller makes: the name of the cluster (AWS Load Balancer Controller, "Subnet auto-discovery"
+/// and its tags).
+const TAG_CONTROLLER: &str = "elbv2.k8s.aws/cluster";
+/// On load balancers that the cloud controller manager makes: the Service.
+const TAG_SERVICE: &str = "kubernetes.io/service-name";
+/// On interfaces that the VPC CNI makes: the name of the cluster.
+const TAG_CNI: &str = "cluster.k8s.amazonaws.com/name";
+
+pub(super) fn statements() -> Vec<Statement> {
+    let groups = [
+        Operation::DeleteSecurityGroup,
+        Operation::RevokeSecurityGroupEgress,
+        Operation::RevokeSecurityGroupIngress,
+    ];
+    vec![
+        allow(
+            "DeleteLeftLoadBalancers",
+            Guard::LeftLoadBalancer.actions(),
+            BALANCERS,
+            Some(has_tag("aws:ResourceTag", TAG_CONTROLLER)),
+            "Load balancers and target groups that the AWS Load Balancer Controller of a workload \
+             cluster made and left.",
+        ),
+        allow(
+            "DeleteLeftServices",
+            Guard::LeftLoadBalancer.actions(),
+            BALANCERS,
+            Some(has_tag("aws:ResourceTag", TAG_SERVICE)),
+            "Those of Services that the cloud controller manager of a workload cluster served.",
+        ),
+        allow(
+            "DeleteLeftInterfaces",
+            Guard::LeftInterface.actions(),
+            &[INTERFACES],
+            Some(has_tag("aws:ResourceTag", TAG_CNI)),
+            "Interfaces that the VPC CNI of a workload cluster left.",
+        ),
+        allow(
+            "DeleteLeftSecurityGroups",
+            groups.map(Operation::iam_action).to_vec(),
+            &[SECURITY_GROUPS],
+            Some(has_tag("aws:ResourceTag", TAG_CONTROLLER)),
+            "Security groups of the AWS Load Balancer Controller.",
+        ),
+    ]
+}

@@ -1,0 +1,54 @@
+//! A statement of a policy, and the sentence that goes with it.
+
+use foo_model::names::TAG_CLUSTER;
+use serde_json::{Value, json};
+
+/// What a statement does with what it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+pub(super) enum Effect {
+    Allow,
+    Deny,
+}
+
+/// One statement of a policy and why it is there.
+pub(super) struct Statement {
+    pub(super) sid: &'static str,
+    pub(super) effect: Effect,
+    pub(super) actions: Vec<String>,
+    pub(super) resources: Vec<&'static str>,
+    pub(super) condition: Option<Value>,
+    pub(super) why: &'static str,
+}
+
+impl Statement {
+    pub(super) fn json(&self) -> Value {
+        let mut statement = json!({
+            "Sid": self.sid, "Effect": <&str>::from(self.effect), "Action": self.actions, "Resource": self.resources,
+        });
+        if let (Some(condition), Some(map)) = (&self.condition, statement.as_object_mut()) {
+            map.insert("Condition".to_owned(), condition.clone());
+        }
+        statement
+    }
+}
+
+/// The resource or request has this tag, whatever its value.
+pub(super) fn has_tag(key: &str, tag: &str) -> Value {
+    json!({"Null": {format!("{key}/{tag}"): "false"}})
+}
+
+/// The resource or request has the ownership tag.
+pub(super) fn is_owned(key: &str) -> Value {
+    has_tag(key, TAG_CLUSTER)
+}
+
+/// A statement that allows something.
+pub(super) fn allow(
+    sid: &'static str,
+    actions: Vec<String>,
+    resources: &[&'static str],
+    condition: Option<Value>,
+    why: &'static str,
+) -> Statement {
+    Statement { sid, effect: Effect::Allow, actions, resources: resources.to_vec(), condition, why }
+}

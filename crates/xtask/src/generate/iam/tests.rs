@@ -1,0 +1,258 @@
+//! What the policies allow, and what they do not.
+
+use super::files;
+use super::guards::{Guard, guard};
+use super::pools::{GROUPS, NODE_ROLES};
+use super::statement::{Effect, Statement};
+use super::{leftovers, networks, pools};
+use foo_cloud::Operation;
+use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use strum::IntoEnumIterator as _;
+
+const POLICIES: [(&str, &str); 3] = [
+    ("Policy", "docs/reference/iam-policy.json"),
+    ("NetworkPolicy", "docs/reference/iam-network-policy.json"),
+    ("LeftoversPolicy", "docs/reference/iam-leftovers-policy.json"),
+];
+
+fn text(path: &str) -> String {
+    files().unwrap().into_iter().find(|it| it.path == path).unwrap().text
+}
+
+fn statements() -> Vec<Statement> {
+    let of_networks = networks::statements().into_iter().chain(leftovers::statements());
+    pools::statements().into_iter().chain(of_networks).collect()
+}
+
+fn allowing() -> Vec<Statement> {
+    statements().into_iter().filter(|statement| statement.effect == Effect::Allow).collect()
+}
+
+/// The statement of the operations of a guard.
+fn sid(guard: Guard) -> &'static str {
+    match guard {
+        Guard::ReadOnly => "Look",
+        Guard::GroupWithOurTag => "MakeGroups",
+        Guard::OwnGroup => "ChangeOwnGroups",
+        Guard::TemplateWithOurTag => "MakeTemplates",
+        Guard::OwnTemplate => "ChangeOwnTemplates",
+        Guard::TaggedQueue => "ReadEvents",
+        Guard::ReadsNetworks => "LookAtNetworks",
+        Guard::NewPart => "MakeNetworks",
+        Guard::NewPartOfVpc => "MakePartsOfVpcs",
+        Guard::NewConnection => "MakeConnections",
+        Guard::OwnPart => "ChangeOwnNetworks",
+        Guard::TagsOfOwnPart => "UntagOwnNetworks",
+        Guard::LeftLoadBalancer => "DeleteLeftLoadBalancers",
+        Guard::LeftInterface => "DeleteLeftInterfaces",
+    }
+}
+
+/// The statements that an operation needs besides that of its guard, since it is about several things.
+fn further(operation: Operation) -> &'static [&'static str] {
+    match operation {
+        // Of a group that is made: by the tag in the request; of one that is there: by its own tag.
+        Operation::CreateOrUpdateTags => &["MakeGroups"],
+        Operation::CreateTags => &["TagNewParts", "TagNewTemplates", "TagNewInstances"],
+        Operation::CreateSubnet
+        | Operation::CreateEgressOnlyInternetGateway
+        | Operation::CreateNatGateway
+        | Operation::CreateRouteTable
+        | Operation::CreateSecurityGroup
+        | Operation::CreateVpcEndpoint => &["UseOwnNetworks", "UseGivenVpcs"],
+        Operation::AttachInternetGateway | Operation::DetachInternetGateway => &["UseGivenVpcs"],
+        Operation::DeleteSecurityGroup
+        | Operation::RevokeSecurityGroupEgress
+        | Operation::RevokeSecurityGroupIngress => &["DeleteLeftSecurityGroups"],
+        Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => &["DeleteLeftServices"],
+        _ => &[],
+    }
+}
+
+#[test]
+fn instances_get_no_role_but_those_of_nodes() {
+    let passing = |statement: &Statement| statement.actions.contains(&"iam:PassRole".to_owned());
+    let resources: Vec<&str> =
+        allowing().iter().filter(|it| passing(it)).flat_map(|it| it.resources.clone()).collect();
+    assert_eq!(resources, ["arn:*:iam::*:role/*.nodes.infrastructure.foo.com"]);
+}
+
+#[test]
+fn a_group_is_never_deleted_by_force() {
+    let denied = statements().into_iter().find(|it| it.effect == Effect::Deny).unwrap();
+    assert_eq!(denied.actions, ["autoscaling:DeleteAutoScalingGroup"]);
+    assert_eq!(denied.condition, Some(json!({"Bool": {"autoscaling:ForceDelete": "true"}})));
+}
+
+/// With its defaults the stack says what the policies say; `StringLike *` asks for the tag as `Null` does.
+#[test]
+fn the_stack_is_the_policies_with_parameters() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
+    let parameters = stack["Parameters"].as_object().unwrap();
+    let mut documents =
+        POLICIES.map(|(name, _)| stack["Resources"][name]["Properties"]["PolicyDocument"].to_string());
+    let narrowing = |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers");
+    for (name, parameter) in parameters.iter().filter(|(name, _)| narrowing(name)) {
+        let placeholder = format!("${{{name}}}");
+        assert!(documents.concat().contains(&placeholder), "{name} is not used");
+        documents = documents.map(|text| text.replace(&placeholder, parameter["Default"].as_str().unwrap()));
+    }
+    let parts = |value: &Value| -> Vec<Value> {
+        let of = |it: &Value| json!([it["Sid"], it["Effect"], it["Action"]]);
+        value["Statement"].as_array().unwrap().iter().map(of).collect()
+    };
+    for (document, (_, path)) in documents.iter().zip(POLICIES) {
+        assert!(!document.contains("${"), "{document}");
+        let any = format!("{TAG_CLUSTER}\":\"false");
+        assert!(!document.contains(&any), "the value of the ownership tag is a parameter");
+        let document: Value = serde_json::from_str(document).unwrap();
+        assert_eq!(parts(&document), parts(&serde_json::from_str(&text(path)).unwrap()));
+    }
+    assert!(documents[0].contains(NODE_ROLES) && documents[0].contains(GROUPS));
+    assert_eq!(stack["Resources"]["NetworkPolicy"]["Condition"], "WithNetworks");
+    assert_eq!(stack["Resources"]["LeftoversPolicy"]["Condition"], "WithLeftovers");
+}
+
+#[test]
+fn every_operation_is_allowed_by_its_guard_and_by_nothing_else() {
+    for operation in Operation::iter() {
+        let action = operation.iam_action();
+        let allowed: BTreeSet<&str> =
+            allowing().iter().filter(|s| s.actions.contains(&action)).map(|s| s.sid).collect();
+        let mut expected: BTreeSet<&str> = further(operation).iter().copied().collect();
+        expected.insert(sid(guard(operation)));
+        assert_eq!(allowed, expected, "{action}");
+    }
+}
+
+#[test]
+fn everything_that_changes_something_has_a_condition() {
+    for statement in statements() {
+        let reads_only = statement.actions.iter().all(|action| {
+            Operation::iter().any(|known| known.iam_action() == *action && !known.is_mutation())
+        });
+        assert_eq!(statement.condition.is_none(), reads_only, "{}", statement.sid);
+        assert!(statement.actions.iter().all(|action| !action.contains('*')), "{}", statement.sid);
+    }
+}
+
+#[test]
+fn operations_that_change_something_are_guarded_as_such() {
+    for operation in Operation::iter() {
+        let reads = matches!(guard(operation), Guard::ReadOnly | Guard::ReadsNetworks);
+        assert_eq!(reads, !operation.is_mutation(), "{operation:?}");
+    }
+}
+
+#[test]
+fn those_who_bring_their_networks_need_no_rights_to_networks() {
+    let actions: BTreeSet<String> = pools::statements().into_iter().flat_map(|it| it.actions).collect();
+    for operation in Operation::iter() {
+        let of_networks = match guard(operation) {
+            Guard::ReadsNetworks
+            | Guard::NewPart
+            | Guard::NewPartOfVpc
+            | Guard::NewConnection
+            | Guard::TagsOfOwnPart
+            | Guard::LeftLoadBalancer
+            | Guard::LeftInterface => true,
+            // Tags are put on templates and instances, too, when they are made.
+            Guard::OwnPart => operation != Operation::CreateTags,
+            Guard::ReadOnly
+            | Guard::GroupWithOurTag
+            | Guard::OwnGroup
+            | Guard::TemplateWithOurTag
+            | Guard::OwnTemplate
+            | Guard::TaggedQueue => false,
+        };
+        assert_eq!(!actions.contains(&operation.iam_action()), of_networks, "{operation:?}");
+    }
+}
+
+/// Nothing that is there already can be made ours: the network's tag is put on new parts only.
+#[test]
+fn tags_come_at_the_creation_or_on_what_has_them() {
+    let tagging = Operation::CreateTags.iam_action();
+    for statement in networks::statements().iter().filter(|it| it.actions.contains(&tagging)) {
+        let condition = statement.condition.as_ref().unwrap();
+        let tag = |key: &str| condition["Null"][format!("{key}/{TAG_NETWORK}")] == "false";
+        let at_creation = tag("aws:RequestTag") && condition["StringEquals"]["ec2:CreateAction"].is_array();
+        assert!(at_creation || tag("aws:ResourceTag"), "{}", statement.sid);
+    }
+}
+
+/// A creation is allowed by the tags in its request on what is new, and on what it uses by the tags of that. Otherwise the tags in
+/// the request would let it use what is somebody else's.
+#[test]
+fn a_creation_does_not_use_what_is_not_ours() {
+    for operation in Operation::iter() {
+        let action = operation.iam_action();
+        let of_it = networks::statements().into_iter().filter(|it| it.actions.contains(&action));
+        let (new, used): (Vec<_>, Vec<_>) = of_it.partition(|it| {
+            it.condition.as_ref().is_some_and(|it| it.to_string().contains("aws:RequestTag"))
+        });
+        if matches!(guard(operation), Guard::NewPartOfVpc | Guard::NewConnection) {
+            let resources: BTreeSet<&str> = new.iter().flat_map(|it| it.resources.clone()).collect();
+            assert!(!resources.contains("arn:*:ec2:*:*:vpc/*"), "{action}");
+            assert!(used.iter().any(|it| it.resources.contains(&"arn:*:ec2:*:*:vpc/*")), "{action}");
+        }
+        if guard(operation) == Guard::NewConnection {
+            let only_used = ["subnet", "elastic-ip", "route-table", "security-group"];
+            for resource in only_used.map(|kind| format!("arn:*:ec2:*:*:{kind}/*")) {
+                assert!(
+                    new.iter().all(|it| !it.resources.contains(&resource.as_str())),
+                    "{action} {resource}"
+                );
+                assert!(
+                    used.iter().any(|it| it.resources.contains(&resource.as_str())),
+                    "{action} {resource}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn own_tags_are_never_removed() {
+    let untag = networks::statements().into_iter().find(|it| it.sid == "UntagOwnNetworks").unwrap();
+    let kept = untag.condition.unwrap()["ForAllValues:StringNotEquals"]["aws:TagKeys"].clone();
+    for tag in [TAG_CLUSTER, TAG_NETWORK] {
+        assert!(kept.as_array().unwrap().contains(&json!(tag)), "{tag}");
+    }
+}
+
+#[test]
+fn each_fits_into_one_managed_policy() {
+    for (_, path) in POLICIES {
+        // IAM and AWS STS quotas: 6,144 characters, white space not counted.
+        let length = text(path).chars().filter(|c| !c.is_whitespace()).count();
+        assert!(length <= 6144, "{path}: {length}");
+    }
+}
+
+/// Narrowed to one namespace of the longest name.
+#[test]
+fn each_fits_with_long_parameters() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
+    for (name, _) in POLICIES {
+        let document = stack["Resources"][name]["Properties"]["PolicyDocument"].to_string();
+        let filled = document.replace("${Clusters}", &format!("{}/*", "n".repeat(63)));
+        let filled = filled.replace("{\"Fn::Sub\":", "").replace("\"}", "\"");
+        let length = filled.chars().filter(|c| !c.is_whitespace()).count();
+        assert!(length <= 6144, "{name}: {length}");
+    }
+}
+
+#[test]
+fn instances_cannot_be_ended_but_through_their_group() {
+    for (_, path) in POLICIES {
+        let text = text(path);
+        for action in
+            ["ec2:TerminateInstances", "autoscaling:SetDesiredCapacity", "autoscaling:DetachInstances"]
+        {
+            assert!(!text.contains(action), "{action}");
+        }
+    }
+}

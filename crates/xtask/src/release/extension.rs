@@ -1,0 +1,140 @@
+//! The third provider of a release: the runtime extension. Its objects are the files of deploy/extension, with an image, the
+//! release's version and clusterctl's variables.
+
+use super::components::{label, read, sorted};
+use crate::yaml;
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Folder in a repository, and value of the label of its objects.
+pub(super) const LABEL: &str = "runtime-extension-foo";
+/// Name that clusterctl looks for.
+pub(super) const COMPONENTS: &str = "runtime-extension-components.yaml";
+
+/// Annotation on the ExtensionConfig: Cluster API looks for handlers again when anything of it changes, so every version of the
+/// extension has to change something.
+const VERSION: &str = "infrastructure.foo.com/extension-version";
+
+const FILES: [&str; 7] = [
+    "namespace.yaml",
+    "service_account.yaml",
+    "certificate.yaml",
+    "service.yaml",
+    "pod_disruption_budget.yaml",
+    "deployment.yaml",
+    "extension_config.yaml",
+];
+
+/// What clusterctl installs as runtime extension.
+pub(super) fn components(root: &Path, version: &str, image: &str) -> Result<String> {
+    let mut objects = Vec::new();
+    for file in FILES {
+        let path = format!("deploy/extension/{file}");
+        objects.extend(yaml::parse(&read(root, &path)?).with_context(|| format!("in {path}"))?);
+    }
+    for object in &mut objects {
+        adapt(object, version, &format!("{image}:{version}"));
+        label(object, LABEL);
+    }
+    sorted(&mut objects);
+    yaml::documents(&objects)
+}
+
+fn adapt(object: &mut Value, version: &str, image: &str) {
+    match object.get("kind").and_then(Value::as_str) {
+        Some("ExtensionConfig") => annotate(object, VERSION, version),
+        // As for the manager: empty means none, and clusterctl takes an empty default for none at all.
+        Some("ServiceAccount") => {
+            annotate(object, "eks.amazonaws.com/role-arn", "${FOO_EXTENSION_IAM_ROLE_ARN:=''}");
+        }
+        Some("Deployment") => {
+            let container =
+                object.pointer_mut("/spec/template/spec/containers/0").and_then(Value::as_object_mut);
+            if let Some(container) = container {
+                container.insert("image".to_owned(), json!(image));
+                container.insert("imagePullPolicy".to_owned(), json!("IfNotPresent"));
+                container.insert("args".to_owned(), json!(["--log-format=${FOO_LOG_FORMAT:=json}"]));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn annotate(object: &mut Value, key: &str, value: &str) {
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    let annotations = metadata.map(|metadata| metadata.entry("annotations").or_insert_with(|| json!({})));
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+        annotations.insert(key.to_owned(), json!(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::IMAGE;
+
+    fn objects() -> Vec<Value> {
+        yaml::parse(&components(&crate::root(), "v0.1.0", IMAGE).unwrap()).unwrap()
+    }
+
+    fn of<'a>(objects: &'a [Value], kind: &str) -> &'a Value {
+        objects.iter().find(|object| object["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
+    }
+
+    /// A stranger to Kubernetes: whoever takes it over can ask AWS, and nothing else.
+    #[test]
+    fn the_extension_has_no_right_in_kubernetes() {
+        let objects = objects();
+        assert!(objects.iter().all(|object| !object["kind"].as_str().unwrap().contains("Role")));
+        assert_eq!(of(&objects, "ServiceAccount")["automountServiceAccountToken"], false);
+        let pod = &of(&objects, "Deployment")["spec"]["template"]["spec"];
+        assert_eq!(pod["automountServiceAccountToken"], false);
+        assert_eq!(pod["serviceAccountName"], of(&objects, "ServiceAccount")["metadata"]["name"]);
+    }
+
+    #[test]
+    fn the_extension_runs_twice_with_nothing_it_does_not_need() {
+        let objects = objects();
+        let deployment = of(&objects, "Deployment");
+        let pod = &deployment["spec"]["template"]["spec"];
+        let container = &pod["containers"][0];
+        assert_eq!(deployment["spec"]["replicas"], 2);
+        assert_eq!(of(&objects, "PodDisruptionBudget")["spec"]["maxUnavailable"], 1);
+        // clusterctl looks for this name.
+        assert_eq!(container["name"], "manager");
+        assert_eq!(container["image"], format!("{IMAGE}:v0.1.0"));
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+        assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
+        assert_eq!(container["securityContext"]["capabilities"]["drop"], json!(["ALL"]));
+    }
+
+    /// What Cluster API calls is what the Service names, and what the certificate is for.
+    #[test]
+    fn the_registration_leads_to_the_pods() {
+        let objects = objects();
+        let config = of(&objects, "ExtensionConfig");
+        let service = of(&objects, "Service");
+        let pod = &of(&objects, "Deployment")["spec"]["template"];
+        assert_eq!(config["spec"]["clientConfig"]["service"]["name"], service["metadata"]["name"]);
+        assert_eq!(config["spec"]["clientConfig"]["service"]["port"], service["spec"]["ports"][0]["port"]);
+        assert_eq!(config["metadata"]["annotations"][VERSION], "v0.1.0");
+        assert_eq!(service["spec"]["selector"], pod["metadata"]["labels"]);
+        assert_eq!(
+            of(&objects, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
+            pod["metadata"]["labels"]
+        );
+        let certificate = of(&objects, "Certificate");
+        assert_eq!(certificate["spec"]["dnsNames"][0], "foo-extension.foo-extension-system.svc");
+        assert_eq!(certificate["spec"]["secretName"], pod["spec"]["volumes"][0]["secret"]["secretName"]);
+        let secret =
+            config["metadata"]["annotations"]["runtime.cluster.x-k8s.io/inject-ca-from-secret"].as_str();
+        assert!(secret.unwrap().ends_with("/foo-extension-certificate"), "{secret:?}");
+        let namespace = &of(&objects, "Namespace")["metadata"]["name"];
+        for object in &objects {
+            let own = &object["metadata"]["namespace"];
+            assert!(own.is_null() || own == namespace, "{object}");
+            assert_eq!(object["metadata"]["labels"]["cluster.x-k8s.io/provider"], LABEL);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Our own extension as a process, before a simulated AWS, and its registration with core.
+
+use crate::served::{certify, extension_config, is_known};
+use crate::stage::Stage;
+use anyhow::{Context as _, Result};
+use foo_simulator::{Handle, Simulator, SimulatorConfig};
+use foo_testbed::{Probe, Process, beside_us, free_port, wait_until};
+use serde_json::{Value, json};
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+
+const PROGRAM: &str = "foo-extension";
+const READY: Duration = Duration::from_secs(20);
+
+/// One process of the extension. Dropping it ends it.
+pub(crate) struct Ours {
+    pub(crate) aws: Handle,
+    pub(crate) port: u16,
+    process: Process,
+    _folder: TempDir,
+}
+
+impl Ours {
+    /// Starts it; a stage has our kinds from then on.
+    pub(crate) async fn start(stage: &Stage) -> Result<Self> {
+        let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
+        for entry in std::fs::read_dir(&crds).with_context(|| format!("listing {}", crds.display()))? {
+            let path = entry?.path();
+            if path.file_name().is_some_and(|name| name != "kustomization.yaml") {
+                stage.rig().api().apply(&std::fs::read_to_string(&path)?).await?;
+            }
+        }
+        let aws =
+            Simulator::start(SimulatorConfig::scaled(1.0)).await.context("starting the simulated AWS")?;
+        let (folder, port, admin) = (tempfile::tempdir()?, free_port()?, free_port()?);
+        certify(stage.rig().api().pki(), &folder)?;
+        let nowhere = folder.path().join("none").display().to_string();
+        let endpoint = aws.endpoint();
+        let args = [
+            format!("--address=127.0.0.1:{port}"),
+            format!("--admin-address=127.0.0.1:{admin}"),
+            format!("--certificates={}", folder.path().display()),
+            format!("--aws-endpoint-url={endpoint}"),
+        ];
+        let env = [
+            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+            ("AWS_EC2_METADATA_DISABLED", "true"),
+            ("AWS_CONFIG_FILE", nowhere.as_str()),
+            ("AWS_SHARED_CREDENTIALS_FILE", nowhere.as_str()),
+        ];
+        // Where it is kept after a failure.
+        let log = stage.rig().folder().join(format!("{PROGRAM}-{port}.log"));
+        let process = Process::start(PROGRAM, &beside_us(PROGRAM)?, args, &env, &log)?;
+        wait_until("the extension to listen", READY, async || {
+            process.check_running()?;
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+            Ok(Probe::Done(()))
+        })
+        .await?;
+        Ok(Self { aws, port, process, _folder: folder })
+    }
+
+    /// Registers it for the namespace of the same name, with these settings beside the credentials.
+    pub(crate) async fn register(&self, stage: &Stage, name: &str, settings: &Value) -> Result<()> {
+        self.process.check_running()?;
+        let mut config = extension_config(stage, name, self.port);
+        config["spec"]["settings"] = json!({"identities": "default=own"});
+        for (key, value) in settings.as_object().into_iter().flatten() {
+            config["spec"]["settings"][key] = value.clone();
+        }
+        stage.apply(&config).await?;
+        is_known(stage, name).await.map(drop)
+    }
+}

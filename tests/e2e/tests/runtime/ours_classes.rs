@@ -1,0 +1,165 @@
+//! Both of our ClusterClasses, as they are released, on the real core; and a topology that AWS would refuse.
+
+use crate::ours::Ours;
+use crate::provider::GROUP_VERSION;
+use crate::stage::{CLUSTER, CLUSTER_CLASS, Kind, Stage, on_stage};
+use crate::topology;
+use anyhow::{Context as _, Result, ensure};
+use foo_simulator::core::catalogue::IMAGE_X86_64;
+use foo_simulator::core::network::PRIVATE_SUBNETS;
+use foo_testbed::world::SOON;
+use foo_testbed::world::kinds::text;
+use foo_testbed::{Probe, wait_until};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const FOO_CLUSTER: Kind = Kind("infrastructure.foo.com", "v1alpha1", "FooCluster");
+const FOO_CONTROL_PLANE: Kind = Kind("controlplane.foo.com", "v1alpha1", "FooControlPlane");
+const FOO_MACHINE_POOL: Kind = Kind("infrastructure.foo.com", "v1alpha1", "FooMachinePool");
+const LABEL: &str = "/metadata/labels/cluster.x-k8s.io~1cluster-name";
+const POOL_LABEL: &str = "/metadata/labels/topology.cluster.x-k8s.io~1pool-name";
+
+/// Applies a released class in a namespace, its handlers those of the ExtensionConfig of that name, its bootstrap
+/// configuration that of the stand-in provider (kubeadm's is not here).
+async fn released_class(stage: &Stage, namespace: &str, file: &str) -> Result<()> {
+    let text_of = xtask::root().join("deploy/clusterctl").join(file);
+    let objects: Vec<Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(text_of)?)?;
+    let (classes, templates): (Vec<_>, Vec<_>) =
+        objects.into_iter().partition(|object| text(object, "/kind") == "ClusterClass");
+    stage.apply(&topology::template("TestConfig", namespace, "foo", &json!({"files": "none"}))).await?;
+    for mut template in templates {
+        if text(&template, "/kind") != "KubeadmConfigTemplate" {
+            template["metadata"]["namespace"] = json!(namespace);
+            stage.apply(&template).await?;
+        }
+    }
+    let mut class = classes.into_iter().next().context("no class")?;
+    class["metadata"]["namespace"] = json!(namespace);
+    for pool in class["spec"]["workers"]["machinePools"].as_array_mut().into_iter().flatten() {
+        pool["bootstrap"]["templateRef"] =
+            json!({"apiVersion": GROUP_VERSION, "kind": "TestConfigTemplate", "name": "foo"});
+    }
+    let class: Value =
+        serde_json::from_str(&class.to_string().replace(".foo\"", &format!(".{namespace}\"")))?;
+    stage.apply(&class).await
+}
+
+/// A Cluster of a class with one pool of each kind, after a change.
+fn cluster(namespace: &str, class: &str, change: impl FnOnce(&mut Value)) -> Value {
+    let subnets: Vec<Value> = PRIVATE_SUBNETS.iter().map(|id| json!({"id": id})).collect();
+    let variables = json!({
+        "region": "eu-central-1", "subnets": subnets, "kubeconfigSecret": "external", "amiID": IMAGE_X86_64,
+        "instanceProfile": "nodes", "tags": {"team": "a"}, "maxSize": 7,
+    });
+    let variables: Vec<Value> = variables
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect();
+    let mut cluster = json!({
+        "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
+        "metadata": {"name": class, "namespace": namespace},
+        "spec": {"topology": {
+            "classRef": {"name": class}, "version": topology::VERSION, "variables": variables,
+            "workers": {"machinePools": [
+                {
+                    "class": "on-demand", "name": "one", "replicas": 2,
+                    "variables": {"overrides": [{"name": "sshKeyName", "value": "operators"}]},
+                },
+                {
+                    "class": "mixed", "name": "several", "replicas": 1,
+                    "variables": {"overrides": [{"name": "onDemandPercentage", "value": 0}]},
+                },
+            ]},
+        }},
+    });
+    change(&mut cluster);
+    cluster
+}
+
+/// The specs of what core made of a Cluster: its cluster, its control plane, and each pool.
+async fn made(stage: &Stage, namespace: &str, name: &str) -> Result<BTreeMap<String, Value>> {
+    let mut specs = BTreeMap::new();
+    for kind in [FOO_CLUSTER, FOO_CONTROL_PLANE, FOO_MACHINE_POOL] {
+        for object in stage.list(kind, namespace).await? {
+            if text(&object, LABEL) == name {
+                specs.insert(format!("{} {}", kind.2, text(&object, POOL_LABEL)), object["spec"].clone());
+            }
+        }
+    }
+    Ok(specs)
+}
+
+async fn complete(stage: &Stage, namespace: &str, name: &str) -> Result<BTreeMap<String, Value>> {
+    wait_until(&format!("all objects of {name}"), SOON, async || {
+        let specs = made(stage, namespace, name).await?;
+        if specs.len() == 4 {
+            return Ok(Probe::Done(specs));
+        }
+        let cluster = stage.read(CLUSTER, namespace, name).await?;
+        Ok(Probe::NotYet(format!("{:?} {:#}", specs.keys(), cluster["status"]["conditions"])))
+    })
+    .await
+}
+
+/// Waits until core knows the variables of a class.
+async fn known(stage: &Stage, namespace: &str, class: &str) -> Result<()> {
+    let found = stage.until_condition((CLUSTER_CLASS, namespace, class), "VariablesReady", "True", &[]).await;
+    found.map(drop)
+}
+
+#[test]
+fn both_of_our_classes_make_the_same_cluster_on_the_real_core() {
+    const NAME: &str = "our-classes";
+    on_stage(async |stage| {
+        let ours = Ours::start(stage).await?;
+        ours.register(stage, NAME, &json!({})).await?;
+        stage.namespace(NAME).await?;
+        let mut specs = Vec::new();
+        for class in ["foo", "foo-extension"] {
+            released_class(stage, NAME, &format!("clusterclass-{class}.yaml")).await?;
+            known(stage, NAME, class).await?;
+            stage.rig().link_cluster(NAME, class).await?;
+            stage.apply(&cluster(NAME, class, |_| {})).await?;
+            specs.push(complete(stage, NAME, class).await?);
+        }
+        ensure!(specs[0] == specs[1], "{:#?}\n{:#?}", specs[0], specs[1]);
+        let (one, several) = (&specs[0]["FooMachinePool one"], &specs[0]["FooMachinePool several"]);
+        ensure!(text(one, "/sshKeyName") == "operators" && one["maxSize"] == 7, "{one:#}");
+        ensure!(several["mixedInstances"]["onDemandPercentage"] == 0, "{several:#}");
+        ensure!(ours.aws.simulator().calls("DescribeImages") > 0, "the validation asked nobody");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
+    const NAME: &str = "our-refusal";
+    on_stage(async |stage| {
+        let ours = Ours::start(stage).await?;
+        ours.register(stage, NAME, &json!({})).await?;
+        stage.namespace(NAME).await?;
+        released_class(stage, NAME, "clusterclass-foo-extension.yaml").await?;
+        known(stage, NAME, "foo-extension").await?;
+        stage.rig().link_cluster(NAME, "foo-extension").await?;
+        let wrong = cluster(NAME, "foo-extension", |cluster| {
+            let overrides =
+                &mut cluster["spec"]["topology"]["workers"]["machinePools"][0]["variables"]["overrides"];
+            overrides[0] = json!({"name": "instanceType", "value": "m99.large"});
+        });
+        stage.apply(&wrong).await?;
+        let refused = "pool one: instance type m99.large in eu-central-1 does not exist";
+        topology::says(stage, NAME, "foo-extension", &[refused]).await?;
+        let there = made(stage, NAME, "foo-extension").await?;
+        ensure!(there.is_empty(), "{there:#?}");
+        // A value that the field does not accept gets no further than core's webhook.
+        let odd = cluster(NAME, "foo-extension", |cluster| {
+            cluster["spec"]["topology"]["variables"][0] = json!({"name": "amiID", "value": "not an image"});
+        });
+        let refused = stage.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        ensure!(refused.contains("amiID"), "{refused}");
+        stage.apply(&cluster(NAME, "foo-extension", |_| {})).await?;
+        complete(stage, NAME, "foo-extension").await.map(drop)
+    });
+}
