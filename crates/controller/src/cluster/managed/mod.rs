@@ -25,7 +25,7 @@ use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::reason::Class;
 use foo_model::{Reason, Timestamp, VpcId};
 use foo_network::report::{ConditionKind, Deletion, LookRequest, Status};
-use foo_network::{Desired, Observed, Plan};
+use foo_network::{Desired, Memory, Observed, Plan, Recorded};
 use foo_planner::desired::Blocked;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
@@ -39,6 +39,8 @@ use tokio::time::Instant;
 /// Plans in one pass: what each of them creates is what the next one needs. The longest way from nothing to a network, or back,
 /// is a third of this.
 const PLANS: usize = 40;
+/// Times that looks are taken in one pass: what one shows may lead to the next. Whatever asks for more has time until the next pass.
+const LOOKS: usize = 6;
 /// With more calls of the account waiting than this, a pass does not go on to its next plan.
 const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 /// After a look that failed: the shared looks have a back-off of their own.
@@ -46,7 +48,7 @@ const LOOK_SOON: Duration = Duration::from_secs(10);
 /// A pass that gave way goes on.
 const GO_ON: Duration = Duration::from_secs(1);
 /// No pass follows the one before sooner than this, whatever its plan says.
-const SHORTEST: Duration = Duration::from_millis(200);
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// What a pass over a network came to.
 pub(super) struct Ended {
@@ -79,6 +81,8 @@ struct Pass<'a> {
     until: Instant,
     /// Looks that were taken; none is taken twice.
     taken: BTreeSet<LookRequest>,
+    /// How many times looks were taken.
+    look_rounds: usize,
     /// Whether quotas were asked for.
     knows_quotas: bool,
     /// Why AWS could not be looked at, if it could not.
@@ -114,6 +118,7 @@ impl Clusters {
             account: None,
             until: Instant::now() + self.context.settings.pass_deadline,
             taken: BTreeSet::new(),
+            look_rounds: 0,
             knows_quotas: false,
             trouble: None,
             worked: false,
@@ -168,6 +173,8 @@ impl Clusters {
         pass.account = pass.region.account().await.ok().map(str::to_owned);
         pass.trouble = looks::renew(&state.kinds, &pass.region.networks).await;
         let mut done = Vec::new();
+        // What looks add to either is kept when it is in the status, or at the end.
+        let (mut record, mut memory) = (state.record.clone(), state.memory.clone());
         for turn in 0..PLANS {
             let now = self.context.clock.now();
             let observed = state.observed(&pass.region.networks, now);
@@ -177,14 +184,18 @@ impl Clusters {
                     return self.is_blocked(pass.api, pass.cluster, pass.goal, blocked).await;
                 }
             };
-            let plan = foo_network::plan(&desired, &observed, &state.record, &state.memory);
-            let plan = self.checked(plan, &desired, &observed, state);
+            let plan = foo_network::plan(&desired, &observed, &record, &memory);
+            let plan = self.checked(plan, &desired, &observed, (&record, &memory));
             state.sees(&plan, now);
-            let last = turn + 1 == PLANS || self.gives_way(&pass, turn);
-            if plan.actions.is_empty() && !last && self.looks(&mut pass, &plan, state, now).await {
+            let ends = plan.actions.is_empty();
+            let gives_way = self.gives_way(&pass, turn);
+            if ends && !gives_way && self.looks(&mut pass, &plan, state, now).await {
+                (record, memory) = (plan.record, plan.memory);
                 continue;
             }
-            let ends = plan.actions.is_empty() || last;
+            if gives_way && !ends {
+                break;
+            }
             if ends || plan.record != state.record {
                 self.publish_plan(&mut pass, &desired, &observed, &plan, state).await?;
             }
@@ -198,7 +209,10 @@ impl Clusters {
             }
             pass.worked = true;
             done.append(&mut self.act(&plan.actions, &pass.region, state).await);
+            (record, memory) = (plan.record, state.memory.clone());
         }
+        // What the last plan was about to do is not in the status: nobody has to find out whether it was done.
+        self.tell(pass.cluster, &done, state).await;
         Ok(Ended { worked: true, after: GO_ON, gone: false })
     }
 
@@ -240,8 +254,14 @@ impl Clusters {
     }
 
     /// The plan, if it breaks no invariant; otherwise one that does nothing and says why.
-    fn checked(&self, plan: Plan, desired: &Desired, observed: &Observed, state: &NetworkState) -> Plan {
-        let violations = foo_network::violations(desired, observed, &state.record, &state.memory, &plan);
+    fn checked(
+        &self,
+        plan: Plan,
+        desired: &Desired,
+        observed: &Observed,
+        (record, memory): (&Recorded, &Memory),
+    ) -> Plan {
+        let violations = foo_network::violations(desired, observed, record, memory, &plan);
         if violations.is_empty() {
             return plan;
         }
@@ -249,7 +269,7 @@ impl Clusters {
             tracing::error!(network = desired.network_id, %violation, "a plan is not carried out: it breaks an invariant; please report this");
             self.context.metrics.invariant_violated(Invariant::I12);
         }
-        shown::refused(plan, &violations, &state.record, &state.memory)
+        shown::refused(plan, &violations, record, memory)
     }
 
     /// Whether no further plan is carried out in this pass.
@@ -288,9 +308,10 @@ impl Clusters {
         }
         let mut due = looks::due(&plan.report, networks, now);
         due.retain(|request| pass.taken.insert(request.clone()));
-        if due.is_empty() {
+        if due.is_empty() || pass.look_rounds == LOOKS {
             return wants_quotas;
         }
+        pass.look_rounds += 1;
         pass.trouble = looks::take(&due, networks).await.or_else(|| pass.trouble.take());
         true
     }
@@ -341,15 +362,14 @@ impl Clusters {
 
     fn ended(&self, pass: &Pass<'_>, plan: &Plan, state: &NetworkState, now: Timestamp) -> Ended {
         let gone = pass.goal == Goal::Delete && plan.report.deletion == Deletion::Done;
-        let unseen = pass.trouble.as_ref().map(|_| LOOK_SOON);
-        let rest = (!plan.actions.is_empty()).then_some(GO_ON);
-        let timers = [
-            plan.report.again_at.map(|at| now.until(at)),
-            looks::next(&plan.report, now),
-            looks::renewal(&state.kinds, &pass.region.networks, now),
-            unseen,
-            rest,
-        ];
+        let networks = &pass.region.networks;
+        // What could not be looked at is overdue, and is not there sooner for asking at once.
+        let looks = match &pass.trouble {
+            Some(_) => Some(LOOK_SOON),
+            None => looks::renewal(&state.kinds, networks, now),
+        };
+        let again = plan.report.again_at.map(|at| now.until(at));
+        let timers = [again, looks::next(&plan.report, now), looks];
         let after = timers.into_iter().flatten().fold(self.context.settings.sync_period, Ord::min);
         Ended { worked: pass.worked, after: after.max(SHORTEST), gone }
     }

@@ -7,6 +7,9 @@ use foo_simulator::{Fault, FaultRule};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// Until looks have shown all of a network that is ready.
+const SEEN: Duration = Duration::from_secs(45);
+
 /// The calls that change something, and how many of each there are, in a life without accidents.
 fn changes(world: &World) -> BTreeMap<String, u32> {
     let reads = |action: &str| ["Describe", "Get"].iter().any(|read| action.starts_with(read));
@@ -22,6 +25,7 @@ async fn without_accidents() -> (Census, BTreeMap<String, u32>, BTreeMap<String,
     world.network_gets_ready().await;
     let whole = census(&tagged(&world.region));
     let creation = changes(&world);
+    world.waits(SEEN).await;
     world.forgets();
     world.deletes_network();
     world.network_goes().await;
@@ -50,6 +54,7 @@ impl World {
         let world = Self::hasty();
         world.begins_network(small());
         world.network_gets_ready().await;
+        world.waits(SEEN).await;
         world
     }
 
