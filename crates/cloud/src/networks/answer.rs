@@ -1,6 +1,6 @@
 //! One answer per question, the newest; one call at a time for each.
 
-use super::{Freshness, Known, Look};
+use super::known::{Freshness, Known, Look};
 use crate::error::CloudError;
 use crate::retry::{Jitter, RetryDelays};
 use crate::{Clock, Result};

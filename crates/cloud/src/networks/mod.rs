@@ -13,12 +13,14 @@
 //! be one that never goes back ([`crate::SystemClock`]). Nothing is decided here, and nothing is changed.
 
 mod answer;
+mod known;
+
+pub use known::{Freshness, Known, Look};
 
 use crate::error::CloudError;
 use crate::operation::Operation;
 use crate::{Clock, Cloud, Result};
 use answer::Answers;
-use foo_model::Timestamp;
 use foo_model::network::{Kind, Parts, Quotas, Scope};
 use std::fmt;
 use std::sync::Arc;
@@ -28,62 +30,6 @@ use std::time::Duration;
 const LONGEST_CALL: Duration = Duration::from_secs(45);
 /// Nobody waits longer for an answer, whoever asked first.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
-
-/// How old an answer may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freshness {
-    /// Its look began at this moment or later.
-    Since(Timestamp),
-    /// Its look began no longer ago than this.
-    Within(Duration),
-}
-
-impl Freshness {
-    /// The earliest moment at which a look may have begun.
-    fn earliest(self, now: Timestamp) -> Timestamp {
-        match self {
-            Self::Since(moment) => moment,
-            Self::Within(age) => now.minus(age),
-        }
-    }
-}
-
-/// What one look showed.
-#[derive(Debug)]
-pub struct Look<T> {
-    /// When it began.
-    pub began: Timestamp,
-    /// What it showed.
-    pub shows: Arc<T>,
-}
-
-impl<T> Clone for Look<T> {
-    fn clone(&self) -> Self {
-        Self { began: self.began, shows: Arc::clone(&self.shows) }
-    }
-}
-
-/// What is known, and whether it is as new as it was asked for.
-#[derive(Clone, Debug)]
-pub struct Known<T> {
-    /// The newest look that succeeded, however old.
-    pub look: Option<Look<T>>,
-    /// Why there is no newer one, if the look is older than it was asked for, or there is none.
-    pub trouble: Option<CloudError>,
-}
-
-impl<T> Known<T> {
-    /// What was seen if it is as new as it was asked for, or why not.
-    ///
-    /// # Errors
-    /// What kept AWS from being asked.
-    pub fn fresh(self) -> Result<Option<Look<T>>> {
-        match self.trouble {
-            Some(error) => Err(error),
-            None => Ok(self.look),
-        }
-    }
-}
 
 /// The shared looks, one per (credentials, region).
 pub struct NetworkLooks {

@@ -3,6 +3,7 @@
 //! Nothing is made in AWS for a network that exists already ([`network`]); [`managed`] creates, keeps and deletes one. The object
 //! stays until the last pool of its cluster is gone, because pools find their region and their network through it.
 
+mod clusters;
 mod managed;
 mod network;
 mod removal;
@@ -10,9 +11,7 @@ mod status;
 
 use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
-use crate::clock::kube_time;
 use crate::clouds::{CloudKey, CloudRegion};
-use crate::credentials::Credentials;
 use crate::harness::{Harness, Outcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::metrics::{Controller, Watched};
@@ -20,24 +19,19 @@ use crate::owners;
 use crate::queue::Action;
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use crate::{Context, installation};
+use clusters::{Clusters, Goal, LOOK_AGAIN};
 use foo_api::capi::Cluster;
 use foo_api::{FooCluster, FooMachinePool, names};
 use foo_cloud::lookups::Asking;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use futures::{StreamExt, stream};
-use kube::{Api, Resource, ResourceExt};
+use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use managed::Goal;
-use status::{Found, Said, credentials, is_found, not_yet_used, status};
-use std::collections::HashMap;
+use status::{Found, Said, credentials, is_found, not_yet_used};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::time::Instant;
-
-/// How soon a network that could not be found is looked for again.
-const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
@@ -58,7 +52,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     );
     let reconciler = Arc::new(Clusters {
         installation,
-        networks: managed::States::default(),
+        networks: managed::state::States::default(),
         believed: Mutex::default(),
         regions: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),
@@ -95,22 +89,6 @@ fn waiting_for(clusters: &Store<FooCluster>, pool: &FooMachinePool) -> Vec<Objec
             && cluster.namespace() == pool.namespace()
             && cluster.labels().get(names::CLUSTER_NAME_LABEL) == label
     })
-}
-
-struct Clusters {
-    context: Context,
-    /// Which management cluster this is.
-    installation: Arc<str>,
-    /// What is remembered of networks that the provider creates.
-    networks: managed::States,
-    own: Store<FooCluster>,
-    owners: Store<Cluster>,
-    pools: Store<FooMachinePool>,
-    status: StatusWriter,
-    /// Until when this process believes what an earlier one found, and with which credentials it began to.
-    believed: Mutex<HashMap<ObjectRef<FooCluster>, (Instant, CloudKey)>>,
-    /// The cloud of each cluster, kept in being by this.
-    regions: Mutex<HashMap<ObjectRef<FooCluster>, Arc<CloudRegion>>>,
 }
 
 impl Reconciler for Clusters {
@@ -219,32 +197,6 @@ impl Clusters {
         now < *until && is_found(cluster)
     }
 
-    fn credentials(&self, cluster: &FooCluster) -> Result<Arc<Credentials>, Blocked> {
-        let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
-        let namespace = cluster.namespace().unwrap_or_default();
-        self.context.identities.credentials(name, &namespace, &cluster.spec.region)
-    }
-
-    /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.
-    async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
-        let key = ObjectRef::from_obj(cluster);
-        let region = match self.credentials(cluster) {
-            Ok(credentials) => {
-                let connected = self.context.clouds.get(&credentials, &cluster.spec.region).await;
-                connected.map_err(|error| Blocked::new(Reason::CredentialsInvalid, error.to_string()))
-            }
-            Err(blocked) => Err(blocked),
-        };
-        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that went without asking us.
-        regions.retain(|key, _| self.own.get(key).is_some());
-        match &region {
-            Ok(region) => drop(regions.insert(key, Arc::clone(region))),
-            Err(_) => drop(regions.remove(&key)),
-        }
-        region
-    }
-
     /// What was found, if the cluster's identity allows all of it.
     fn allowed(&self, cluster: &FooCluster, found: Found) -> Found {
         let Found::Network(network) = &found else { return found };
@@ -254,54 +206,6 @@ impl Clusters {
             Ok(()) => found,
             Err(blocked) => Found::Blocked(blocked),
         }
-    }
-
-    /// Whether nobody may do anything to the network of this object at present: it is paused, was moved, is managed by others, or
-    /// the goal is no longer the same.
-    fn is_left_alone(&self, cluster: &FooCluster, goal: Goal) -> bool {
-        let annotations = cluster.annotations();
-        let is_deleted = cluster.metadata.deletion_timestamp.is_some();
-        annotations.contains_key(names::MANAGED_BY_ANNOTATION) && !is_deleted
-            || annotations.contains_key(names::DELETE_FOR_MOVE_ANNOTATION)
-            || owners::is_paused(cluster, self.owner(cluster).as_deref())
-            || is_deleted != (goal == Goal::Delete)
-    }
-
-    fn as_published(&self, cluster: &FooCluster) -> Found {
-        status::as_published(cluster, self.networks.network(cluster))
-    }
-
-    fn forget(&self, cluster: &FooCluster) {
-        let key = ObjectRef::from_obj(cluster);
-        self.networks.forget(&key);
-        self.regions.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-        self.believed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-    }
-
-    /// The Cluster that owns this object; core sets the reference.
-    fn owner(&self, cluster: &FooCluster) -> Option<Arc<Cluster>> {
-        owners::of_kind(cluster, "Cluster", &self.owners)
-    }
-
-    async fn publish(
-        &self,
-        api: &Api<FooCluster>,
-        cluster: &FooCluster,
-        found: &Found,
-        said: Said,
-    ) -> Result<apply::Written, apply::Error> {
-        let now = kube_time(self.context.clock.as_ref());
-        let tells = said.deleting.is_none();
-        let status = status(cluster, self.networks.network(cluster), found, &said, now);
-        let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
-        if let Found::Managed(shown) = found {
-            self.networks.note(cluster, &shown.network);
-        }
-        if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
-            let object = cluster.object_ref(&());
-            self.context.events.publish(&object, blocked.reason, &blocked.message).await;
-        }
-        Ok(written)
     }
 }
 

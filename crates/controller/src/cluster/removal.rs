@@ -1,7 +1,7 @@
 //! How a FooCluster goes: its pools first, then the network if the provider created it, then the object.
 
-use super::Clusters;
-use super::managed::{Ended, Goal};
+use super::clusters::{Clusters, Goal};
+use super::managed::Ended;
 use super::status::Said;
 use crate::apply;
 use crate::harness::Outcome;

@@ -1,6 +1,6 @@
 //! What a FooCluster's status says: of its network, its credentials, and what its deletion waits for.
 
-use super::managed::Shown;
+use super::managed::shown::Shown;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
 use foo_api::conditions::{self, NewCondition};
 use foo_api::shared::Initialization;

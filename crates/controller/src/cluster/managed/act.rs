@@ -2,7 +2,7 @@
 
 use super::state::NetworkState;
 use crate::clouds::CloudRegion;
-use crate::cluster::Clusters;
+use crate::cluster::clusters::Clusters;
 use crate::metrics::ActionOutcome;
 use foo_api::FooCluster;
 use foo_cloud::CloudError;

@@ -2,7 +2,6 @@
 //!
 //! What a plan asked for stays in view for a while: the next plan rests on it, though it asks for something else.
 
-use super::state::NetworkState;
 use foo_cloud::CloudError;
 use foo_cloud::networks::{Freshness, Known, NetworkLooks};
 use foo_model::names::TAG_NETWORK;
@@ -139,16 +138,6 @@ pub(super) async fn quotas(looks: &NetworkLooks) -> Quotas {
         tracing::warn!(%error, "could not look up quotas: what is too little is found out by AWS's refusals");
     }
     known.fresh().ok().flatten().map(|look| Quotas::clone(&look.shows)).unwrap_or_default()
-}
-
-impl NetworkState {
-    /// What the next plan goes by.
-    pub(super) fn observed(&self, looks: &NetworkLooks, now: Timestamp) -> Observed {
-        let mut observed = self.in_view.observed(looks, &self.id, now);
-        observed.zones = Some(self.zones.clone());
-        observed.quotas.clone_from(&self.quotas);
-        observed
-    }
 }
 
 fn attributes(vpc: &Vpc, begun: Timestamp) -> Option<(VpcId, DnsAttributes)> {

@@ -5,16 +5,14 @@
 
 mod act;
 mod desired;
+mod identity;
 mod looks;
 mod record;
-mod shown;
-mod state;
+pub(super) mod shown;
+pub(super) mod state;
 
-pub(super) use shown::Shown;
-pub(super) use state::States;
-
-use super::status::Found;
-use super::{Clusters, Said};
+use super::clusters::{Clusters, Goal, LOOK_AGAIN};
+use super::status::{Found, Said};
 use crate::apply::{self, Written};
 use crate::clouds::CloudRegion;
 use crate::harness::Outcome;
@@ -23,16 +21,14 @@ use desired::Known;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
 use foo_cloud::CloudError;
-use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION};
+use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::reason::Class;
 use foo_model::{Reason, Timestamp, VpcId};
 use foo_network::report::{ConditionKind, Deletion, LookRequest, Status};
 use foo_network::{Desired, Observed, Plan};
 use foo_planner::desired::Blocked;
-use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
-use serde_json::json;
 use shown::View;
 use state::NetworkState;
 use std::collections::BTreeSet;
@@ -46,20 +42,11 @@ const PLANS: usize = 40;
 /// With more calls of the account waiting than this, a pass does not go on to its next plan.
 const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 /// After a look that failed: the shared looks have a back-off of their own.
-const LOOK_AGAIN: Duration = Duration::from_secs(10);
+const LOOK_SOON: Duration = Duration::from_secs(10);
 /// A pass that gave way goes on.
 const GO_ON: Duration = Duration::from_secs(1);
 /// No pass follows the one before sooner than this, whatever its plan says.
 const SHORTEST: Duration = Duration::from_millis(200);
-
-/// What is wanted of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
-    /// That it is as the spec says.
-    Keep,
-    /// That it goes.
-    Delete,
-}
 
 /// What a pass over a network came to.
 pub(super) struct Ended {
@@ -100,14 +87,6 @@ struct Pass<'a> {
 }
 
 impl Clusters {
-    /// Whether anything of the network of this FooCluster may be in AWS.
-    pub(super) fn may_have_network(&self, cluster: &FooCluster) -> bool {
-        let network = self.networks.network(cluster);
-        cluster.spec.network.managed.is_some()
-            && (cluster.annotations().contains_key(NETWORK_ID_ANNOTATION)
-                || network.is_some_and(|network| network.id.is_some()))
-    }
-
     /// One pass over the network of a FooCluster.
     pub(super) async fn network_pass(
         &self,
@@ -165,39 +144,6 @@ impl Clusters {
         Ok(region)
     }
 
-    /// A copy of a FooCluster that was made with its annotations names the network of the other one.
-    pub(super) fn is_alone(&self, cluster: &FooCluster) -> Result<(), Blocked> {
-        let Some(id) = cluster.annotations().get(NETWORK_ID_ANNOTATION).map(String::as_str) else {
-            return Ok(());
-        };
-        let rank = |it: &FooCluster| {
-            (it.uid().as_deref() != Some(id), it.creation_timestamp(), it.namespace(), it.name_any())
-        };
-        let other = self.own.state_filter(|other| {
-            other.uid() != cluster.uid()
-                && other.annotations().get(NETWORK_ID_ANNOTATION).is_some_and(|other| other == id)
-                && rank(other) < rank(cluster)
-        });
-        let Some(other) = other.first() else { return Ok(()) };
-        let message = format!(
-            "the annotation {NETWORK_ID_ANNOTATION} names network {id} of FooCluster {}/{}; this is a copy of that FooCluster",
-            other.namespace().unwrap_or_default(),
-            other.name_any()
-        );
-        Err(Blocked::new(Reason::NetworkOfAnotherCluster, message))
-    }
-
-    /// The network's id is on the FooCluster before anything is created: whoever has the object then knows what is its.
-    async fn keep_id(&self, pass: &Pass<'_>, state: &mut NetworkState) -> Result<(), kube::Error> {
-        let there = pass.cluster.annotations().get(NETWORK_ID_ANNOTATION) == Some(&state.id);
-        if !there && !state.id_written && pass.goal == Goal::Keep {
-            self.annotate(pass, &json!({ NETWORK_ID_ANNOTATION: state.id })).await?;
-        }
-        // The cache may show the annotation only later; when it has shown it and then does not, somebody took it away.
-        state.id_written = !there;
-        Ok(())
-    }
-
     /// Says why nothing can be done.
     async fn is_blocked(
         &self,
@@ -210,7 +156,7 @@ impl Clusters {
         let deleting = (goal == Goal::Delete).then_some(blocked);
         let said = Said { deleting, ..Said::of(super::status::credentials(&found, None)) };
         let written = self.publish(api, cluster, &found, said).await?;
-        Ok(Ended { worked: written == Written::Yes, after: super::LOOK_AGAIN, gone: false })
+        Ok(Ended { worked: written == Written::Yes, after: LOOK_AGAIN, gone: false })
     }
 
     /// Plans and acts for as long as one leads to the other, with the looks that plans ask for in between.
@@ -393,30 +339,9 @@ impl Clusters {
         }
     }
 
-    /// Takes the permission to adopt away once the network is this management cluster's: two that had each other's would take the
-    /// network from each other for ever.
-    async fn forget_adoption(&self, pass: &Pass<'_>, observed: &Observed) -> Result<(), kube::Error> {
-        let mut vpcs = observed.tagged.parts.vpcs.values();
-        let is_ours =
-            vpcs.any(|vpc| vpc.tags.get(TAG_INSTALLATION).is_some_and(|tag| *tag == *self.installation));
-        if is_ours && pass.cluster.annotations().contains_key(ADOPT_FROM_ANNOTATION) {
-            let annotations = json!({ ADOPT_FROM_ANNOTATION: serde_json::Value::Null });
-            self.annotate(pass, &annotations).await?;
-        }
-        Ok(())
-    }
-
-    async fn annotate(&self, pass: &Pass<'_>, annotations: &serde_json::Value) -> Result<(), kube::Error> {
-        let metadata = json!({ "uid": pass.cluster.uid(), "annotations": annotations });
-        let patch = Patch::Merge(json!({ "metadata": metadata }));
-        let manager = foo_api::names::managers::CLUSTER_NETWORK.to_owned();
-        let params = PatchParams { field_manager: Some(manager), ..PatchParams::default() };
-        pass.api.patch_metadata(&pass.cluster.name_any(), &params, &patch).await.map(drop)
-    }
-
     fn ended(&self, pass: &Pass<'_>, plan: &Plan, state: &NetworkState, now: Timestamp) -> Ended {
         let gone = pass.goal == Goal::Delete && plan.report.deletion == Deletion::Done;
-        let unseen = pass.trouble.as_ref().map(|_| LOOK_AGAIN);
+        let unseen = pass.trouble.as_ref().map(|_| LOOK_SOON);
         let rest = (!plan.actions.is_empty()).then_some(GO_ON);
         let timers = [
             plan.report.again_at.map(|at| now.until(at)),

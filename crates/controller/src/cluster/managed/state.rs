@@ -4,11 +4,12 @@ use super::looks::InView;
 use super::record;
 use foo_api::FooCluster;
 use foo_api::cluster::NetworkStatus;
+use foo_cloud::NetworkLooks;
 use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{Timestamp, Zone};
 use foo_network::report::Owner;
-use foo_network::{Memory, Plan, Recorded};
+use foo_network::{Memory, Observed, Plan, Recorded};
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -50,6 +51,14 @@ impl NetworkState {
             record: status.map(record::read).unwrap_or_default(),
             ..Self::default()
         }
+    }
+
+    /// What the next plan goes by.
+    pub(super) fn observed(&self, looks: &NetworkLooks, now: Timestamp) -> Observed {
+        let mut observed = self.in_view.observed(looks, &self.id, now);
+        observed.zones = Some(self.zones.clone());
+        observed.quotas.clone_from(&self.quotas);
+        observed
     }
 
     /// What is looked at from now on, by what a plan says.

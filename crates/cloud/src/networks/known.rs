@@ -1,0 +1,63 @@
+//! What is known of AWS, and how old it may be.
+
+use crate::Result;
+use crate::error::CloudError;
+use foo_model::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How old an answer may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// Its look began at this moment or later.
+    Since(Timestamp),
+    /// Its look began no longer ago than this.
+    Within(Duration),
+}
+
+impl Freshness {
+    /// The earliest moment at which a look may have begun.
+    pub(super) fn earliest(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Since(moment) => moment,
+            Self::Within(age) => now.minus(age),
+        }
+    }
+}
+
+/// What one look showed.
+#[derive(Debug)]
+pub struct Look<T> {
+    /// When it began.
+    pub began: Timestamp,
+    /// What it showed.
+    pub shows: Arc<T>,
+}
+
+impl<T> Clone for Look<T> {
+    fn clone(&self) -> Self {
+        Self { began: self.began, shows: Arc::clone(&self.shows) }
+    }
+}
+
+/// What is known, and whether it is as new as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Known<T> {
+    /// The newest look that succeeded, however old.
+    pub look: Option<Look<T>>,
+    /// Why there is no newer one, if the look is older than it was asked for, or there is none.
+    pub trouble: Option<CloudError>,
+}
+
+impl<T> Known<T> {
+    /// What was seen if it is as new as it was asked for, or why not.
+    ///
+    /// # Errors
+    /// What kept AWS from being asked.
+    pub fn fresh(self) -> Result<Option<Look<T>>> {
+        match self.trouble {
+            Some(error) => Err(error),
+            None => Ok(self.look),
+        }
+    }
+}

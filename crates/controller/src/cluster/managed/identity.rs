@@ -1,0 +1,81 @@
+//! Whose a network is: its id on the FooCluster, and the permission to take it over from another management cluster.
+
+use super::Pass;
+use super::state::NetworkState;
+use crate::cluster::clusters::{Clusters, Goal};
+use foo_api::FooCluster;
+use foo_model::Reason;
+use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION};
+use foo_network::Observed;
+use foo_planner::desired::Blocked;
+use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
+
+impl Clusters {
+    /// Whether anything of the network of this FooCluster may be in AWS.
+    pub(in crate::cluster) fn may_have_network(&self, cluster: &FooCluster) -> bool {
+        let network = self.networks.network(cluster);
+        cluster.spec.network.managed.is_some()
+            && (cluster.annotations().contains_key(NETWORK_ID_ANNOTATION)
+                || network.is_some_and(|network| network.id.is_some()))
+    }
+
+    /// A copy of a FooCluster that was made with its annotations names the network of the other one.
+    pub(in crate::cluster) fn is_alone(&self, cluster: &FooCluster) -> Result<(), Blocked> {
+        let Some(id) = cluster.annotations().get(NETWORK_ID_ANNOTATION).map(String::as_str) else {
+            return Ok(());
+        };
+        let rank = |it: &FooCluster| {
+            (it.uid().as_deref() != Some(id), it.creation_timestamp(), it.namespace(), it.name_any())
+        };
+        let other = self.own.state_filter(|other| {
+            other.uid() != cluster.uid()
+                && other.annotations().get(NETWORK_ID_ANNOTATION).is_some_and(|other| other == id)
+                && rank(other) < rank(cluster)
+        });
+        let Some(other) = other.first() else { return Ok(()) };
+        let message = format!(
+            "the annotation {NETWORK_ID_ANNOTATION} names network {id} of FooCluster {}/{}; this is a copy of that FooCluster",
+            other.namespace().unwrap_or_default(),
+            other.name_any()
+        );
+        Err(Blocked::new(Reason::NetworkOfAnotherCluster, message))
+    }
+
+    /// The network's id is on the FooCluster before anything is created: whoever has the object then knows what is its.
+    pub(super) async fn keep_id(&self, pass: &Pass<'_>, state: &mut NetworkState) -> Result<(), kube::Error> {
+        let there = pass.cluster.annotations().get(NETWORK_ID_ANNOTATION) == Some(&state.id);
+        if !there && !state.id_written && pass.goal == Goal::Keep {
+            self.annotate(pass, &json!({ NETWORK_ID_ANNOTATION: state.id })).await?;
+        }
+        // The cache may show the annotation only later; when it has shown it and then does not, somebody took it away.
+        state.id_written = !there;
+        Ok(())
+    }
+
+    /// Takes the permission to adopt away once the network is this management cluster's: two that had each other's would take the
+    /// network from each other for ever.
+    pub(super) async fn forget_adoption(
+        &self,
+        pass: &Pass<'_>,
+        observed: &Observed,
+    ) -> Result<(), kube::Error> {
+        let mut vpcs = observed.tagged.parts.vpcs.values();
+        let is_ours =
+            vpcs.any(|vpc| vpc.tags.get(TAG_INSTALLATION).is_some_and(|tag| *tag == *self.installation));
+        if is_ours && pass.cluster.annotations().contains_key(ADOPT_FROM_ANNOTATION) {
+            let annotations = json!({ ADOPT_FROM_ANNOTATION: serde_json::Value::Null });
+            self.annotate(pass, &annotations).await?;
+        }
+        Ok(())
+    }
+
+    async fn annotate(&self, pass: &Pass<'_>, annotations: &serde_json::Value) -> Result<(), kube::Error> {
+        let metadata = json!({ "uid": pass.cluster.uid(), "annotations": annotations });
+        let patch = Patch::Merge(json!({ "metadata": metadata }));
+        let manager = foo_api::names::managers::CLUSTER_NETWORK.to_owned();
+        let params = PatchParams { field_manager: Some(manager), ..PatchParams::default() };
+        pass.api.patch_metadata(&pass.cluster.name_any(), &params, &patch).await.map(drop)
+    }
+}
