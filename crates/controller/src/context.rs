@@ -52,6 +52,8 @@ pub struct Settings {
     pub sync_period: Duration,
     /// Passes of one controller at a time (`--concurrency`).
     pub concurrency: u16,
+    /// How often managed networks at rest are looked at (`--aws-network-period`).
+    pub network_period: Duration,
     /// How long after the start of a leader nothing that depends on the size of a group is decided
     /// (`--settle-time`).
     pub settle_time: Duration,
@@ -77,6 +79,7 @@ impl Default for Settings {
             watch_filter: None,
             sync_period: Duration::from_mins(10),
             concurrency: 16,
+            network_period: Duration::from_mins(5),
             settle_time: Duration::from_secs(10),
             pass_deadline: Duration::from_mins(2),
             seed: 0,

@@ -166,7 +166,8 @@ impl Clusters {
         state: &mut NetworkState,
     ) -> Result<Ended, apply::Error> {
         pass.account = pass.region.account().await.ok().map(str::to_owned);
-        pass.trouble = looks::renew(&state.kinds, &pass.region.networks).await;
+        pass.trouble =
+            looks::renew(&state.kinds, &pass.region.networks, self.context.settings.network_period).await;
         let mut done = Vec::new();
         for turn in 0..PLANS {
             let now = self.context.clock.now();
@@ -346,7 +347,7 @@ impl Clusters {
         let timers = [
             plan.report.again_at.map(|at| now.until(at)),
             looks::next(&plan.report, now),
-            looks::renewal(&state.kinds, &pass.region.networks, now),
+            looks::renewal(&state.kinds, &pass.region.networks, self.context.settings.network_period, now),
             unseen,
             rest,
         ];
