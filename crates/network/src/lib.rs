@@ -62,3 +62,14 @@ pub struct Plan {
     /// What to remember until the next pass, before the answers are noted in it.
     pub memory: Memory,
 }
+
+impl Plan {
+    /// The same plan if none of its actions is sent: what it was about to create is no intent, which would be waited for as if its
+    /// answer were lost. `before` is the record that it was made from.
+    #[must_use]
+    pub fn not_sent(mut self, before: &Recorded) -> Self {
+        self.record.intents.retain(|role, intent| before.intents.get(role) == Some(intent));
+        self.memory.records(&self.record);
+        self
+    }
+}

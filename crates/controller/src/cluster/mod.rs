@@ -83,11 +83,8 @@ fn infrastructure_of(cluster: Cluster) -> Option<ObjectRef<FooCluster>> {
 
 /// FooClusters whose deletion waits for a pool.
 fn waiting_for(clusters: &Store<FooCluster>, pool: &FooMachinePool) -> Vec<ObjectRef<FooCluster>> {
-    let label = pool.labels().get(names::CLUSTER_NAME_LABEL);
     refs_of(clusters, |cluster| {
-        cluster.metadata.deletion_timestamp.is_some()
-            && cluster.namespace() == pool.namespace()
-            && cluster.labels().get(names::CLUSTER_NAME_LABEL) == label
+        cluster.metadata.deletion_timestamp.is_some() && cluster.namespace() == pool.namespace()
     })
 }
 

@@ -63,11 +63,13 @@ impl Clusters {
 
     /// Names of the cluster's pools, sorted.
     fn pools_left(&self, cluster: &FooCluster) -> BTreeSet<String> {
-        let label = cluster.labels().get(names::CLUSTER_NAME_LABEL);
+        // The label can be taken off by hand; the owner cannot.
+        let owner = self.owner(cluster).map(|owner| owner.name_any());
+        let labelled = cluster.labels().get(names::CLUSTER_NAME_LABEL);
         let left = self.pools.state_filter(|pool| {
+            let of = pool.labels().get(names::CLUSTER_NAME_LABEL);
             pool.namespace() == cluster.namespace()
-                && label.is_some()
-                && pool.labels().get(names::CLUSTER_NAME_LABEL) == label
+                && of.is_some_and(|of| labelled == Some(of) || owner.as_ref() == Some(of))
         });
         left.iter().map(|pool| pool.name_any()).collect()
     }

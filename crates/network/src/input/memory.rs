@@ -101,6 +101,11 @@ pub struct Refusal {
 }
 
 impl Memory {
+    /// The record of the last plan is this.
+    pub(crate) fn records(&mut self, record: &Recorded) {
+        self.record = Some(record.clone());
+    }
+
     /// Notes that an action is about to be sent. Until [`Self::answered`] it counts as one whose answer was lost.
     pub fn sent(&mut self, action: &Action, at: Timestamp) {
         self.sent.push(Sent { action: action.clone(), at });

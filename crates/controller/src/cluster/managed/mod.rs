@@ -183,9 +183,12 @@ impl Clusters {
             state.sees(&plan, now);
             let last = turn + 1 == PLANS || self.gives_way(&pass, turn);
             if plan.actions.is_empty() && !last && self.looks(&mut pass, &plan, state, now).await {
+                // When the network was first seen being deleted, for instance: looks count from then.
+                state.memory.clone_from(&plan.memory);
                 continue;
             }
             let ends = plan.actions.is_empty() || last;
+            let plan = if last { plan.not_sent(&state.record) } else { plan };
             if ends || plan.record != state.record {
                 self.publish_plan(&mut pass, &desired, &observed, &plan, state).await?;
             }
