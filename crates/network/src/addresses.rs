@@ -15,6 +15,9 @@ use std::net::Ipv4Addr;
 const LARGEST: u8 = 16;
 const SMALLEST: u8 = 28;
 
+/// The first range of a VPC, if nobody chose one.
+pub const USUAL_RANGE: &str = "10.0.0.0/16";
+
 /// Addresses of each subnet that AWS keeps for itself: the first four and the last ("Subnet CIDR blocks").
 const RESERVED: u32 = 5;
 

@@ -6,6 +6,7 @@
 //! The layers, in reading order; each uses only those before it:
 //!
 //! * `foo_model::network`: the nouns; [`role`]: what each part is for; [`addresses`]: how ranges are carved;
+//!   [`region`]: zones to choose from, names of services;
 //! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`];
 //! * `situation`: what is the case; nothing is decided there;
 //! * `draft`: a plan being written;
@@ -27,6 +28,7 @@ mod hash;
 mod input;
 mod output;
 mod plan;
+pub mod region;
 pub mod role;
 mod situation;
 mod steps;
