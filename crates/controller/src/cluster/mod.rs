@@ -327,7 +327,7 @@ async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
     let observed = cluster.status.as_ref().and_then(|status| {
         status.conditions.iter().find(|condition| condition.type_ == "NetworkReady")?.observed_generation
     });
-    let asking = if observed == cluster.metadata.generation { Asking::Again } else { Asking::Anew };
+    let asking = if observed == cluster.metadata.generation { Asking::Again } else { Asking::New };
     let Some(existing) = &cluster.spec.network.existing else {
         let message = "spec.network names no existing network";
         return Found::Blocked(Blocked::new(Reason::SubnetNotFound, message));

@@ -345,7 +345,7 @@ reasons! {
 
     NetworkOfAnotherCluster NeedsUser [NetworkReady False]
     "the annotation `infrastructure.foo.com/network-id` names the network of another FooCluster, which the message names: this FooCluster was created from a copy of that one"
-    "create the FooCluster anew without this annotation"
+    "create the FooCluster again without this annotation"
 
     SubnetNotFound NeedsUser [AutoScalingGroupReady False, NetworkReady False]
     "no subnet has this id or these tags, or none is configured"
