@@ -1,7 +1,9 @@
-//! FooCluster: finds the network that the user named, or creates one, and publishes it for pools and for Cluster API.
+//! FooCluster: finds the network that the user named, or creates one, and publishes it for pools and for
+//! Cluster API.
 //!
-//! Nothing is made in AWS for a network that exists already ([`network`]); [`managed`] creates, keeps and deletes one. The object
-//! stays until the last pool of its cluster is gone, because pools find their region and their network through it.
+//! Nothing is created in AWS for an existing network ([`network`]); [`managed`] creates, maintains and
+//! deletes one. The object stays until the last pool of its cluster is deleted, because pools read their
+//! region and their network from it.
 
 mod managed;
 mod network;
@@ -36,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How soon a network that could not be found is looked for again.
+/// Interval after which a network that was not found is looked up again.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
 /// Runs the controller until `shutdown` resolves.
@@ -101,15 +103,15 @@ struct Clusters {
     context: Context,
     /// Which management cluster this is.
     installation: Arc<str>,
-    /// What is remembered of networks that the provider creates.
+    /// What is remembered of managed networks.
     networks: managed::States,
     own: Store<FooCluster>,
     owners: Store<Cluster>,
     pools: Store<FooMachinePool>,
     status: StatusWriter,
-    /// Until when this process believes what an earlier one found, and with which credentials it began to.
+    /// Until when this process trusts what an earlier one found, and with which credentials it started.
     believed: Mutex<HashMap<ObjectRef<FooCluster>, (Instant, CloudKey)>>,
-    /// The cloud of each cluster, kept in being by this.
+    /// Keeps the cloud of each cluster alive.
     regions: Mutex<HashMap<ObjectRef<FooCluster>, Arc<CloudRegion>>>,
 }
 
@@ -128,7 +130,7 @@ impl Reconciler for Clusters {
     }
 
     fn cloud(&self, cluster: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
-        // Nobody waits for an account that is not called.
+        // An account without calls needs no slot.
         let calls = match cluster.metadata.deletion_timestamp {
             None => self.owner(cluster).is_some() && !self.is_left_alone(cluster, Goal::Keep),
             Some(_) => self.may_have_network(cluster) && !self.is_left_alone(cluster, Goal::Delete),
@@ -180,7 +182,7 @@ impl Clusters {
         }
     }
 
-    /// Looks for the network that the user named.
+    /// Looks up the network that the user named.
     async fn find_network(
         &self,
         api: &Api<FooCluster>,
@@ -193,7 +195,7 @@ impl Clusters {
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
         let found = self.allowed(cluster, found);
-        // What was found is remembered for long; credentials may have been refused since.
+        // Look-ups are remembered for long; AWS may have refused the credentials since.
         let refusal = region.ok().and_then(|region| region.observer.refusal());
         let said = credentials(&found, refusal.as_ref().map(|(_, error)| error));
         let period = match (&found, &refusal) {
@@ -204,8 +206,8 @@ impl Clusters {
         Ok(Outcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 
-    /// A manager that starts again believes what its predecessor found for this very spec, until the next look is due: a
-    /// thousand clusters must not all be looked up at once.
+    /// After a restart the manager trusts what its predecessor found for this very spec until the next
+    /// look-up is due: otherwise it would look up a thousand clusters at once.
     fn believes(&self, cluster: &FooCluster, with: &CloudKey) -> bool {
         let now = Instant::now();
         let period = jittered(self.context.settings.sync_period, &cluster.name_any());
@@ -213,7 +215,8 @@ impl Clusters {
         let first = || (now + period, with.clone());
         let (until, began_with) = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(first);
         if began_with != with || !with.is_managers_own() {
-            // What others found, or these before others, says nothing about what these find now.
+            // What other credentials found, or these with other limits, says nothing about what these find
+            // now.
             *until = now;
         }
         now < *until && is_found(cluster)
@@ -225,7 +228,8 @@ impl Clusters {
         self.context.identities.credentials(name, &namespace, &cluster.spec.region)
     }
 
-    /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.
+    /// The cluster's cloud, or why AWS must not be called for it. It is dropped when the cluster switches to
+    /// another.
     async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
         let key = ObjectRef::from_obj(cluster);
         let region = match self.credentials(cluster) {
@@ -236,7 +240,7 @@ impl Clusters {
             Err(blocked) => Err(blocked),
         };
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that went without asking us.
+        // Clusters that were deleted without a pass of ours.
         regions.retain(|key, _| self.own.get(key).is_some());
         match &region {
             Ok(region) => drop(regions.insert(key, Arc::clone(region))),
@@ -256,8 +260,8 @@ impl Clusters {
         }
     }
 
-    /// Whether nobody may do anything to the network of this object at present: it is paused, was moved, is managed by others, or
-    /// the goal is no longer the same.
+    /// Whether the network of this object must not be changed at present: it is paused, was moved, is
+    /// externally managed, or its desired state has changed.
     fn is_left_alone(&self, cluster: &FooCluster, goal: Goal) -> bool {
         let annotations = cluster.annotations();
         let is_deleted = cluster.metadata.deletion_timestamp.is_some();
@@ -305,7 +309,7 @@ impl Clusters {
     }
 }
 
-/// Where AWS does not answer, the region may be misspelt, and nothing else would show it.
+/// If AWS does not answer, the region may be misspelt, and nothing else would show it.
 fn named(found: Found, region: &str) -> Found {
     match found {
         Found::Blocked(blocked) if blocked.reason == Reason::AwsUnreachable => {
