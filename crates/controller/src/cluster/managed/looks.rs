@@ -18,13 +18,15 @@ use std::time::Duration;
 
 /// Zones hardly ever change.
 const ZONES: Freshness = Freshness::Within(Duration::from_hours(12));
-/// While a network waits to be begun, quotas are as old as this at most: a little newer than its tries are apart.
+/// The maximum age of quotas while a network waits to be created: a little less than the time between its
+/// attempts.
 const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(4));
-/// Whatever happens in AWS is seen after this long at the latest.
+/// Any change in AWS is seen after this long at the latest.
 const AT_REST: Duration = Duration::from_mins(5);
-/// Looks that are so much nearer to their end are renewed with the others: one pass instead of several.
+/// Reads that become due within this time are renewed together with the others: one pass instead of several.
 const TOGETHER: Duration = Duration::from_secs(30);
-/// What nobody asked for in this time is not looked at any more: longer than any plan waits for its next look.
+/// A read that was not requested for this long is not renewed any more: longer than any plan waits for its
+/// next read.
 const IN_VIEW: Duration = Duration::from_hours(3);
 
 /// One question to AWS.
