@@ -1,4 +1,4 @@
-//! The flags as typed, and the same flags checked and converted: no code after this file sees an invalid
+//! The flags as typed, and the same flags checked and converted: the rest of the code never sees an invalid
 //! value.
 
 mod values;
@@ -137,7 +137,7 @@ pub struct Args {
     pub log_level: String,
 }
 
-/// A controller.
+/// One of the manager's controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum ControllerName {
     /// Reconciles FooMachinePools and FooMachines.
@@ -187,9 +187,9 @@ pub struct Config {
 /// Where and how diagnostics are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// Where.
+    /// The address.
     pub address: SocketAddr,
-    /// How.
+    /// The protocol and its authentication.
     pub security: Security,
 }
 

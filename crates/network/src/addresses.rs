@@ -1,8 +1,8 @@
 //! How the ranges of a network are carved into subnets.
 //!
-//! Private subnets are put at the lowest free place, public ones at the highest: whatever is left in between is room for
-//! zones that are added later. What exists keeps its range, so a zone that is added moves nothing, and a network of which a
-//! part exists already is carved as the whole would have been.
+//! Private subnets get the lowest free place, public ones the highest: the space in between is for zones that
+//! are added later. Existing subnets keep their ranges, so another zone moves nothing, and a network that
+//! exists in part gets the same ranges as a new one.
 
 use crate::desired::Tier;
 use foo_model::Zone;

@@ -1,7 +1,7 @@
-//! A second opinion on a plan: the invariants of the design that one plan can break, checked from what goes in and what comes out. It
-//! shares no decision with the planner, so that one mistake is not made twice.
+//! A check of each plan: the invariants of the design that one plan can violate, verified from the plan's
+//! input and output. It shares no decision with the planner, so that one mistake is not made twice.
 //!
-//! The controller runs it on every plan and carries out none that breaks anything.
+//! The controller runs it on every plan and executes no plan that violates an invariant.
 
 mod facts;
 mod targets;

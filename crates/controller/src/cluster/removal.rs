@@ -1,4 +1,4 @@
-//! How a FooCluster goes: its pools first, then the network if the provider created it, then the object.
+//! Deletion of a FooCluster: its pools first, then the network if the provider created it, then the object.
 
 use super::clusters::{Clusters, Goal};
 use super::managed::Ended;
@@ -48,7 +48,7 @@ impl Clusters {
         Ok(Outcome::worked(Action::await_change()))
     }
 
-    /// What was published stays, and what is waited for is added.
+    /// The published status stays; what the deletion waits for is added.
     async fn waits(
         &self,
         api: &Api<FooCluster>,
@@ -74,7 +74,8 @@ impl Clusters {
         left.iter().map(|pool| pool.name_any()).collect()
     }
 
-    /// Goes on deleting the network; none if there is nothing to delete: it is the user's, was never begun, or is to stay.
+    /// Continues to delete the network; none if there is nothing to delete: it is the user's, was never
+    /// begun, or is to stay.
     async fn delete_network(
         &self,
         api: &Api<FooCluster>,

@@ -17,7 +17,8 @@ use std::time::Duration;
 
 /// Zones hardly ever change.
 const ZONES: Freshness = Freshness::Within(Duration::from_hours(12));
-/// While a network waits to be begun, quotas are as old as this at most: a little newer than its tries are apart.
+/// The maximum age of quotas while a network waits to be created: a little less than the time between its
+/// attempts.
 const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(4));
 /// Networks whose looks are due within this part of the period are looked at together.
 const TOGETHER: u32 = 10;
