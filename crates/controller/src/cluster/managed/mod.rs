@@ -46,7 +46,7 @@ const LOOK_SOON: Duration = Duration::from_secs(10);
 /// A pass that gave way goes on.
 const GO_ON: Duration = Duration::from_secs(1);
 /// No pass follows the one before sooner than this, whatever its plan says.
-const SHORTEST: Duration = Duration::from_millis(200);
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// What a pass over a network came to.
 pub(super) struct Ended {
@@ -345,15 +345,15 @@ impl Clusters {
 
     fn ended(&self, pass: &Pass<'_>, plan: &Plan, state: &NetworkState, now: Timestamp) -> Ended {
         let gone = pass.goal == Goal::Delete && plan.report.deletion == Deletion::Done;
-        let unseen = pass.trouble.as_ref().map(|_| LOOK_SOON);
+        let period = self.context.settings.network_period;
+        // What could not be looked at is overdue, and an immediate retry would not help.
+        let looks = match &pass.trouble {
+            Some(_) => Some(LOOK_SOON),
+            None => looks::renewal(&state.kinds, &pass.region.networks, period, now),
+        };
         let rest = (!plan.actions.is_empty()).then_some(GO_ON);
-        let timers = [
-            plan.report.again_at.map(|at| now.until(at)),
-            looks::next(&plan.report, now),
-            looks::renewal(&state.kinds, &pass.region.networks, self.context.settings.network_period, now),
-            unseen,
-            rest,
-        ];
+        let again = plan.report.again_at.map(|at| now.until(at));
+        let timers = [again, looks::next(&plan.report, now), looks, rest];
         let after = timers.into_iter().flatten().fold(self.context.settings.sync_period, Ord::min);
         Ended { worked: pass.worked, after: after.max(SHORTEST), gone }
     }
