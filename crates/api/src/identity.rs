@@ -23,9 +23,9 @@ pub mod secret_keys {
     pub const SESSION_TOKEN: &str = "SessionToken";
 }
 
-// The label move-hierarchy makes clusterctl move all identities, and the Secrets they own, with any cluster
-// (clusterctl provider contract, "Move"). What is there already on the other side stays as it is, and nothing
-// is deleted on this side.
+// The label move-hierarchy makes clusterctl move all identities, and the Secrets that they own, with any
+// cluster (clusterctl provider contract, "Move"). Objects that the target cluster already has stay unchanged,
+// and nothing is deleted in the source cluster.
 /// AWS credentials that the manager uses for FooClusters, and which namespaces may use them.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(

@@ -1,7 +1,7 @@
 //! The provider's CRD types and the few fields of Cluster API's objects that it reads.
 //!
-//! Types, names and small pure helpers only: no client, no async, no decisions. Validation that can be said
-//! in CEL stands here, beside the field it belongs to; there is no webhook server.
+//! Types, names and small pure helpers only: no client, no async, no decisions. Validation that CEL can
+//! express is here, next to the field that it belongs to; there is no webhook server.
 
 #![expect(unreachable_pub, reason = "KubeSchema's derive repeats each struct inside a private scope")]
 #![expect(

@@ -1,7 +1,7 @@
 //! Every name that other programs or people rely on: labels, annotations, finalizers, field managers, Secret
 //! types.
 //!
-//! Names of Cluster API's own are as in its API reference ("Labels and Annotations").
+//! Names that Cluster API defines are as in its API reference ("Labels and Annotations").
 
 /// Label on everything that belongs to a Cluster.
 pub const CLUSTER_NAME_LABEL: &str = "cluster.x-k8s.io/cluster-name";

@@ -1,7 +1,7 @@
-//! What texts of users must look like before they become part of a path, a host name or a request.
+//! Patterns that user input must match before it becomes part of a path, a host name or a request.
 //!
-//! Each is a pattern in the CRDs and nothing else, but for names of objects: those come from Cluster API's
-//! objects as well, whose CRDs do not check them, so the manager does.
+//! Each is a pattern in the CRDs and nothing else, except those for names of objects: names also come from
+//! Cluster API's objects, whose CRDs do not check them, so the manager does.
 
 /// Name of an object (Kubernetes, "Object Names and IDs": DNS subdomain names).
 pub const OBJECT_NAME: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";

@@ -1,6 +1,6 @@
 //! The SDK's clients that make up one cloud.
 
-/// What a cloud is made of: the services of one identity in one region.
+/// The clients of a cloud: the services of one identity in one region.
 #[derive(Clone, Debug)]
 pub struct AwsCloud {
     pub(crate) autoscaling: Clients<aws_sdk_autoscaling::Client>,
@@ -16,9 +16,10 @@ pub struct AwsCloud {
 /// Two clients of the same service.
 #[derive(Clone, Debug)]
 pub(crate) struct Clients<C> {
-    /// Repeats what failed for a passing reason: for reads, and for changes that carry a client token.
+    /// Repeats calls that failed for a transient reason: for reads, and for changes that carry a client
+    /// token.
     pub(crate) repeating: C,
-    /// Sends once: for all other changes. A second TerminateInstanceInAutoScalingGroup after a lost answer could
-    /// shrink the group twice; the caller looks first.
+    /// Sends once: for all other changes. A second TerminateInstanceInAutoScalingGroup after a lost answer
+    /// could shrink the group twice; the caller reads the group first.
     pub(crate) once: C,
 }

@@ -1,4 +1,4 @@
-//! Credentials, HTTP, timeouts and retries: everything that is decided before the first call.
+//! Credentials, HTTP, timeouts and retries: all settings that are fixed before the first call.
 
 use crate::clients::{AwsCloud, Clients};
 use crate::sessions::{AssumedRole, Sessions, with_roles};
@@ -15,7 +15,7 @@ use foo_cloud::queue::LONGEST_WAIT;
 use std::fmt;
 use std::time::Duration;
 
-/// How to reach AWS, and as whom.
+/// The endpoint and credentials of AWS.
 #[derive(Clone, Debug)]
 pub struct AwsSettings {
     /// The region's name (`eu-central-1`).
@@ -23,27 +23,29 @@ pub struct AwsSettings {
     /// Replaces the endpoints of all services: a simulator, or a VPC endpoint. Without it, the region's own, or what
     /// `AWS_ENDPOINT_URL` says.
     pub endpoint_url: Option<String>,
-    /// Whose credentials start the chain.
+    /// The credentials that start the chain.
     pub identity: Identity,
     /// Roles to assume one after the other.
     pub roles: Vec<AssumedRole>,
-    /// How long to wait.
+    /// Timeouts.
     pub timeouts: Timeouts,
     /// Whether calls go through a proxy.
     pub proxy: Proxy,
 }
 
-/// Whether calls go through a proxy.
+/// Proxy settings.
 #[derive(Clone, Debug, Default)]
 pub enum Proxy {
-    /// As `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of this process's environment say, as for every other program.
+    /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of this process's environment apply, as in
+    /// other programs.
     #[default]
     OfTheEnvironment,
     /// Calls to `https` endpoints go through this one.
     Https {
         /// Its URL.
         url: String,
-        /// What is reached without it, in the words of `NO_PROXY`: hosts, domains, addresses and networks, with commas between.
+        /// Hosts that are reached without it, in the syntax of `NO_PROXY`: hosts, domains, addresses and
+        /// networks, separated by commas.
         except: String,
     },
 }
@@ -77,18 +79,18 @@ pub enum Identity {
     },
 }
 
-/// How long to wait for what.
+/// Timeouts of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For a connection.
     pub connect: Duration,
-    /// For one attempt. A page of 100 large groups takes AWS seconds.
+    /// For one attempt. AWS takes seconds for a page of 100 large groups.
     pub attempt: Duration,
     /// For a call with all its attempts and the pauses between them.
     pub operation: Duration,
 }
 
-/// The settings cannot be used.
+/// Invalid settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// No region.
@@ -97,12 +99,13 @@ pub enum ConnectError {
     /// Not an HTTP URL.
     #[error("the AWS endpoint {0:?} is not a URL that begins with http:// or https://")]
     BadEndpoint(String),
-    /// Not a proxy's URL. It is not repeated: it may hold a password.
+    /// Not a proxy's URL. The error does not contain it: it may include a password.
     #[error("the proxy's URL cannot be read")]
     BadProxy,
 }
 
-/// Attempts of a call that may be repeated. Few: the observer and the controller's queue repeat as well, at a distance.
+/// Attempts of a call that may be repeated. Few: the observer and the controllers' back-off repeat as well,
+/// at longer intervals.
 const ATTEMPTS: u32 = 3;
 
 impl AwsSettings {
@@ -155,7 +158,7 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
     let settings = checked(settings)?;
     let sessions = Sessions::new();
     let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
-    // Not the adaptive mode: after two throttled calls it held others back for 38 s, across all clients.
+    // Not the adaptive mode: after two throttled calls it delayed other calls for 38 s, across all clients.
     let repeating = || RetryConfig::standard().with_max_attempts(ATTEMPTS);
     macro_rules! client {
         ($service:ident, $retries:expr) => {{
@@ -181,9 +184,9 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
     })
 }
 
-/// Clients for one queue. Calls go to where its URL says, which may be a VPC endpoint.
+/// Clients for one queue. Calls go to the host in its URL, which may be a VPC endpoint.
 ///
-/// `once` is for receives: they wait for messages on AWS's side, and answer later than any other call.
+/// `once` is for receives: they wait for messages on AWS's side, and take longer than any other call.
 pub(crate) async fn connect_queue(
     settings: AwsSettings,
     url: &str,
@@ -228,7 +231,8 @@ fn is_http(url: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| url.strip_prefix(scheme).is_some_and(|host| !host.is_empty()))
 }
 
-/// The SDK's own client heeds the environment's proxies; one that is built with a TLS provider of choice does not unless told to.
+/// The SDK's default client uses the environment's proxies; a client with an explicit TLS provider does so
+/// only if it is configured.
 fn https(proxy: ProxyConfig) -> SharedHttpClient {
     Builder::new().build_with_connector_fn(move |settings, components| {
         let mut connector = Connector::builder().proxy_config(proxy.clone());

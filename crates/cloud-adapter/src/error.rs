@@ -8,7 +8,7 @@ use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::{CloudError, ErrorKind, Operation};
 use std::error::Error;
 
-/// A field without which an answer makes no sense is missing or absurd.
+/// A required field of an answer is missing or has an impossible value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gap(pub(crate) &'static str);
 
@@ -38,7 +38,7 @@ where
     }
 }
 
-/// What AWS says of one of several things within an answer that is a success as a whole.
+/// AWS's error for one of several things, within an answer that is a success as a whole.
 pub(crate) fn of_item(operation: Operation, code: Option<&str>, message: &str) -> CloudError {
     let kind = code.map_or(ErrorKind::Invalid, |code| kind_of(operation, code, 400));
     CloudError::new(operation, kind, code.map(str::to_owned), message)
@@ -55,12 +55,12 @@ fn refused(operation: Operation, error: &aws_smithy_types::error::ErrorMetadata,
     CloudError::new(operation, kind, error.code().map(str::to_owned), &message)
 }
 
-/// The call broke before an answer came. The texts are our own: those of the network name addresses and differ from
-/// one failure to the next.
+/// The call failed before an answer came. The texts are our own: those of the network contain addresses and
+/// differ from one failure to the next.
 fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
     if let Some(refused) = find::<Refused>(error) {
         let kind = match kind_of(operation, &refused.code, refused.status) {
-            // The call itself was not refused; it was never sent.
+            // AWS did not refuse the call; it was never sent.
             kind @ (ErrorKind::Throttled | ErrorKind::Internal) => kind,
             _ => ErrorKind::Credentials,
         };
@@ -95,8 +95,9 @@ fn broken(operation: Operation, error: &(dyn Error + 'static)) -> CloudError {
     }
 }
 
-/// Why credentials could not be had, if that passes by itself: STS or the identity provider did not answer, or failed on
-/// its side. Whoever reads "no usable credentials" looks for a mistake of theirs.
+/// Why no credentials could be obtained, if the cause is transient: STS or the identity provider did not
+/// answer, or failed on its side. The message "no usable credentials" would make a user look for a
+/// configuration error.
 fn passing(operation: Operation, credentials: &CredentialsError) -> Option<ErrorKind> {
     if let Some(refused) = find::<
         aws_sdk_sts::operation::assume_role_with_web_identity::AssumeRoleWithWebIdentityError,
@@ -112,8 +113,8 @@ fn passing(operation: Operation, credentials: &CredentialsError) -> Option<Error
     unanswered.then_some(ErrorKind::Unreachable)
 }
 
-/// What an error code means (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error codes"; API References of
-/// Elastic Load Balancing and Service Quotas).
+/// The meaning of an error code (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error
+/// codes"; API References of Elastic Load Balancing and Service Quotas).
 fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
     if let Some(kind) = kind_during(operation, code) {
         return kind;
@@ -157,7 +158,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
         "DependencyViolation"
-        // Of a gateway that was attached a moment ago.
+        // About a gateway that was attached a moment ago.
         | "Gateway.NotAttached"
         | "IncorrectInstanceState"
         | "IncorrectState"
@@ -184,7 +185,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "QueueDoesNotExist"
         | "AWS.SimpleQueueService.NonExistentQueue"
         | "NoSuchResourceException" => ErrorKind::NotFound,
-        // The range of a subnet is another's, perhaps that of the same one, created before.
+        // Another subnet has the range, perhaps the same subnet from an earlier attempt.
         "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
         "InsufficientAddressCapacity" | "ResourceCountExceeded" | "ServiceQuotaExceededException" => {
             ErrorKind::LimitExceeded
@@ -203,21 +204,21 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
     }
 }
 
-/// Codes that mean something else in one operation than in all others.
+/// Codes whose meaning in one operation differs from that in all others.
 fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
     match (operation, code) {
-        // Of a known type in a wrong place EC2 says otherwise; here the only input is the type's name.
+        // EC2 has other codes for a known type in a wrong place; here the only input is the type's name.
         (Operation::DescribeInstanceTypes, "InvalidInstanceType")
-        // What was to be detached is not attached.
+        // The resource to detach is not attached.
         | (Operation::DetachInternetGateway, "Gateway.NotAttached") => Some(ErrorKind::NotFound),
-        // A NAT gateway or load balancer that is going still has the address. Of credentials that are no good EC2 says the same,
-        // but those are found out by looks.
+        // A NAT gateway or load balancer that is being deleted still has the address. EC2 returns the same
+        // code for unusable credentials, but reads detect those.
         (Operation::ReleaseAddress, "AuthFailure") => Some(ErrorKind::InUse),
         _ => None,
     }
 }
 
-/// An answer that is not AWS's: a proxy's page, or an emulator's.
+/// An answer that does not come from AWS: a proxy's page, or an emulator's.
 fn kind_without_code(status: u16) -> ErrorKind {
     match status {
         401 => ErrorKind::Credentials,
@@ -245,7 +246,7 @@ pub(crate) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
     causes(error).find_map(|error| error.downcast_ref())
 }
 
-/// What the chain says, without the repetitions that nested errors are fond of.
+/// The messages of the chain, without the repetitions that are common in nested errors.
 fn chain(error: &(dyn Error + 'static)) -> String {
     let mut texts: Vec<String> = causes(error).map(ToString::to_string).collect();
     texts.dedup();

@@ -1,9 +1,10 @@
-//! Ids that EC2 does not know, when many were asked for.
+//! Unknown ids in an EC2 request for many.
 
 use std::collections::BTreeSet;
 
-/// The batches to ask for instead of one that EC2 refused because of an unknown id: the others, if its message names the
-/// unknown ones, otherwise halves, until the culprit stands alone. The message serves only to find ids of the batch in it.
+/// The batches that replace one that EC2 refused because of an unknown id: the other ids, if its message
+/// names the unknown ones, otherwise halves, until the unknown id is alone. The message is only searched for
+/// ids of the batch.
 pub(crate) fn without_unknown<'a>(batch: &[&'a str], message: &str) -> Vec<Vec<&'a str>> {
     let words: BTreeSet<&str> = message
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')

@@ -15,17 +15,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids per DescribeInstances call.
 const IDS: usize = 500;
-/// Ids that are asked for once more, alone, after EC2 passed them over in silence. When it does so with many, its trouble is
-/// its own, and more calls do not end it.
+/// Maximum number of ids that are requested once more, alone, after EC2 left them out. If EC2 leaves out
+/// many, the fault is on its side, and more calls do not help.
 const ALONE: usize = 10;
 /// Types per DescribeInstanceTypes call.
 const TYPES: usize = 100;
 
-/// EC2's answers about instances; an id that EC2 said nothing about is left out.
+/// EC2's answers about instances; an id about which EC2 said nothing is left out.
 ///
-/// EC2 refuses the whole batch for one unknown id. It usually names the unknown ones, which are then dropped; a batch
-/// that is refused without a name of its own is halved until the culprit stands alone. An id that is missing in an answer
-/// was not called unknown: a disturbance in one zone can hide its instances from a call for many. It is asked for alone.
+/// EC2 refuses the whole batch for one unknown id. It usually names the unknown ones, which are then removed;
+/// a batch that is refused without a name is halved until the unknown id is alone. An id that is missing in
+/// an answer is not unknown: a fault in one zone can hide its instances from a call for many. Such an id is
+/// requested alone.
 pub(crate) async fn describe(client: &Client, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>> {
     let mut answers = BTreeMap::new();
     let mut batches: Vec<Vec<&str>> =
@@ -55,7 +56,7 @@ pub(crate) async fn describe(client: &Client, ids: &[InstanceId]) -> Result<BTre
 
 enum Answer {
     All(Vec<InstanceDetails>),
-    /// EC2's message, which names the ids it does not know.
+    /// EC2's message, which names the unknown ids.
     Unknown(String),
 }
 
@@ -78,7 +79,8 @@ async fn describe_known(client: &Client, ids: &[&str]) -> Result<Answer> {
     }
 }
 
-/// One odd instance is set aside, as if EC2 had said nothing about it: the others of the call must not wait for it.
+/// An unreadable instance is treated as if EC2 had said nothing about it: the others of the call must not
+/// wait for it.
 fn readable(instance: &aws::Instance) -> Option<InstanceDetails> {
     let read = details(instance);
     if let Err(Gap(field)) = &read {
@@ -111,7 +113,7 @@ fn state(name: &aws::InstanceStateName) -> InstanceState {
         aws::InstanceStateName::Terminated => InstanceState::Terminated,
         aws::InstanceStateName::Stopping => InstanceState::Stopping,
         aws::InstanceStateName::Stopped => InstanceState::Stopped,
-        // A state we do not know must not look like a death.
+        // An unknown state must not count as terminated.
         _ => InstanceState::Running,
     }
 }
@@ -151,7 +153,7 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
     })
 }
 
-/// Old types support i386 first; no node runs that.
+/// Old types list i386 first; no Node runs on that.
 fn architecture(info: &aws::InstanceTypeInfo) -> Option<String> {
     let supported = info.processor_info()?.supported_architectures();
     let ours = supported

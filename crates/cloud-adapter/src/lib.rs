@@ -1,15 +1,16 @@
 //! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas and SQS behind the traits of `foo-cloud`.
 //!
-//! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else may
-//! depend on it except where the manager is wired together. There are no decisions here, no caches and no limits: one
-//! trait method is one API call, its input and output translated, its errors sorted by AWS's error code.
+//! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else
+//! may depend on this crate except where the manager is put together. It makes no decisions and has no caches
+//! and no limits: one trait method is one API call, with input and output translated and errors classified by
+//! AWS's error code.
 //!
 //! * `clients`: the SDK's clients;
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
 //! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
-//! * `networks`: VPCs and what is in them;
+//! * `networks`: VPCs and the resources in them;
 //! * `queue`: one SQS queue;
-//! * `sessions`: roles, and what is remembered of credentials;
+//! * `sessions`: sessions of roles, and the cache of credentials;
 //! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
 
 mod clients;

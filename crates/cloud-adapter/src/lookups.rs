@@ -7,9 +7,9 @@ use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
 use foo_cloud::{CloudError, ErrorKind, NetworkQuery, Operation, Result, SecurityGroupInfo, SubnetInfo};
 
-/// What EC2 is asked for.
+/// A query to EC2.
 enum Selection {
-    /// Nothing: no call at all, since to EC2 an empty list of ids means everything.
+    /// No query: no call at all, since an empty list of ids means everything to EC2.
     Nothing,
     Ids(Vec<String>),
     Filters(Vec<aws::Filter>),
@@ -53,7 +53,7 @@ fn selection(query: &NetworkQuery, operation: Operation) -> Result<Selection> {
         NetworkQuery::Tags { vpc, tags } => {
             let vpc = vpc.iter().map(|vpc| filter("vpc-id", vpc));
             let tags = tags.iter().map(|(key, value)| match value.as_str() {
-                // Not the filter `tag-key`: it could be given only once, and all keys must be there.
+                // Not the filter `tag-key`: it is allowed only once, and all keys must match.
                 "" => filter(&format!("tag:{key}"), "*"),
                 value => filter(&format!("tag:{key}"), &literal(value)),
             });

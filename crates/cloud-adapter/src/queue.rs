@@ -11,7 +11,7 @@ use foo_cloud::{Message, Operation, Queue, Receipt, Result};
 use foo_model::Timestamp;
 use std::time::Duration;
 
-/// One queue of one identity.
+/// One queue, with the credentials of one identity.
 #[derive(Clone, Debug)]
 pub struct AwsQueue {
     clients: Clients<aws_sdk_sqs::Client>,
@@ -19,7 +19,7 @@ pub struct AwsQueue {
 }
 
 impl AwsQueue {
-    /// Prepares clients for the queue of that URL; makes no call yet. The region must be the queue's.
+    /// Prepares clients for the queue with that URL; makes no call yet. The region must be the queue's.
     pub async fn connect(settings: AwsSettings, url: &str) -> Result<Self, ConnectError> {
         Ok(Self { clients: connect::connect_queue(settings, url).await?, url: url.to_owned() })
     }
@@ -42,7 +42,7 @@ impl Queue for AwsQueue {
             .send()
             .await
             .map_err(|failed| error::of(OPERATION, &failed))?;
-        // One that lacks what it must have comes again; the others are not to wait for it.
+        // A message without the required fields is delivered again; the others are processed now.
         Ok(answer.messages.unwrap_or_default().into_iter().filter_map(message).collect())
     }
 
@@ -93,7 +93,7 @@ fn message(message: aws::Message) -> Option<Message> {
     })
 }
 
-/// Whole seconds, as SQS counts.
+/// Whole seconds, the unit of SQS.
 fn seconds(time: Duration) -> i32 {
     i32::try_from(time.as_secs()).unwrap_or(i32::MAX)
 }

@@ -1,9 +1,9 @@
-//! Sessions of roles: assumed when they are needed, remembered until shortly before they end, forgotten when AWS refuses
-//! them.
+//! Sessions of roles: assumed at first need, cached until shortly before they expire, dropped when AWS
+//! refuses them.
 //!
-//! The SDK remembers credentials until they expire, whatever AWS says of them meanwhile. Credentials can end sooner: an
-//! administrator revokes the sessions of a role, or an access key is deleted that began the chain. So a refused call makes
-//! all be forgotten that is remembered ([`Sessions`]), at most once in [`PATIENCE`].
+//! The SDK caches credentials until they expire, even if AWS refuses them meanwhile. Credentials can end
+//! sooner: an administrator revokes the sessions of a role, or deletes the access key at the start of the
+//! chain. So a refused call drops the whole cache ([`Sessions`]), at most once in [`PATIENCE`].
 
 use crate::error::{Refused, find};
 use aws_config::SdkConfig;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What was refused is refused again after a new session, too, if a right is missing: then STS is not asked again and again.
+/// If a right is missing, a new session is refused as well: this limits how often STS is called then.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One role of a chain.
@@ -40,10 +40,11 @@ pub struct AssumedRole {
     pub session_name: String,
 }
 
-/// The same configuration, in the roles that are assumed one after the other. Nothing is called yet.
+/// The same configuration with the roles assumed one after the other. Makes no call yet.
 pub(crate) async fn with_roles(mut config: SdkConfig, roles: &[AssumedRole]) -> SdkConfig {
     for role in roles {
-        // Each of these asks the one before it anew, so no role is assumed with a session that has ended.
+        // Each provider requests credentials from the one before it again, so no role is assumed with an
+        // expired session.
         let mut builder =
             AssumeRoleProvider::builder(&role.arn).session_name(&role.session_name).configure(&config);
         if let Some(id) = &role.external_id {
@@ -55,7 +56,7 @@ pub(crate) async fn with_roles(mut config: SdkConfig, roles: &[AssumedRole]) -> 
     config
 }
 
-/// A role, and which one it is if it cannot be assumed: AWS says so of some failures only.
+/// A role, to be named if it cannot be assumed: AWS names it in some errors only.
 #[derive(Debug)]
 struct Assumed {
     role: String,
@@ -75,7 +76,7 @@ impl ProvideCredentials for Assumed {
 
 impl Assumed {
     fn named(&self, error: CredentialsError) -> CredentialsError {
-        // A role before this one was refused: it has said so.
+        // A role before this one was refused and is named already.
         if find::<Refused>(&error).is_some() {
             return error;
         }
@@ -94,7 +95,7 @@ impl Assumed {
     }
 }
 
-/// What is remembered of credentials, by all clients of one cloud.
+/// The cached credentials that all clients of one cloud share.
 #[derive(Clone, Debug)]
 pub(crate) struct Sessions(Arc<Mutex<Remembered>>);
 

@@ -1,14 +1,14 @@
-//! What a cloud of instance groups must do, and what every implementation gets for free.
+//! The traits that a cloud implements, and what works around every implementation.
 //!
 //! * [`Groups`], [`Compute`] and [`Networks`]: the three traits, in the nouns of `foo-model`.
-//! * [`queue`]: messages that somebody sends us.
-//! * [`error`]: what can go wrong, sorted by what to do about it.
-//! * decorators: [`metered`] puts token buckets and one metric per call and outcome around any cloud.
+//! * [`queue`]: messages that AWS sends.
+//! * [`error`]: failures, classified by what to do about them.
+//! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
-//! * [`lookups`]: facts that hardly ever change, asked once.
-//! * [`networks`]: looks at networks, shared by all clusters.
-//! * [`retry`]: how long to wait after failures, for all who do.
-//! * [`watchdog`]: loops that run for ever, and those who notice when they do not.
+//! * [`lookups`]: facts that rarely change, looked up once.
+//! * [`networks`]: reads of networks, shared by all clusters.
+//! * [`retry`]: pauses after failures.
+//! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
 
@@ -56,19 +56,20 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 
 /// Auto Scaling groups of one set of credentials in one region.
 ///
-/// Each method is one API call, unless its documentation says otherwise. Mutations are sent once: a lost answer comes
-/// back as [`ErrorKind::LostAnswer`] and the caller looks again before anything else.
+/// Each method is one API call, unless its documentation says otherwise. Changes are sent once: a lost answer
+/// is returned as [`ErrorKind::LostAnswer`], and the caller reads the present state before anything else.
 #[async_trait]
 pub trait Groups: Send + Sync {
     /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
     async fn account(&self) -> Result<String>;
-    /// The groups of these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups, MaxRecords).
+    /// The groups with these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups,
+    /// MaxRecords).
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked>;
-    /// All groups that carry a tag of this key, but for those that AWS describes oddly; one call per 100 groups.
+    /// All groups that have a tag with this key, except those that cannot be read; one call per 100 groups.
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>>;
-    /// Makes a group. `AlreadyExists` if the name is taken, by whomever.
+    /// Creates a group. `AlreadyExists` if the name is in use, whoever created the group.
     async fn create_group(&self, spec: &NewGroup) -> Result<()>;
-    /// Changes what is given, leaves the rest.
+    /// Changes what is given, leaves the rest unchanged.
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()>;
     /// Creates or overwrites tags of the group; new instances do not inherit them.
     async fn tag_group(&self, name: &GroupName, tags: &BTreeMap<String, String>) -> Result<()>;
@@ -78,23 +79,24 @@ pub trait Groups: Send + Sync {
     async fn resume_processes(&self, name: &GroupName, processes: &[Process]) -> Result<()>;
     /// Protects members from scale-in. At most 50 ids (SetInstanceProtection).
     async fn protect_instances(&self, name: &GroupName, ids: &[InstanceId]) -> Result<()>;
-    /// Ends one member, protected or not. `Invalid` when a decrement would go below the minimum size, or for an unknown id.
+    /// Terminates one member, protected or not. `Invalid` when a decrement would go below the minimum size,
+    /// or for an unknown id.
     async fn terminate_instance(&self, id: &InstanceId, decrement: Decrement) -> Result<()>;
-    /// Ends members of a group, protected or not, in one call; at most 100. AWS does not say whether a refusal because of one
-    /// of them spares the others.
+    /// Terminates members of a group, protected or not, in one call; at most 100. AWS does not document
+    /// whether an error about one of them leaves the others running.
     async fn terminate_instances(
         &self,
         group: &GroupName,
         ids: &[InstanceId],
         decrement: Decrement,
     ) -> Result<Ended>;
-    /// The terms of our lifecycle hook, if the group has it.
+    /// The settings of our lifecycle hook, if the group has it.
     async fn describe_drain_hook(&self, name: &GroupName) -> Result<Option<HookConfig>>;
-    /// Makes our lifecycle hook or gives it other terms. Waits that have begun keep theirs.
+    /// Creates our lifecycle hook or changes its settings. Waits that have begun keep the earlier ones.
     async fn put_drain_hook(&self, name: &GroupName, terms: HookConfig) -> Result<()>;
-    /// Keeps an instance alive that waits for our hook. `Invalid` if it does not.
+    /// Extends the wait of an instance for our hook. `Invalid` if it does not wait.
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
-    /// Lets an instance go that waits for our hook. `Invalid` if it does not.
+    /// Ends the wait of an instance for our hook. `Invalid` if it does not wait.
     async fn complete_drain_hook(&self, name: &GroupName, id: &InstanceId) -> Result<()>;
     /// Deletes an empty group; never with ForceDelete. `InUse` while it has instances or activities.
     async fn delete_group(&self, name: &GroupName) -> Result<()>;
@@ -102,10 +104,11 @@ pub trait Groups: Send + Sync {
     async fn describe_activities(&self, name: &GroupName, limit: u32) -> Result<Vec<Activity>>;
 }
 
-/// EC2, as far as groups need it.
+/// The EC2 calls that groups need.
 #[async_trait]
 pub trait Compute: Send + Sync {
-    /// Makes a template with its version 1. `token` makes a repetition harmless; `tags` go on the template itself.
+    /// Creates a template with its version 1. `token` makes a repetition harmless; `tags` are tags of the
+    /// template itself.
     async fn create_template(
         &self,
         name: &str,
@@ -122,7 +125,7 @@ pub trait Compute: Send + Sync {
         description: &str,
         token: &str,
     ) -> Result<Made<TemplateVersion>>;
-    /// Adds a version made from another one. `token` makes a repetition harmless.
+    /// Adds a version based on another one. `token` makes a repetition harmless.
     async fn copy_template_version(
         &self,
         id: &LaunchTemplateId,
@@ -132,20 +135,20 @@ pub trait Compute: Send + Sync {
     ) -> Result<Made<TemplateVersion>>;
     /// The template of that name with all its versions (one call for the template, one per 200 versions), if it exists.
     async fn describe_template(&self, name: &str) -> Result<Option<LaunchTemplate>>;
-    /// All templates that carry a tag of this key, without versions, but for those that EC2 describes oddly; one call per 200
-    /// templates.
+    /// All templates that have a tag with this key, without versions, except those that cannot be read; one
+    /// call per 200 templates.
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
-    /// Deletes versions, at most 200. Versions that are already gone are no error.
+    /// Deletes versions, at most 200. Versions that do not exist are no error.
     async fn delete_template_versions(
         &self,
         id: &LaunchTemplateId,
         versions: &[TemplateVersion],
     ) -> Result<()>;
-    /// Deletes a template. `NotFound` if it is gone.
+    /// Deletes a template. `NotFound` if it does not exist.
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()>;
-    /// EC2's answers about instances. An id that is left out got none: neither that it lives nor that it does not. One
-    /// call per 500 ids, one for each time EC2 refuses a batch because of unknown ids, and one for each id that EC2
-    /// passed over in silence.
+    /// EC2's answers about instances. EC2 said nothing about an id that is left out: neither that it exists
+    /// nor that it does not. One call per 500 ids, one for each time EC2 refuses a batch because of unknown
+    /// ids, and one for each id that EC2 left out.
     async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>>;
     /// Facts about instance types. `NotFound` names the first unknown one.
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>>;
@@ -157,19 +160,19 @@ pub trait Compute: Send + Sync {
     async fn describe_security_groups(&self, query: &NetworkQuery) -> Result<Vec<SecurityGroupInfo>>;
 }
 
-/// VPCs and what is in them. The nouns are those of [`foo_model::network`].
+/// VPCs and the resources in them. The nouns are those of [`foo_model::network`].
 #[async_trait]
 pub trait Networks: Send + Sync {
-    /// The parts of one kind that a scope names; all pages of the answer. One API call per page (up to 1000 parts), but for the
-    /// kinds whose documentation says otherwise. Nothing found is an empty answer. EC2's reads may show what is older than the
-    /// last change (EC2 Developer Guide, "Eventual consistency").
+    /// The parts of one kind within a scope; all pages of the answer. One API call per page (up to 1000
+    /// parts), except for the kinds whose documentation says otherwise. If nothing is found the answer is
+    /// empty. EC2's reads may be older than the last change (EC2 Developer Guide, "Eventual consistency").
     async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts>;
-    /// Sends one change. The answer has what it created (an empty one for all other changes), as far as AWS's answer tells:
-    /// ids always; of a route table association or a range a table or VPC with nothing but it. Sent once, but for creations
-    /// with a token.
+    /// Sends one change. The answer contains what it created (it is empty for all other changes), as far as
+    /// AWS's answer tells: always ids; for a route table association or an address range a table or VPC that
+    /// contains nothing else. Sent once, except for creations with a token.
     async fn change_network(&self, change: &Change) -> Result<Parts>;
-    /// How much of what a network needs AWS allows, and how much there is: one call of Service Quotas for each quota, and one of
-    /// EC2 for each count. A quota that AWS does not tell, or may not be asked for, is `None`.
+    /// Quotas and present use of what a network needs: one call of Service Quotas for each quota, and one of
+    /// EC2 for each count. A quota that AWS does not report, or that may not be read, is `None`.
     async fn quotas(&self) -> Result<Quotas>;
 }
 

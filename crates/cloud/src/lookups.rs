@@ -1,7 +1,7 @@
 //! Facts that rarely change, looked up once: images, instance types, subnets, security groups.
 //!
 //! A pool at rest costs no call: answers are kept for a day while they are in use. Only a caller whose
-//! question is new ([`Asking::Anew`]: the spec changed, a group is about to be created) gets an answer that
+//! question is new ([`Asking::New`]: the spec changed, a group is about to be created) gets an answer that
 //! is at most ten minutes old. Failures are remembered for a minute, transient ones for five seconds, so that
 //! a pool with a misspelt subnet does not call AWS in every pass. Callers with the same question share one
 //! call.
@@ -19,9 +19,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long an answer is valid for repeated questions; unused answers are dropped after the same time.
-const SETTLED: Duration = Duration::from_hours(24);
+const FOR_REPEATED: Duration = Duration::from_hours(24);
 /// How long an answer is valid for new questions.
-const ANEW: Duration = Duration::from_mins(10);
+const FOR_NEW: Duration = Duration::from_mins(10);
 /// How long a failure is the answer.
 const FAILED: Duration = Duration::from_mins(1);
 /// How long a transient failure is the answer.
@@ -33,7 +33,7 @@ pub enum Asking {
     /// For the same reason as before: an answer up to a day old suffices.
     Again,
     /// The question is new: an answer up to ten minutes old suffices.
-    Anew,
+    New,
 }
 
 /// The shared cache, one per (credentials, region).
@@ -149,7 +149,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Answers<K, V> {
         let at = Instant::now();
         match result {
             Ok(value) => {
-                let serves = if (self.is_nothing)(&value) { FAILED } else { SETTLED };
+                let serves = if (self.is_nothing)(&value) { FAILED } else { FOR_REPEATED };
                 *answer = Answer { found: Some(Found { at, value: value.clone(), serves }), failed: None };
                 Ok(value)
             }
@@ -165,7 +165,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Answers<K, V> {
         let now = Instant::now();
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if !slots.contains_key(key) {
-            slots.retain(|_, slot| now.saturating_duration_since(slot.used) < SETTLED);
+            slots.retain(|_, slot| now.saturating_duration_since(slot.used) < FOR_REPEATED);
         }
         let slot = slots.entry(key.clone()).or_insert_with(|| Slot {
             answer: Arc::new(tokio::sync::Mutex::new(Answer { found: None, failed: None })),
@@ -180,8 +180,8 @@ impl<V: Clone> Answer<V> {
     /// The known answer, if it is still valid.
     fn known(&self, asking: Asking) -> Option<Result<V>> {
         let longest = match asking {
-            Asking::Again => SETTLED,
-            Asking::Anew => ANEW,
+            Asking::Again => FOR_REPEATED,
+            Asking::New => FOR_NEW,
         };
         if let Some(found) = &self.found
             && found.at.elapsed() < longest.min(found.serves)
@@ -198,7 +198,7 @@ impl<V: Clone> Answer<V> {
     fn despite(&self, error: &CloudError, asking: Asking) -> Result<V> {
         match (&self.found, asking) {
             (Some(found), Asking::Again) if error.kind != ErrorKind::NotFound => Ok(found.value.clone()),
-            (_, Asking::Again | Asking::Anew) => Err(error.clone()),
+            (_, Asking::Again | Asking::New) => Err(error.clone()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use foo_model::network::{Change, Kind};
 use strum::{EnumIter, IntoStaticStr};
 
-/// One AWS API operation. Its text is AWS's name of it.
+/// One AWS API operation. Its text is AWS's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[expect(
     missing_docs,
@@ -86,7 +86,7 @@ pub enum Operation {
     DeleteNetworkInterface,
     DescribeLoadBalancers,
     DescribeTargetGroups,
-    /// Of Elastic Load Balancing.
+    /// Operations of Elastic Load Balancing.
     DescribeTags,
     DeleteLoadBalancer,
     DeleteTargetGroup,
@@ -115,7 +115,7 @@ pub enum Service {
     ServiceQuotas,
 }
 
-/// Which token bucket an operation draws from.
+/// Which token bucket an operation uses.
 ///
 /// Auto Scaling has one bucket for all actions of an account and region, of unpublished size; EC2 has one per action
 /// family (EC2 Developer Guide, "Request throttling for the Amazon EC2 API").
@@ -124,14 +124,15 @@ pub enum Service {
 pub enum Bucket {
     /// Every Auto Scaling call.
     AutoScaling,
-    /// EC2 calls that only read, and the one STS call that a connection makes.
+    /// EC2 calls that only read, and the one STS call of each connection.
     Ec2Describe,
     /// EC2 calls that change something.
     Ec2Mutate,
-    /// Every SQS call. AWS limits standard queues hardly at all; this limit keeps a loop of ours from costing money.
+    /// Every SQS call. AWS hardly limits standard queues; this limit prevents a loop of ours from causing
+    /// costs.
     Sqs,
-    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished. Made when a network is created or
-    /// deleted.
+    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished. Sent when a network
+    /// is created or deleted.
     Rare,
 }
 
@@ -207,7 +208,7 @@ impl From<Kind> for Operation {
 }
 
 impl Operation {
-    /// AWS's name of the operation.
+    /// AWS's name for the operation.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -300,12 +301,12 @@ impl Operation {
         }
     }
 
-    /// Whether it changes anything in AWS. A message that is received is hidden from others.
+    /// Whether it changes anything in AWS. Receiving a message does: it hides the message from other readers.
     pub fn is_mutation(self) -> bool {
         !["Describe", "Get"].iter().any(|read| self.name().starts_with(read))
     }
 
-    /// The bucket it draws from.
+    /// The bucket that it uses.
     pub fn bucket(self) -> Bucket {
         match (self.service(), self.is_mutation()) {
             (Service::AutoScaling, _) => Bucket::AutoScaling,

@@ -1,4 +1,4 @@
-//! How pages are served to people and machines, with bounds; and two of them, /livez and /readyz.
+//! Serves HTTP pages with limits on what clients can use up, and provides two of them: /livez and /readyz.
 
 use crate::diagnostics::Certificate;
 use crate::liveness::Liveness;
@@ -19,7 +19,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Health: alive as long as it answers and nothing is wrong that only a restart puts right; ready when nothing is missing.
+/// Health: alive as long as it answers and no problem exists that only a restart solves; ready when nothing
+/// is missing.
 pub fn health(readiness: Readiness, liveness: Liveness) -> Router {
     Router::new()
         .route("/livez", get(alive))
@@ -45,7 +46,8 @@ async fn ready(State(readiness): State<Readiness>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, format!("waiting for {}\n", missing.join(", "))).into_response()
 }
 
-/// Listens there. On Linux the unspecified address of IPv6 is that of IPv4, too; a machine without IPv6 has only the latter.
+/// Listens on this address. On Linux the unspecified IPv6 address includes IPv4; a machine without IPv6 has
+/// only the latter.
 async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let listener = TcpListener::bind(address).await;
     if listener.is_err() && address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
@@ -54,23 +56,23 @@ async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     listener
 }
 
-/// What one listener bears of whoever can connect to it.
+/// Limits of one listener, whoever connects to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Connections at a time; others wait to be accepted.
+    /// Concurrent connections; further ones wait to be accepted.
     pub(crate) connections: usize,
-    /// From one answer, or the beginning, to the end of the next request's header.
+    /// From the last answer, or from the start of the connection, to the end of the next request's header.
     pub(crate) header: Duration,
-    /// All of a connection.
+    /// Duration of a whole connection.
     pub(crate) connection: Duration,
 }
 
 pub(crate) const BOUNDS: Bounds =
     Bounds { connections: 256, header: Duration::from_secs(10), connection: Duration::from_mins(5) };
-/// Of a request's header. No request has a body that anybody reads.
+/// Bytes of a request's header. No page reads a request's body.
 const HEADER_BYTES: usize = 16 * 1024;
 
-/// How connections are spoken to.
+/// The protocol of a listener's connections.
 #[derive(Clone, Debug)]
 pub enum Transport {
     /// Plain HTTP.
@@ -79,7 +81,7 @@ pub enum Transport {
     Tls(Arc<Certificate>),
 }
 
-/// Serves a router until the process ends. An address that is taken is an error at once.
+/// Serves a router until the process ends. An address that is in use is an error at once.
 pub async fn serve(
     address: SocketAddr,
     router: Router,
@@ -91,12 +93,12 @@ pub async fn serve(
 
 async fn answer(listener: TcpListener, router: Router, transport: Transport, bounds: Bounds) {
     let slots = Arc::new(Semaphore::new(bounds.connections));
-    // Nobody closes the semaphore.
+    // Nothing closes the semaphore.
     while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
         let stream = match listener.accept().await {
             Ok((stream, _peer)) => stream,
             Err(error) => {
-                // No file descriptor is left, for example.
+                // For example, no file descriptor is left.
                 tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 continue;
@@ -104,7 +106,7 @@ async fn answer(listener: TcpListener, router: Router, transport: Transport, bou
         };
         let connection = connection(stream, router.clone(), transport.clone(), bounds);
         tokio::spawn(async move {
-            // How a connection ends is the client's business.
+            // A connection that ends with an error is the client's business.
             let _ended = timeout(bounds.connection, connection).await;
             drop(slot);
         });
@@ -138,7 +140,7 @@ pub(crate) async fn served(router: Router, transport: Transport) -> SocketAddr {
     served_within(router, transport, BOUNDS).await
 }
 
-/// The same within these bounds.
+/// The same with these limits.
 #[cfg(test)]
 pub(crate) async fn served_within(router: Router, transport: Transport, bounds: Bounds) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();

@@ -1,11 +1,12 @@
-//! The one way to write to Kubernetes: server-side apply, under one manager name per kind of write.
+//! The only way to write to Kubernetes: server-side apply, with one field manager per kind of write.
 //!
-//! * Always with `force`: the fields we apply are ours by contract. What is not ours is not in the patch.
-//! * Never apply an object that was read: it would make us the owner of everybody's fields.
-//! * What was applied before and is missing now is removed: each manager name ([`foo_api::names::managers`]) must
-//!   always apply *all* of its fields.
+//! * Always with `force`: the applied fields belong to this provider by contract. Other fields are not in the
+//!   patch.
+//! * Never apply an object that was read: the provider would become the owner of all its fields.
+//! * The API server removes fields that were applied before and are missing now: each field manager
+//!   ([`foo_api::names::managers`]) must always apply *all* of its fields.
 //!
-//! A status that says what is there already is not written ([`StatusWriter`]); times of conditions do not count.
+//! A status that equals the present one is not written ([`StatusWriter`]); times of conditions do not count.
 
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
@@ -19,21 +20,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Who adds and removes finalizers, in managedFields. They are written by merge patches with a precondition, not applied:
-/// an applied list would be a claim that can be lost, and taking the last finalizer off must not depend on who owns it.
+/// The field manager that adds and removes finalizers. They are written by merge patches with a precondition,
+/// not applied: the ownership of an applied list can be lost, and the removal of the last finalizer must not
+/// depend on it.
 const FINALIZER_MANAGER: &str = "foo/finalizer";
 
-/// Whether something was written.
+/// Whether an object was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// Yes.
     Yes,
-    /// No: it is there already.
+    /// No: the object has these values already.
     Unchanged,
 }
 
-/// Applies `fields` (everything but apiVersion, kind and name) to the object of that name as `manager`, making it if it
-/// does not exist.
+/// Applies `fields` (everything except apiVersion, kind and name) to the object of that name as `manager`;
+/// creates the object if it does not exist.
 ///
 /// With `uid` in `fields.metadata` an object of another uid, or none at all, is a conflict (409).
 pub async fn apply<K>(api: &Api<K>, name: &str, manager: &str, mut fields: Value) -> kube::Result<K>
@@ -44,30 +46,32 @@ where
     api.patch(name, &PatchParams::apply(manager).force(), &Patch::Apply(&fields)).await
 }
 
-/// Writes the status of objects of one kind, if it says something new.
+/// Writes the status of objects of one kind if it differs from the present one.
 ///
-/// A pass compares with the object in the cache, which may be older than our own last write: status A, written B, wanted A
-/// again, and the cache still shows A. Nothing would bring the object back, since changes of status wake nobody. So the
-/// writer remembers what it wrote last for each object, and skips a write only when both agree with what is wanted.
+/// A pass compares with the object in the cache, which may be older than our own last write: status A,
+/// written B, A is required again, and the cache still shows A. Nothing would trigger another pass, since
+/// status changes do not. So the writer remembers what it wrote last for each object, and skips a write only
+/// when both the cache and its own record equal the required status.
 #[derive(Debug)]
 pub struct StatusWriter {
     manager: &'static str,
     last: Mutex<LastWrites>,
 }
 
-/// What was written last, by uid. An entry matters while the cache may be older than the write; that is seconds. Objects that
-/// are passed over now and then keep theirs, those that are gone lose it.
+/// The last written status by uid. An entry matters only while the cache may be older than the write, which
+/// is seconds. Objects that are reconciled now and then keep their entries; entries of deleted objects are
+/// dropped.
 #[derive(Debug, Default)]
 struct LastWrites {
     entries: HashMap<String, (u64, Instant)>,
     swept: Option<Instant>,
 }
 
-/// Longer than a cache can lag behind.
+/// Longer than a cache can be out of date.
 const REMEMBERED: Duration = Duration::from_hours(1);
 
 impl LastWrites {
-    /// Whether the newest write to the object said something else.
+    /// Whether the newest write to the object had another content.
     fn differs(&mut self, uid: &str, digest: u64, now: Instant) -> bool {
         let Some((last, asked)) = self.entries.get_mut(uid) else { return false };
         *asked = now;
@@ -84,15 +88,15 @@ impl LastWrites {
 }
 
 impl StatusWriter {
-    /// Writes as `manager`, a name of [`foo_api::names::managers`].
+    /// Writes as `manager`, one of [`foo_api::names::managers`].
     pub fn new(manager: &'static str) -> Self {
         Self { manager, last: Mutex::default() }
     }
 
-    /// Makes `object`'s status be `wanted`, which must hold every field that is ever written under this manager.
-    /// `cached` is the status of the object as it was read.
+    /// Sets `object`'s status to `wanted`, which must contain every field that this field manager ever
+    /// writes. `cached` is the status of the object as it was read.
     ///
-    /// A conflict (409) means that another object of that name has taken its place; a 404 that it is gone.
+    /// A conflict (409) means that another object has this name now; 404 means that the object was deleted.
     pub async fn apply_if_changed<K, S>(
         &self,
         api: &Api<K>,
@@ -116,13 +120,13 @@ impl StatusWriter {
         }
         let mut patch = json!({ "metadata": { "uid": uid }, "status": status });
         complete::<K>(&mut patch, &name);
-        // Noted before the write: an answer that is lost may still have been carried out.
+        // Recorded before the write: the API server may have carried it out even if the response is lost.
         self.lock().note(uid, digest, Instant::now());
         api.patch_status(&name, &PatchParams::apply(self.manager).force(), &Patch::Apply(&patch)).await?;
         Ok(Written::Yes)
     }
 
-    /// The object is gone.
+    /// The object was deleted.
     pub fn forget(&self, uid: &str) {
         self.lock().entries.remove(uid);
     }
@@ -135,26 +139,26 @@ impl StatusWriter {
 /// A write failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The API server refused it or could not be reached.
+    /// The API server rejected the write or could not be reached.
     #[error(transparent)]
     Kube(#[from] kube::Error),
-    /// The status cannot be written down as JSON.
+    /// The status cannot be serialized as JSON.
     #[error("the status cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// Whether the API server says that the object is not there.
+/// Whether the API server says that the object does not exist.
 pub fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
-/// Whether the API server says that something else was there first, or that a precondition does not hold.
+/// Whether the API server reports a conflict or that a precondition does not hold.
 pub fn is_conflict(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 409)
 }
 
-/// Puts a finalizer on the object. A merge patch with the object's resourceVersion: a change in between is a conflict,
-/// and the next pass tries again.
+/// Adds a finalizer to the object, by a merge patch with the object's resourceVersion: a change in between is
+/// a conflict, and the next pass tries again.
 pub async fn add_finalizer<K>(api: &Api<K>, object: &K, finalizer: &str) -> kube::Result<K>
 where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
@@ -164,7 +168,7 @@ where
     set_finalizers(api, object, &finalizers).await
 }
 
-/// Takes a finalizer off the object. It is no error if the object is gone.
+/// Removes a finalizer from the object. A deleted object is no error.
 pub async fn remove_finalizer<K>(api: &Api<K>, object: &K, finalizer: &str) -> kube::Result<()>
 where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
@@ -202,7 +206,7 @@ fn complete<K: Resource<DynamicType = ()>>(fields: &mut Value, name: &str) {
     }
 }
 
-/// The value without what differs from one pass to the next although it means the same: times of conditions.
+/// The value without what differs between passes although it means the same: times of conditions.
 fn without_times(mut status: Value) -> Value {
     if let Some(Value::Array(conditions)) = status.get_mut("conditions") {
         for condition in conditions {

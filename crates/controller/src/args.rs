@@ -1,4 +1,4 @@
-//! The flags as typed, and the same flags checked and converted: no code after this file sees an invalid
+//! The flags as typed, and the same flags checked and converted: the rest of the code never sees an invalid
 //! value.
 
 mod values;
@@ -120,6 +120,10 @@ pub struct Args {
     /// grows up to five times this.
     #[arg(long, default_value = "2s", value_parser = duration)]
     pub aws_active_period: Duration,
+    /// How often the manager describes managed networks in which it expects no change: how long something that
+    /// was changed by hand goes unnoticed at most. All networks of an account and region share the calls.
+    #[arg(long, default_value = "5m", value_parser = duration)]
+    pub aws_network_period: Duration,
     /// How long a new leader waits before it changes the size of any group: what AWS reports may not yet
     /// include what the former leader did.
     #[arg(long, default_value = "10s", value_parser = duration)]
@@ -133,7 +137,7 @@ pub struct Args {
     pub log_level: String,
 }
 
-/// A controller.
+/// One of the manager's controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum ControllerName {
     /// Reconciles FooMachinePools and FooMachines.
@@ -183,9 +187,9 @@ pub struct Config {
 /// Where and how diagnostics are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// Where.
+    /// The address.
     pub address: SocketAddr,
-    /// How.
+    /// The protocol and its authentication.
     pub security: Security,
 }
 
@@ -238,6 +242,7 @@ impl Args {
                 sync_period: self.sync_period,
                 concurrency: self.concurrency,
                 settle_time: self.settle_time,
+                network_period: self.aws_network_period,
                 seed: u64::from(std::process::id()),
                 ..context::Settings::default()
             },

@@ -7,14 +7,14 @@ use foo_cloud::{Cloud, Queue};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsQueue, AwsSettings, Identity};
 use std::sync::Arc;
 
-/// Connects to AWS, or to what stands in for it.
+/// Connects to AWS, or to an endpoint used in its place.
 #[derive(Debug)]
 pub struct Aws {
     endpoint_url: Option<String>,
 }
 
 impl Aws {
-    /// With `endpoint_url` all services are asked there instead of at AWS.
+    /// `endpoint_url` replaces the endpoints of all AWS services.
     pub fn new(endpoint_url: Option<String>) -> Self {
         Self { endpoint_url }
     }

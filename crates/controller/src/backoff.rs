@@ -1,10 +1,10 @@
-//! How long an object is left alone after failures.
+//! How long an object has no pass after failures.
 //!
-//! kube has no per-object back-off (kube-rs#1916), and its scheduler keeps the *earliest* time asked for, so that any
-//! watch event, our own status write included, would cut a long pause short. Here the pause is a fact about the
-//! object: [`Backoff::remaining`] is asked before each pass.
+//! kube has no per-object back-off (kube-rs#1916), and its scheduler keeps the *earliest* requested time, so
+//! any watch event, including our own status write, would cut a long pause short. Here the pause is recorded
+//! per object, and the harness checks [`Backoff::remaining`] before each pass.
 //!
-//! Time is a parameter; nothing in here sleeps.
+//! Time is a parameter; nothing here sleeps.
 
 pub use foo_cloud::retry::jittered;
 
@@ -17,11 +17,11 @@ use tokio::time::Instant;
 
 /// A permanently failing create makes at most two calls a minute from its sixth attempt on.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(5), jitter: Jitter::Around };
-/// Entries that were not touched for this long belong to objects that are gone.
+/// Entries that were not used for this long belong to deleted objects.
 const FORGET_AFTER: Duration = Duration::from_hours(1);
 
-/// Failures and pauses per object. `Fingerprint` stands for the inputs of the pass that failed: the object's generation, or
-/// more where other objects are inputs, too.
+/// Failures and pauses per object. `Fingerprint` identifies the inputs of the pass that failed: the object's
+/// generation, or more where other objects are inputs, too.
 #[derive(Debug)]
 pub struct Backoff<Key, Fingerprint> {
     seed: u64,
@@ -47,8 +47,8 @@ impl<Key: Eq + Hash + Clone, Fingerprint: PartialEq> Backoff<Key, Fingerprint> {
         Self { seed, state: Mutex::new(State { entries: HashMap::new(), swept: None }) }
     }
 
-    /// How much longer the object is to be left alone; `None` when it may have its pass. With other inputs it may have
-    /// one at once: somebody has changed something, which may be the cure.
+    /// How much longer the object has to wait; `None` when it may have its pass. With other inputs it may
+    /// have one at once: the change may fix the failure.
     pub fn remaining(&self, key: &Key, fingerprint: &Fingerprint, now: Instant) -> Option<Duration> {
         let state = self.lock();
         let entry = state.entries.get(key)?;
@@ -58,7 +58,7 @@ impl<Key: Eq + Hash + Clone, Fingerprint: PartialEq> Backoff<Key, Fingerprint> {
         entry.not_before.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
-    /// A pass over the object failed: how long it is left alone from now on (1 s doubling to 5 min, ± 20 %).
+    /// A pass over the object failed. Returns how long it waits from now on (1 s doubling to 5 min, ± 20 %).
     pub fn failed(&self, key: &Key, fingerprint: Fingerprint, now: Instant) -> Duration {
         let mut state = self.lock();
         state.sweep(now);
@@ -70,7 +70,7 @@ impl<Key: Eq + Hash + Clone, Fingerprint: PartialEq> Backoff<Key, Fingerprint> {
         pause
     }
 
-    /// A pass over the object succeeded: the next failure starts anew.
+    /// A pass over the object succeeded: the next failure counts as the first.
     pub fn succeeded(&self, key: &Key) {
         self.lock().entries.remove(key);
     }
@@ -91,7 +91,7 @@ impl<Key: Eq + Hash + Clone, Fingerprint: PartialEq> Backoff<Key, Fingerprint> {
 }
 
 impl<Key: Eq + Hash, Fingerprint> State<Key, Fingerprint> {
-    /// Drops entries of objects that have not failed for a long time: they are gone.
+    /// Drops entries of objects that have not failed for a long time: they were deleted, or recovered.
     fn sweep(&mut self, now: Instant) {
         let due = self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= FORGET_AFTER);
         if due {

@@ -1,10 +1,11 @@
 //! Clients of API servers: limited, measured, and without hidden retries.
 //!
-//! kube's own retries are off: they repeat any request up to 15 times over minutes, POSTs included, inside what looks
-//! like one call. Here a failed call is a failed call; the controllers have their own back-off.
+//! kube's own retries are off: they repeat any request up to 15 times over minutes, POSTs included, within
+//! what looks like one call. Here each call is sent once; the controllers have their own back-off.
 //!
-//! Nothing is sent for a path that is not made of names ([`path`]), no answer is read beyond what it can sensibly be
-//! ([`longest_answer`]), and applied objects are written so that the API server can read them ([`yaml`]).
+//! The client sends no request whose path is not made of valid names ([`path`]), reads no answer beyond a
+//! sensible length ([`longest_answer`]), and sends applied objects in a form that the API server can read
+//! ([`yaml`]).
 
 mod path;
 mod yaml;
@@ -26,7 +27,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tower::{BoxError, Layer, Service};
 
-/// Requests per second to an API server; a burst may be larger for a moment.
+/// Limit of requests to an API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Sustained requests per second.
@@ -44,23 +45,24 @@ impl Limit {
 
 /// How long connecting to an API server may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take to begin; the API server itself gives up after 60 seconds.
+/// How long an answer may take to begin; the API server itself times out after 60 seconds.
 const ANSWER: Duration = Duration::from_secs(65);
-/// How long a connection may be silent: longer than any watch, which the server ends after at most five minutes.
+/// How long a connection may be silent: longer than any watch, which the server ends after at most five
+/// minutes.
 const SILENCE: Duration = Duration::from_secs(320);
 
-/// A client without limit and condition.
+/// A client without limit and without a condition on writes.
 pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Result<Client> {
     build(config, &Meter { purpose, limiter: None, leadership: None, metrics })
 }
 
-/// One that is limited and writes whoever leads: what it writes changes nothing.
+/// A limited client that writes whether or not this process leads: for reviews, which store nothing.
 pub fn limited(config: Config, purpose: KubeClient, limit: Limit, metrics: Metrics) -> kube::Result<Client> {
     build(config, &Meter { purpose, limiter: Some(limit.limiter()), leadership: None, metrics })
 }
 
-/// The controllers' client: limited, and writing only while this process leads. A write that would be sent after the end
-/// of the leadership is not sent.
+/// The controllers' client: limited, and writing only while this process leads. It refuses a write that would
+/// be sent after the end of the leadership.
 pub fn leading(
     config: Config,
     limit: Limit,
@@ -71,7 +73,7 @@ pub fn leading(
     build(config, &Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
 }
 
-/// [`leading`] over a service that is there already, without limit: for tests of whole controllers.
+/// [`leading`] on top of an existing service, without limit: for tests of whole controllers.
 pub fn over<S, B>(service: S, leadership: Leadership, metrics: Metrics) -> Client
 where
     S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
@@ -102,7 +104,7 @@ struct Meter {
     metrics: Metrics,
 }
 
-/// A request that got no answer.
+/// Fails a request that got no answer in time.
 #[derive(Debug, thiserror::Error)]
 enum NotAnswered {
     #[error("this process does not lead any more")]
@@ -192,16 +194,17 @@ where
     }
 }
 
-/// How many bytes of an answer are read. API servers of workload clusters are whoever a kubeconfig names.
+/// Maximum number of bytes read from an answer. The API server of a workload cluster is any server that a
+/// kubeconfig names.
 fn longest_answer(purpose: KubeClient, verb: Verb) -> usize {
     const KIB: usize = 1024;
     match (purpose, verb) {
-        // `/version`.
+        // The answer of `/version`.
         (KubeClient::Workload, verb) if !verb.writes() => 64 * KIB,
         // A Node; etcd holds no object of more than 1.5 MiB.
         (KubeClient::Workload, _) => 2 * KIB * KIB,
         (KubeClient::Work | KubeClient::Lease, Verb::List | Verb::Watch) => usize::MAX,
-        // A user with groups and what else is known of them.
+        // A user with groups and other attributes.
         (KubeClient::Review, _) => 256 * KIB,
         (KubeClient::Work | KubeClient::Lease, _) => 8 * KIB * KIB,
     }
@@ -225,7 +228,8 @@ fn verb<B>(request: &Request<B>) -> Verb {
     }
 }
 
-/// Whether a path names all objects of a kind: `/api/v1[/namespaces/<ns>]/<plural>`, `/apis/<group>/<version>…` alike.
+/// Whether a path names all objects of a kind: `/api/v1[/namespaces/<ns>]/<plural>`, or the same below
+/// `/apis/<group>/<version>`.
 fn is_collection(path: &str) -> bool {
     let mut parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let prefix = if parts.first() == Some(&"apis") { 3 } else { 2 };
@@ -241,7 +245,7 @@ mod tests {
         verb(&Request::builder().method(method).uri(uri).body(()).unwrap())
     }
 
-    /// A client for that purpose of a server that answers everything with this body.
+    /// A client for that purpose and a server that answers every request with this body.
     fn answered_with(purpose: KubeClient, body: Vec<u8>) -> Client {
         let answer = move |_: Request<Body>| {
             let body = body.clone();

@@ -1,4 +1,5 @@
-//! The wall clock, as a parameter, and its two spellings: the planner's milliseconds and Kubernetes' timestamps.
+//! The wall clock, as a parameter, and its two formats: the planner's milliseconds and Kubernetes'
+//! timestamps.
 
 pub use foo_cloud::{Clock, SystemClock};
 
@@ -9,12 +10,12 @@ pub fn kube_time(clock: &dyn Clock) -> jiff::Timestamp {
     to_kube(clock.now())
 }
 
-/// A moment as Kubernetes writes it.
+/// Converts a moment to a Kubernetes timestamp.
 pub fn to_kube(moment: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(moment.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
-/// A moment as the planner counts it.
+/// Converts a moment to the planner's milliseconds.
 pub fn from_kube(moment: jiff::Timestamp) -> Timestamp {
     Timestamp(moment.as_millisecond())
 }

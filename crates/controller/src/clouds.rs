@@ -1,10 +1,11 @@
-//! The clouds: one per (credentials, region), made when first asked for, gone when the last who uses it lets go.
+//! The clouds: one per (credentials, region), created at its first use and dropped with its last user.
 //!
-//! Each comes with its observer, which is driven by a task of its own, and its lookups. What cloud it really is comes
-//! from a [`CloudFactory`]; only `run` knows the one that calls AWS.
+//! Each has its observer, which a task of its own drives, and its lookups. Which implementation of the cloud
+//! it is depends on the [`CloudFactory`]; only `run` knows the one that calls AWS.
 //!
-//! Credentials count by their content: a key that was rotated is another cloud, and with the last cluster and pool that
-//! turn to the new one the old one ends, with all that AWS refused it. Nothing here is to be made invalid.
+//! Credentials are identified by their content: a rotated key makes another cloud. When the last cluster and
+//! pool have switched to the new one, the old one ends, together with every refusal that was remembered for
+//! it. So nothing here needs to be invalidated.
 
 use crate::clock::Clock;
 use crate::credentials::Credentials;
@@ -27,18 +28,18 @@ use tokio::sync::{OnceCell, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Names on their way from all observers to the pool controller. Each observer keeps its own names, each once, until
-/// there is room here.
+/// Capacity of the channel that carries group names from all observers to the pool controller. Each observer
+/// keeps its own pending names, each once, until there is room here.
 const WAKES_IN_TRANSIT: usize = 64;
-/// The pool controller takes a name within this time, unless it stands still.
+/// The pool controller receives a name within this time, unless it is stuck.
 const TAKEN_WITHIN: Duration = Duration::from_mins(5);
 
-/// Which cloud: whose credentials, in which region.
+/// Identifies a cloud: credentials and region.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CloudKey {
-    /// The credentials, as [`Credentials::name`] names them.
+    /// The credentials, identified by [`Credentials::name`].
     pub credentials: String,
-    /// AWS region.
+    /// The AWS region.
     pub region: String,
 }
 
@@ -62,7 +63,7 @@ impl fmt::Display for CloudKey {
     }
 }
 
-/// A group, and the cloud it is in.
+/// A group and the cloud that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKey {
     /// The cloud.
@@ -72,26 +73,26 @@ pub struct GroupKey {
 }
 
 impl GroupKey {
-    /// That group in that cloud.
+    /// The group in that cloud.
     pub fn of(cloud: &CloudKey, group: &GroupName) -> Self {
         Self { cloud: cloud.clone(), group: group.clone() }
     }
 }
 
-/// Something is new about this group.
+/// Something changed about this group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupChanged {
-    /// Where the group is.
+    /// The cloud of the group.
     pub cloud: CloudKey,
     /// The group.
     pub group: GroupName,
 }
 
-/// Makes the connection to a cloud.
+/// Connects to clouds.
 #[async_trait]
 pub trait CloudFactory: Send + Sync {
-    /// A cloud for these credentials and region, with `metering` around it ([`Metering::around`]). Makes no call: whether
-    /// AWS accepts the credentials is found out by whoever asks it something.
+    /// A cloud for these credentials and this region, wrapped in `metering` ([`Metering::around`]). Sends no
+    /// call: the first caller finds out whether AWS accepts the credentials.
     async fn connect(
         &self,
         credentials: &Credentials,
@@ -99,7 +100,8 @@ pub trait CloudFactory: Send + Sync {
         metering: &Metering,
     ) -> Result<Arc<dyn Cloud>, ConnectError>;
 
-    /// A queue of the manager's own account in that region, with `metering` around it ([`Metering::around_queue`]).
+    /// A queue of the manager's own account in that region, wrapped in `metering`
+    /// ([`Metering::around_queue`]).
     async fn connect_queue(
         &self,
         queue: &QueueAddress,
@@ -107,7 +109,7 @@ pub trait CloudFactory: Send + Sync {
     ) -> Result<Arc<dyn Queue>, ConnectError>;
 }
 
-/// Where a queue is.
+/// Identifies a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueAddress {
     /// Its region.
@@ -116,7 +118,7 @@ pub struct QueueAddress {
     pub url: String,
 }
 
-/// The cloud could not be connected to.
+/// The manager could not connect to a cloud.
 #[derive(Debug, thiserror::Error)]
 #[error("no connection to AWS with credentials {key}")]
 pub struct ConnectError {
@@ -127,7 +129,7 @@ pub struct ConnectError {
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-/// Limits and metrics that go around every cloud.
+/// Limits and metrics that wrap every cloud.
 #[derive(Clone)]
 pub struct Metering {
     /// Client-side limits.
@@ -136,17 +138,17 @@ pub struct Metering {
     pub metrics: foo_cloud::Metrics,
     /// Changes are sent only while this holds.
     pub leadership: Leadership,
-    /// What calls draw from; for a cloud of its own.
+    /// The request budget that calls use; a cloud may have its own.
     pub allowance: Option<Arc<Allowance>>,
 }
 
 impl Metering {
-    /// The same cloud, limited and measured.
+    /// The cloud with limits and metrics.
     pub fn around<C: Cloud + 'static>(&self, cloud: C) -> Arc<dyn Cloud> {
         Arc::new(self.metered(cloud))
     }
 
-    /// The same queue, limited and measured.
+    /// The queue with metrics.
     pub fn around_queue<Q: Queue + 'static>(&self, queue: Q) -> Arc<dyn Queue> {
         Arc::new(self.metered(queue))
     }
@@ -162,17 +164,17 @@ impl Metering {
     }
 }
 
-/// One cloud and what is shared by all who use it.
+/// One cloud and what all its users share.
 pub struct CloudRegion {
     /// Which cloud.
     pub key: CloudKey,
-    /// For changes, and for looks that nobody else takes. Limited and measured.
+    /// For changes, and for reads that nothing shares. Limited and measured.
     pub cloud: Arc<dyn Cloud>,
     /// The shared view of all groups.
     pub observer: Arc<Observer>,
-    /// Facts that hardly ever change.
+    /// Facts that rarely change.
     pub lookups: Lookups,
-    /// The shared looks at networks.
+    /// The shared reads of networks.
     pub networks: NetworkLooks,
     account: OnceCell<String>,
     allowance: Arc<Allowance>,
@@ -180,12 +182,12 @@ pub struct CloudRegion {
 }
 
 impl CloudRegion {
-    /// How long a call that is asked for now waits because of others that wait for the account's limits already.
+    /// How long a call that starts now would wait because other calls already wait for the account's limits.
     pub fn backlog(&self) -> Duration {
         self.allowance.backlog()
     }
 
-    /// The account all calls go to; asked once, and not before somebody needs to know.
+    /// The account that all calls go to; asked once, at first need.
     pub async fn account(&self) -> foo_cloud::Result<&str> {
         self.account.get_or_try_init(|| self.cloud.account()).await.map(String::as_str)
     }
@@ -203,7 +205,7 @@ impl fmt::Debug for CloudRegion {
     }
 }
 
-/// All clouds in use; they belong to those who use them.
+/// All clouds in use. Their users own them.
 pub struct Clouds {
     factory: Arc<dyn CloudFactory>,
     metering: Metering,
@@ -242,8 +244,8 @@ impl Clouds {
         }
     }
 
-    /// The cloud; connects and starts its observer if nobody uses it yet. It lasts as long as what is returned here. A
-    /// failure is not remembered.
+    /// The cloud; connects and starts its observer if it has no user yet. It lasts as long as the returned
+    /// value. A failure is not remembered.
     pub async fn get(
         &self,
         credentials: &Credentials,
@@ -257,7 +259,7 @@ impl Clouds {
         let metering = Metering { allowance: Some(Arc::clone(&allowance)), ..self.metering.clone() };
         let cloud = self.factory.connect(credentials, region, &metering).await?;
         let mut regions = self.regions();
-        // Somebody else may have been faster; then this connection, over which nothing was sent, is dropped.
+        // Another task may have been faster; then this connection, which has sent nothing, is dropped.
         if let Some(there) = regions.get(&key).and_then(Weak::upgrade) {
             return Ok(there);
         }
@@ -279,8 +281,8 @@ impl Clouds {
         here.filter_map(|(_, cloud)| cloud.upgrade()).collect()
     }
 
-    /// Names a group as one for which something is new. If there is no room for it, the look that its caller asked for
-    /// names it soon.
+    /// Reports a group as changed. If there is no room in the channel, the read that the caller requested
+    /// reports it soon.
     pub fn wake(&self, wake: GroupChanged) {
         if let Err(error) = self.wakes.try_send(wake) {
             tracing::debug!(%error, "could not register a group with the observer");
@@ -292,7 +294,7 @@ impl Clouds {
         self.factory.connect_queue(queue, &self.metering).await
     }
 
-    /// The groups of all clouds for which something is new. For one consumer at a time.
+    /// The changed groups of all clouds. For one consumer at a time.
     pub fn wakes(&self) -> Wakes {
         Wakes(Arc::clone(&self.woken))
     }
@@ -319,7 +321,7 @@ impl Clouds {
         })
     }
 
-    /// Without it every pool would wait silently.
+    /// Without it every pool would wait and nothing would show why.
     fn drive(&self, observer: &Arc<Observer>, key: &CloudKey) -> JoinHandle<()> {
         let (tasks, observer, key) = (self.tasks.clone(), Arc::clone(observer), key.clone());
         tokio::spawn(async move { tasks.keep_up(Task::Observer, &key, || observer.run()).await })
@@ -351,7 +353,7 @@ impl fmt::Debug for Clouds {
     }
 }
 
-/// Stream of [`GroupChanged`]s of all clouds, those that are connected later included.
+/// Stream of [`GroupChanged`]s of all clouds, including those that are connected later.
 #[derive(Debug)]
 pub struct Wakes(Arc<Mutex<mpsc::Receiver<GroupChanged>>>);
 
@@ -374,7 +376,7 @@ async fn forward(
         let Some(group) = names.next().await else { return };
         watchdog.expects(TAKEN_WITHIN);
         if to.send(GroupChanged { cloud: cloud.clone(), group }).await.is_err() {
-            // Nobody listens any more: the process ends.
+            // The receiver is gone: the process ends.
             watchdog.rests();
             return std::future::pending().await;
         }

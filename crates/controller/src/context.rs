@@ -1,4 +1,4 @@
-//! What every controller is given.
+//! What every controller receives.
 
 use crate::announcements::Announcements;
 use crate::clock::Clock;
@@ -12,58 +12,61 @@ use crate::readiness::Readiness;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything that lives as long as the process and is shared by all controllers.
+/// Everything that lives as long as the process and that all controllers share.
 #[derive(Clone)]
 pub struct Context {
     /// The management cluster's API server; limited and measured, without retries.
     pub client: kube::Client,
     /// AWS.
     pub clouds: Arc<Clouds>,
-    /// As whom AWS is called, and for whom.
+    /// Resolves the AWS credentials of clusters.
     pub identities: Identities,
-    /// What AWS announces, when there is a queue for it.
+    /// AWS events from the queue, if one is configured.
     pub announcements: Announcements,
     /// Kubernetes events.
     pub events: Events,
-    /// Numbers.
+    /// The metrics.
     pub metrics: Metrics,
-    /// The flags, as far as controllers care.
+    /// The flags that controllers use.
     pub settings: Settings,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
     /// What `/debug/pools` shows.
     pub debug: DebugPools,
-    /// What `/readyz` waits for.
+    /// What `/readyz` depends on.
     pub readiness: Readiness,
-    /// What `/livez` watches over.
+    /// What `/livez` depends on.
     pub liveness: Liveness,
 }
 
-/// The flags, as far as controllers care.
+/// The flags that controllers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Only objects of this namespace; all when absent (`--namespace`).
     pub namespace: Option<String>,
-    /// Where the Secrets are that FooClusterIdentities name (`--identity-namespace`).
+    /// Namespace of the Secrets that FooClusterIdentities name (`--identity-namespace`).
     pub identity_namespace: String,
     /// Only objects with this value of the watch label; all when absent (`--watch-filter`).
     pub watch_filter: Option<String>,
-    /// Every object is looked at again after this long, ± 20 %, even if nothing happened (`--sync-period`).
+    /// Period after which every object is reconciled again, ± 20 %, even if nothing happened
+    /// (`--sync-period`).
     pub sync_period: Duration,
-    /// Passes of one controller at a time (`--concurrency`).
+    /// Concurrent passes of one controller (`--concurrency`).
     pub concurrency: u16,
+    /// How often managed networks at rest are looked at (`--aws-network-period`).
+    pub network_period: Duration,
     /// How long after the start of a leader nothing that depends on the size of a group is decided
     /// (`--settle-time`).
     pub settle_time: Duration,
-    /// A pass ends by itself between two actions when it took longer than this; after twice as long it is given up (its
-    /// calls have their own, shorter timeouts).
+    /// A pass stops by itself between two actions when it took longer than this; after twice as long it is
+    /// aborted (its calls have their own, shorter timeouts).
     pub pass_deadline: Duration,
-    /// Spreads what several managers do at the same time; any number.
+    /// Seed that spreads what several managers do at the same time; any number.
     pub seed: u64,
 }
 
 impl Settings {
-    /// When a pass over any object is given up, whatever it waits for.
+    /// The deadline at which a pass over any object is aborted, whatever it waits for.
     pub fn last_deadline(&self) -> Duration {
         self.pass_deadline.saturating_mul(2)
     }
@@ -77,6 +80,7 @@ impl Default for Settings {
             watch_filter: None,
             sync_period: Duration::from_mins(10),
             concurrency: 16,
+            network_period: Duration::from_mins(5),
             settle_time: Duration::from_secs(10),
             pass_deadline: Duration::from_mins(2),
             seed: 0,

@@ -1,16 +1,16 @@
-//! As whom AWS is called: values only. Where they come from is for [`crate::identities`] to say, what becomes of them
-//! for the [`crate::clouds::CloudFactory`].
+//! Descriptions of AWS credentials: values only. [`crate::identities`] decides which ones a cluster uses, and
+//! the [`crate::clouds::CloudFactory`] creates sessions from them.
 
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// How the manager's own credentials are called.
+/// The name of the manager's own credentials.
 const OWN: &str = "default";
 
-/// Where a chain begins, and the roles that are assumed one after the other.
+/// The source of a credential chain and the roles that are assumed one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
-    /// Where it begins.
+    /// The source.
     pub source: Source,
     /// Roles, in the order in which they are assumed.
     pub roles: Vec<Role>,
@@ -49,8 +49,8 @@ pub struct Role {
 }
 
 impl Credentials {
-    /// A name for these credentials: the same for the same content, another for any other, and fit for logs. Who shares
-    /// it shares a connection, so a key that was rotated gets a new one.
+    /// A name for these credentials: the same for the same content, different for any other, and safe in
+    /// logs. Users of the same name share a connection, so a rotated key gets a new one.
     pub fn name(&self) -> String {
         let mut name = match &self.source {
             Source::Manager => OWN.to_owned(),
@@ -62,7 +62,7 @@ impl Credentials {
         if *self == Self::default() { name } else { format!("{name} #{}", self.digest()) }
     }
 
-    /// Nobody learns a secret access key from it: 240 random bits are not guessed.
+    /// Reveals no secret access key: 240 random bits cannot be guessed.
     fn digest(&self) -> String {
         let mut hasher = Sha256::new();
         let mut add = |text: Option<&str>| {
@@ -81,7 +81,7 @@ impl Credentials {
             add(Some(&role.session_name));
         }
         let digest = hasher.finalize();
-        // Enough of it to tell one key from the next.
+        // Enough characters to tell one key from the next.
         format!("{:016x}", u64::from_be_bytes(digest.first_chunk().copied().unwrap_or_default()))
     }
 }

@@ -1,6 +1,6 @@
 //! What `/debug/pools` shows: the last plan of each pool, with its report.
 //!
-//! Secrets never get out of here: bootstrap data in a plan is replaced by its length.
+//! Secrets never leave this module: bootstrap data in a plan is replaced by its length.
 
 use foo_model::Timestamp;
 use foo_planner::Plan;
@@ -32,17 +32,18 @@ struct LastPass {
 }
 
 impl DebugPools {
-    /// A pass over a pool ended. `failure` says what stopped the execution of the plan, if anything did.
+    /// Records the end of a pass over a pool. `failure` says what stopped the execution of the plan, if
+    /// anything did.
     pub fn record(&self, pool: PoolName, at: Timestamp, plan: Arc<Plan>, failure: Option<String>) {
         self.lock().insert(pool, LastPass { at, plan, failure });
     }
 
-    /// The pool is gone.
+    /// The pool was deleted.
     pub fn forget(&self, pool: &PoolName) {
         self.lock().remove(pool);
     }
 
-    /// How many pools have each condition in each status, by their last reports.
+    /// Number of pools per condition and status, by their last reports.
     pub fn count_conditions(&self) -> BTreeMap<(ConditionKind, &'static str), i64> {
         let mut counts = BTreeMap::new();
         for pass in self.lock().values() {
@@ -53,7 +54,7 @@ impl DebugPools {
         counts
     }
 
-    /// The pools as JSON; those of one namespace, or the one of one name, when asked for.
+    /// The pools as JSON; only those of one namespace, or the one with one name, when requested.
     pub fn to_json(&self, namespace: Option<&str>, name: Option<&str>) -> Value {
         let passes = self.lock();
         let wanted = passes.iter().filter(|(pool, _)| {
@@ -68,7 +69,7 @@ impl DebugPools {
     }
 }
 
-/// A condition's status as Kubernetes spells it.
+/// A condition's status in Kubernetes' spelling.
 pub fn status_text(status: Status) -> &'static str {
     match status {
         Status::True => "True",
@@ -89,7 +90,7 @@ fn entry(pool: &PoolName, pass: &LastPass) -> Value {
     })
 }
 
-/// Replaces bootstrap data, wherever it stands, by its length: it carries join tokens.
+/// Replaces bootstrap data, wherever it appears, by its length: it contains join tokens.
 fn redact(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -1,7 +1,8 @@
-//! The one way to tell people something through Kubernetes events.
+//! The only way to publish Kubernetes events.
 //!
-//! One recorder for the whole process, because it aggregates repetitions only within itself. Callers publish
-//! transitions, not states. A lost event is logged and counted, never an error: nothing may depend on it.
+//! The process has one recorder, because a recorder aggregates repetitions only within itself. Callers
+//! publish transitions, not states. A lost event is logged and counted, never an error: nothing may depend on
+//! it.
 
 use crate::metrics::{EventOutcome, Metrics};
 use foo_model::{EventReason, Severity};
@@ -12,11 +13,11 @@ use std::time::Duration;
 
 /// Name of the manager in events.
 const CONTROLLER: &str = "cluster-api-provider-foo";
-/// An event is not worth waiting for longer.
+/// Maximum time to publish one event.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest note the API server takes, in bytes.
+/// Longest note that the API server accepts, in bytes.
 const LONGEST_NOTE: usize = 1024;
-/// Longest reason and action the API server takes, in bytes.
+/// Longest reason and action that the API server accepts, in bytes.
 const LONGEST_WORD: usize = 128;
 
 /// Publishes events. Clones share one recorder.
@@ -27,13 +28,13 @@ pub struct Events {
 }
 
 impl Events {
-    /// `instance` tells the replicas of the manager apart; usually the pod's name.
+    /// `instance` distinguishes the replicas of the manager; usually the pod's name.
     pub fn new(client: Client, instance: &str, metrics: Metrics) -> Self {
         let reporter = Reporter { controller: CONTROLLER.to_owned(), instance: Some(instance.to_owned()) };
         Self { recorder: Recorder::new(client, reporter), metrics }
     }
 
-    /// Tells that something happened to `object` (`object.object_ref(&())`); `note` is a sentence.
+    /// Publishes that something happened to `object` (`object.object_ref(&())`); `note` is a sentence.
     pub async fn publish(&self, object: &ObjectReference, reason: impl Into<EventReason>, note: &str) {
         let reason: EventReason = reason.into();
         let (severity, reason) = (reason.severity(), reason.as_str());
@@ -44,8 +45,8 @@ impl Events {
             },
             reason: cut(reason, LONGEST_WORD).to_owned(),
             note: Some(cut(note, LONGEST_NOTE).to_owned()),
-            // The recorder takes two events for the same when action and reason agree, whatever their notes say, and
-            // keeps the first note. With the note as action only what reads the same is aggregated.
+            // The recorder treats two events as the same when action and reason are equal, whatever their
+            // notes say, and keeps the first note. With the note as action it aggregates only equal texts.
             action: cut(if note.is_empty() { reason } else { note }, LONGEST_WORD).to_owned(),
             secondary: None,
         };
@@ -70,7 +71,7 @@ impl std::fmt::Debug for Events {
     }
 }
 
-/// The text up to `bytes` bytes, never through a character.
+/// The first `bytes` bytes of the text, without splitting a character.
 fn cut(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {

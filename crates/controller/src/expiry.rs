@@ -1,6 +1,7 @@
-//! Until when credentials are good: certificates and tokens say it themselves.
+//! Until when credentials are valid, as certificates and tokens say themselves.
 //!
-//! Nothing is verified here, that is for whoever accepts them; of a certificate only the one field is read.
+//! Nothing is verified here; the server that accepts the credentials does that. Of a certificate only this
+//! one field is read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -9,12 +10,12 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 const SEQUENCE: u8 = 0x30;
-/// `[0]`, in which the version of a certificate stands.
+/// `[0]`, which contains the version of a certificate.
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// `notAfter` of the first certificate in PEM text (RFC 5280, 4.1): that is the one of its owner.
+/// `notAfter` of the first certificate in PEM text (RFC 5280, 4.1), which is the owner's certificate.
 pub(crate) fn of_certificate(pem: &str) -> Option<Timestamp> {
     let (_, rest) = pem.split_once("-----BEGIN CERTIFICATE-----")?;
     let (body, _) = rest.split_once("-----END CERTIFICATE-----")?;
@@ -22,7 +23,7 @@ pub(crate) fn of_certificate(pem: &str) -> Option<Timestamp> {
     not_after(&STANDARD.decode(body).ok()?)
 }
 
-/// `exp` of a token that is a JWT, as those of ServiceAccounts are (RFC 7519, 4.1.4).
+/// `exp` of a token that is a JWT, as tokens of ServiceAccounts are (RFC 7519, 4.1.4).
 pub(crate) fn of_token(token: &str) -> Option<Timestamp> {
     let mut parts = token.trim().split('.');
     let (_header, claims, _signature) = (parts.next()?, parts.next()?, parts.next()?);
@@ -65,7 +66,7 @@ fn time(tag: u8, text: &str) -> Option<Timestamp> {
     Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// What of DER is still to be read.
+/// The DER bytes that are not read yet.
 struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
@@ -77,7 +78,7 @@ impl<'a> Der<'a> {
             (usize::from(*first), rest)
         } else {
             let (digits, rest) = rest.split_at_checked(usize::from(*first & 0x7f))?;
-            // A certificate of 4 GB is none.
+            // No certificate has 4 GB.
             if digits.len() > 4 {
                 return None;
             }

@@ -1,5 +1,6 @@
-//! Which management cluster this is: the uid of its namespace `kube-system`. It comes and goes with the cluster's store: another
-//! one that was restored from a backup of objects has another, the same one restored from a snapshot has the same.
+//! The id of the management cluster: the uid of its namespace `kube-system`. It lives in the cluster's store:
+//! a cluster that was restored from a backup of objects has another one, a cluster that was restored from a
+//! snapshot has the same.
 
 use crate::readiness::Readiness;
 use k8s_openapi::api::core::v1::Namespace;
@@ -8,14 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The namespace that every cluster has, and nobody deletes.
+/// Every cluster has this namespace, and nobody deletes it.
 const NAMESPACE: &str = "kube-system";
-/// How long it is waited before it is asked for again.
+/// Pause before the next attempt to read it.
 const AGAIN: Duration = Duration::from_secs(5);
-/// A request that is not answered is given up after this long.
+/// Timeout of one request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Reads it, again and again until it is there: without it nobody can say whose a group is. The manager is not ready before.
+/// Reads it, repeatedly until it succeeds: without it the manager cannot tell whose a group is. The manager
+/// is not ready before.
 pub(crate) async fn id(client: &Client, readiness: &Readiness) -> Arc<str> {
     let known = Arc::new(AtomicBool::new(false));
     let is_known = Arc::clone(&known);

@@ -1,4 +1,5 @@
-//! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and what that one says.
+//! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and which
+//! version that server reports.
 
 use crate::metrics::{KubeClient, Metrics};
 use crate::{client, expiry};
@@ -14,21 +15,21 @@ use kube::Client;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use std::time::Duration;
 
-/// Cluster API's own health probe gives an API server five seconds, too.
+/// Cluster API's own health probe waits five seconds for an API server, too.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A kubeconfig that Cluster API can use.
 pub(crate) struct Usable {
-    /// As it was written.
+    /// The original text.
     pub(crate) text: String,
     /// The API server it names.
     pub(crate) endpoint: ApiEndpoint,
-    /// Until when its certificate or token is good, if that can be told.
+    /// When its certificate or token expires, if the kubeconfig tells.
     pub(crate) expires: Option<Timestamp>,
     config: Kubeconfig,
 }
 
-/// How the names of Secrets end in which Cluster API looks for kubeconfigs.
+/// Suffix of the names of Secrets in which Cluster API looks for kubeconfigs.
 pub(crate) const KUBECONFIG_SUFFIX: &str = "-kubeconfig";
 
 /// Name of the Secret that Cluster API reads for a cluster.
@@ -39,7 +40,7 @@ pub(crate) fn secret_name(cluster: &str) -> String {
 /// Whether this is a kubeconfig, and not the script or cloud-config of a new instance.
 pub(crate) fn looks_like_one(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    // Parsed only where there is a reason to.
+    // Parsed only if it looks like one.
     let has_parts = ["clusters", "users", "contexts"].iter().all(|part| text.contains(part));
     has_parts
         && Kubeconfig::from_yaml(text)
@@ -53,13 +54,13 @@ impl Usable {
             kube::Config::from_custom_kubeconfig(self.config.clone(), &KubeConfigOptions::default())
                 .await
                 .ok()?;
-        // A proxy of the manager's environment is one to AWS.
+        // A proxy in the manager's environment is for AWS.
         config.proxy_url = None;
         client::client(config, KubeClient::Workload, metrics.clone()).ok()
     }
 }
 
-/// The kubeconfig in a Secret, if it is one that Cluster API can use. No message shows anything of its content.
+/// The kubeconfig in a Secret, if Cluster API can use it. No message contains any of its content.
 pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
     let invalid = |what: &str| Blocked::new(Reason::KubeconfigInvalid, format!("Secret {name}: {what}"));
     let bytes = secret
@@ -104,20 +105,21 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
         is_file(&user.token_file) || is_file(&user.client_certificate) || is_file(&user.client_key)
     });
     if of_user || is_file(&cluster.certificate_authority) {
-        // They would be files of ours: a kubeconfig that names the manager's own token would have it sent anywhere.
+        // These files would be the manager's own: a kubeconfig that names the manager's own token would send
+        // it anywhere.
         return Err(invalid("the kubeconfig names files; token, certificates and keys must be embedded"));
     }
     let expires = user.and_then(expires);
     Ok(Usable { text, endpoint, expires, config })
 }
 
-/// Where there are both, the sooner end: nobody here knows which of them the API server looks at.
+/// If there are both, the earlier expiry: which of them the API server checks is not known here.
 fn expires(user: &AuthInfo) -> Option<Timestamp> {
     let certificate =
         user.client_certificate_data.as_deref().and_then(|data| STANDARD.decode(data.trim()).ok());
     let certificate = certificate.and_then(|pem| String::from_utf8(pem).ok());
     let certificate = certificate.and_then(|pem| expiry::of_certificate(&pem));
-    // What keeps it from being logged is a crate of its own; written down, it is text.
+    // The type that keeps it out of logs is from a crate of its own; serialized, it is text.
     let written = serde_json::to_value(user).ok();
     let token = written.as_ref().and_then(|user| expiry::of_token(user.get("token")?.as_str()?));
     certificate.into_iter().chain(token).min()
@@ -136,7 +138,7 @@ pub(crate) fn says(secret: &Secret, text: &str) -> bool {
     there.is_some_and(|bytes| bytes.0 == text.as_bytes())
 }
 
-/// Asks the API server for its version. The message of a failure does not change while its cause does not.
+/// Requests the version of the API server. The message of a failure does not change while its cause does not.
 pub(crate) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String, String> {
     let ApiEndpoint { host, port } = &usable.endpoint;
     let asked = async {
@@ -159,7 +161,7 @@ pub(crate) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String
     }
 }
 
-/// Why a request failed, in words that stay the same while it fails for the same reason.
+/// Why a request failed, in words that stay the same while the cause stays the same.
 fn cause(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) if status.code == 401 => {
@@ -173,7 +175,7 @@ fn cause(error: &kube::Error) -> String {
     }
 }
 
-/// What is at the bottom of an error: refused, a certificate, a name that cannot be resolved.
+/// The root cause of an error: connection refused, a certificate, a name that cannot be resolved.
 fn root_cause(error: &dyn std::error::Error) -> String {
     const LONGEST: usize = 200;
     let mut last = error;
@@ -181,7 +183,7 @@ fn root_cause(error: &dyn std::error::Error) -> String {
         last = source;
     }
     let text = last.to_string();
-    // rustls says at what time it looked, which is another time with each look.
+    // rustls includes the time of the check, which differs each time.
     let lasting = text.split(": verification time").next().unwrap_or_default();
     lasting.chars().take(LONGEST).collect()
 }

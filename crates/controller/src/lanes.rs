@@ -1,7 +1,8 @@
-//! How many passes may be under way for one cloud at a time, so that one account that is slow, or has used up its calls, does
-//! not hold up the objects of all others.
+//! Limits how many passes may be under way for one cloud at a time, so that one account that is slow, or has
+//! used up its request budget, does not delay the objects of all others.
 //!
-//! An object for which there is no room waits in line without holding anything: it is named again when a pass of the same
+//! An object for which there is no room waits in line without using a slot: it is named again when a pass of
+//! the same cloud has ended. Urgent passes take precedence.
 //! cloud has ended. What cannot wait goes ahead.
 
 use crate::clouds::CloudKey;
@@ -10,15 +11,15 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// However many clouds there are, each may have this part of all passes: one of four.
+/// Each cloud may use this part of all passes, however many clouds there are: one of four.
 const SMALLEST_PART: usize = 4;
 
-/// Whether a pass can wait for its turn.
+/// Whether a pass can wait for a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
     /// It can.
     Usual,
-    /// Something ends soon.
+    /// It cannot: an instance terminates soon.
     Urgent,
 }
 
@@ -45,27 +46,28 @@ impl<Object> Default for Lane<Object> {
     }
 }
 
-/// Room for one pass; given back when dropped.
+/// A slot for one pass; freed when dropped.
 pub(crate) struct Room<Object> {
     inner: Arc<Inner<Object>>,
     cloud: CloudKey,
 }
 
 impl<Object: Clone + PartialEq> Lanes<Object> {
-    /// For so many passes at a time, all clouds together.
+    /// Allows this many passes at a time, all clouds together.
     pub(crate) fn new(passes: usize) -> Self {
         let (next, freed) = unbounded();
         let inner = Arc::new(Inner { lanes: Mutex::default(), next });
         Self { passes, inner, freed: Mutex::new(Some(freed)) }
     }
 
-    /// Objects that waited and may be worked on now. For one consumer.
+    /// Objects that waited and may have their pass now. For one consumer.
     pub(crate) fn freed(&self) -> impl Stream<Item = Object> + use<Object> {
         let freed = self.freed.lock().unwrap_or_else(PoisonError::into_inner).take();
         futures::StreamExt::flatten(futures::stream::iter(freed))
     }
 
-    /// Room for a pass over that object, when so many clouds are in use; without it the object stands in line.
+    /// A slot for a pass over that object, given the number of clouds in use; without one the object joins
+    /// the line.
     pub(crate) fn enter(
         &self,
         cloud: &CloudKey,
@@ -104,7 +106,7 @@ impl<Object> Drop for Room<Object> {
             lanes.remove(&self.cloud);
         }
         if let Some(next) = next {
-            // Nobody listens any more when the manager ends.
+            // The receiver is gone when the manager ends.
             let _ended = self.inner.next.unbounded_send(next);
         }
     }

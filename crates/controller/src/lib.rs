@@ -1,10 +1,10 @@
 //! The manager: watches, gather, observe, plan, execute, publish.
 //!
-//! What every controller shares stands at the top level, one question per file; each controller is a folder. Start
-//! with [`run`], which wires everything together in start order.
+//! Files at the top level contain what all controllers share, one question per file; each controller is a
+//! folder. Start with [`run`], which connects everything in start order.
 //!
-//! No decision about a pool is made here (`foo_planner` does that) and no AWS SDK is named, except where
-//! [`run`] chooses the cloud.
+//! No decision about a pool is made here (`foo_planner` does that), and only [`run`] names the cloud that
+//! uses the AWS SDK.
 
 pub mod admin;
 pub mod announcements;

@@ -1,11 +1,11 @@
-//! References in specs: how they are asked for, how they read, and what a failed look-up means.
+//! References in specs: how they become queries, how messages show them, and what a failed look-up means.
 
 use foo_api::shared::NetworkReference;
 use foo_cloud::{CloudError, ErrorKind, NetworkQuery};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 
-/// How a reference is asked for; tags are searched in the VPC, if there is one.
+/// The query for a reference; tags are searched in the VPC, if there is one.
 pub fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
     match (&reference.id, &reference.tags) {
         (Some(id), _) => NetworkQuery::Ids(vec![id.clone()]),
@@ -15,7 +15,7 @@ pub fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
     }
 }
 
-/// A reference in words. What a user wrote is quoted: blanks and control characters are seen.
+/// A reference in words. User input is quoted, so that blanks and control characters are visible.
 pub fn describe(what: &str, reference: &NetworkReference) -> String {
     match (&reference.id, &reference.tags) {
         (Some(id), _) => format!("{what} {}", shown(id)),
@@ -30,8 +30,8 @@ pub fn describe(what: &str, reference: &NetworkReference) -> String {
     }
 }
 
-/// What a user wrote, as it can stand in a message: plain where it is plain, else in quotes, with what cannot be seen
-/// escaped. Never long.
+/// User input for a message: unchanged if it is plain, else quoted, with invisible characters escaped. Its
+/// length is limited.
 pub fn shown(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);
     let plain = !text.is_empty() && text.chars().all(is_plain);
@@ -47,7 +47,8 @@ fn cut(text: &str) -> String {
     text.chars().take(LONGEST).chain(['…']).collect()
 }
 
-/// A failed look-up: missing things get the reason of their kind, everything else that of the error.
+/// The problem of a failed look-up: a missing thing gets the reason of its kind, any other failure that of
+/// the error.
 pub fn failed(not_found: Reason, what: &str, error: &CloudError) -> Blocked {
     match error.kind {
         ErrorKind::NotFound | ErrorKind::Invalid => {

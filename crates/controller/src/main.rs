@@ -11,7 +11,7 @@ use std::sync::Arc;
 async fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
     telemetry::start(args.log_format, &args.log_level);
-    // One TLS implementation for both the API server and AWS; it is an error only if it was chosen before.
+    // One TLS implementation for both the API server and AWS; this fails only if one was chosen before.
     let _chosen = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let config = args.into_config()?;
     let factory = Arc::new(aws::Aws::new(config.aws_endpoint_url.clone()));

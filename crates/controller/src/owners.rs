@@ -1,4 +1,4 @@
-//! Owners, as far as they may be believed: anybody who writes an object writes its ownerReferences.
+//! Owners, and when to trust them: any user who can write an object can write its ownerReferences.
 
 use foo_api::capi::Cluster;
 use foo_api::names::PAUSED_ANNOTATION;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// Group of Cluster API's own kinds.
 const CLUSTER_API: &str = "cluster.x-k8s.io";
 
-/// The owner of this kind of Cluster API's: it exists in the namespace of the object, and is the very one that the reference
-/// means.
+/// The owner of this Cluster API kind: it exists in the namespace of the object and has the uid in the
+/// reference.
 pub(crate) fn of_kind<K>(object: &impl ResourceExt, kind: &str, there: &Store<K>) -> Option<Arc<K>>
 where
     K: Resource<DynamicType = ()> + Clone + 'static,
@@ -25,12 +25,12 @@ where
     })
 }
 
-/// Whether an object is paused: by its own annotation, or with the Cluster that owns it.
+/// Whether an object is paused: by its own annotation, or by the Cluster that owns it.
 pub(crate) fn is_paused(object: &impl ResourceExt, owner: Option<&Cluster>) -> bool {
     object.annotations().contains_key(PAUSED_ANNOTATION) || owner.is_some_and(Cluster::is_paused)
 }
 
-/// Group of an apiVersion; none of the core's.
+/// The group of an apiVersion; none for the core group.
 pub(crate) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
@@ -50,7 +50,8 @@ mod tests {
         store
     }
 
-    /// Whether a FooCluster in `namespace` with such an owner is believed to be of the Cluster `ns/c` with the uid `7`.
+    /// Whether a FooCluster in `namespace` with such an owner is accepted as part of the Cluster `ns/c` with
+    /// the uid `7`.
     fn believed(namespace: &str, api_version: &str, kind: &str, name: &str, uid: &str) -> bool {
         let mut cluster = Cluster::new("c", ClusterSpec::default());
         cluster.metadata.namespace = Some("ns".to_owned());

@@ -1,8 +1,8 @@
 //! Passes under way, each of which ends in time.
 //!
-//! A pass has a deadline, waiting for caches included. One that misses it is given up: it is logged as an error and counted,
-//! and its object is tried again after a pause. A pass that cannot even be given up, because it blocks a thread, is what
-//! `/livez` is told of ([`Underway::overdue`]): only a restart helps.
+//! A pass has a deadline, which includes the wait for caches. A pass that misses it is aborted: it is logged
+//! as an error and counted, and its object is tried again after a pause. A pass that cannot be aborted
+//! because it blocks a thread makes `/livez` fail ([`Underway::overdue`]): only a restart helps.
 
 use crate::metrics::Controller;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-/// How much longer than its deadline a pass may be seen under way: on a machine with too much to do, giving it up takes its
+/// How much longer than its deadline a pass may be under way: on an overloaded machine, aborting it takes
 /// time, too.
 const GRACE: Duration = Duration::from_mins(1);
 
@@ -26,12 +26,12 @@ struct Passes {
     begun: BTreeMap<u64, (Controller, Instant)>,
 }
 
-/// Names a pass under way.
+/// Identifies a pass under way.
 #[derive(Clone, Copy, Debug)]
 pub struct PassId(u64);
 
 impl Underway {
-    /// A pass begins.
+    /// Records that a pass begins.
     pub fn begins(&self, controller: Controller) -> PassId {
         let mut passes = self.lock();
         passes.last = passes.last.saturating_add(1);
@@ -40,12 +40,12 @@ impl Underway {
         PassId(id)
     }
 
-    /// It has ended.
+    /// Records that it has ended.
     pub fn ends(&self, pass: PassId) {
         self.lock().begun.remove(&pass.0);
     }
 
-    /// How long the pass of each controller has been under way that began first.
+    /// Per controller, how long its oldest pass has been under way.
     pub fn longest(&self) -> BTreeMap<Controller, Duration> {
         let mut longest = BTreeMap::new();
         for (controller, begun) in self.lock().begun.values() {
@@ -55,7 +55,7 @@ impl Underway {
         longest
     }
 
-    /// Whether there is a pass that should have been given up long ago, in words.
+    /// The passes that should have been aborted long ago, in words.
     pub fn overdue(&self, deadline: Duration) -> Option<String> {
         let longest = self.longest();
         let (controller, lasts) =
@@ -72,13 +72,13 @@ impl Underway {
     }
 }
 
-/// What a pass over `object` comes to, or nothing if it takes longer than its deadline.
+/// The result of a pass over `object`, or nothing if it takes longer than its deadline.
 pub async fn within<T>(
     deadline: Duration,
     object: &impl Display,
     pass: impl Future<Output = T>,
 ) -> Option<T> {
-    // Every line that is logged in it says what it is about, by namespace and name.
+    // Every line that is logged during the pass has the namespace and name of the object.
     let span = tracing::error_span!("pass", %object);
     match tokio::time::timeout(deadline, pass.instrument(span)).await {
         Ok(ended) => Some(ended),

@@ -1,5 +1,6 @@
-//! The objects of a controller that wait for a pass. kube's own queue tells nobody how long it is: here is written down beside it
-//! what is named, when a timer is up, and what gets its turn. Nothing is decided by it.
+//! The objects of a controller that wait for a pass. kube does not expose the length of its own queue, so
+//! this module records which objects are named, which timers expire, and which objects get their pass. It
+//! decides nothing.
 
 use futures::{Stream, StreamExt};
 use kube::Resource;
@@ -36,33 +37,33 @@ impl From<Action> for KubeAction {
     }
 }
 
-/// The queue of one controller. Clones are the same one.
+/// The record of one controller's queue. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// When each object is due, or has been since.
+    /// When each object is or was due.
     due: Arc<Mutex<HashMap<Key, Instant>>>,
-    /// How long they waited.
+    /// Times that objects waited.
     pub(crate) waited: Histogram,
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        // 10 ms … 11 min: from the pause in which changes are collected to more objects than the passes can bear.
+        // 10 ms … 11 min: from the pause that collects changes to an overload of objects.
         Self { due: Arc::default(), waited: Histogram::new(exponential_buckets(0.01, 4.0, 9)) }
     }
 }
 
-/// What waits at a moment.
+/// The queue at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// So many objects.
+    /// Number of objects.
     pub objects: usize,
-    /// For so long the one that has waited longest.
+    /// How long the object that has waited longest has waited.
     pub longest: Duration,
 }
 
 impl Queue {
-    /// Changed objects, each of which is to have a pass.
+    /// Records changed objects, each of which is to have a pass.
     pub fn changed<K, E>(
         &self,
         changes: impl Stream<Item = Result<K, E>> + Send + 'static,
@@ -78,7 +79,7 @@ impl Queue {
         })
     }
 
-    /// The objects that others name by their change.
+    /// Records the objects that changes of other objects name.
     pub fn named_by<K, O, I>(
         &self,
         names: impl Fn(O) -> I + Send + Sync + 'static,
@@ -92,7 +93,7 @@ impl Queue {
         move |other| names(other).into_iter().inspect(|object| queue.is_named(object)).collect()
     }
 
-    /// Objects that are named for other reasons.
+    /// Records objects that are named for other reasons.
     pub fn named<K: Lookup + 'static>(
         &self,
         names: impl Stream<Item = ObjectRef<K>> + Send + 'static,
@@ -101,7 +102,7 @@ impl Queue {
         names.inspect(move |object| queue.is_named(object))
     }
 
-    /// An object has its turn.
+    /// Records that an object gets its pass.
     pub async fn turn<K: Lookup>(
         self,
         object: ObjectRef<K>,
@@ -119,7 +120,7 @@ impl Queue {
         action.into()
     }
 
-    /// An object is not there any more: it has no turn.
+    /// Records that an object no longer exists and needs no pass.
     pub fn is_gone<K: Lookup>(&self, object: &ObjectRef<K>) {
         self.lock().remove(&key(object));
     }
@@ -139,7 +140,7 @@ impl Queue {
         self.is_due(key(object), Instant::now());
     }
 
-    /// As kube does: the earliest time counts.
+    /// As in kube: the earliest time counts.
     fn is_due(&self, key: Key, at: Instant) {
         let mut all = self.lock();
         let due = all.entry(key).or_insert(at);

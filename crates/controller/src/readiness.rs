@@ -1,11 +1,12 @@
-//! What `/readyz` waits for: the election runs, and in the leader every cache has been filled once.
+//! What `/readyz` requires: the election runs, and in the leader every cache has been filled once.
 //!
-//! A standby is ready without caches, otherwise a Deployment with two replicas would never finish rolling out.
+//! A standby is ready without caches; otherwise a Deployment with two replicas would never complete a
+//! rollout.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Things that must be there before the manager is ready. Clones share the same list.
+/// What must be complete before the manager is ready. Clones share the same list.
 #[derive(Clone, Default)]
 pub struct Readiness {
     parts: Arc<Mutex<Vec<Part>>>,
@@ -17,13 +18,13 @@ struct Part {
 }
 
 impl Readiness {
-    /// Adds something to wait for; `is_ready` is asked each time and must answer at once.
+    /// Adds a requirement; `is_ready` is called each time and must return at once.
     pub fn wait_for(&self, name: impl Into<String>, is_ready: impl Fn() -> bool + Send + 'static) {
         let part = Part { name: name.into(), is_ready: Box::new(is_ready) };
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
     }
 
-    /// Names of what is not there yet.
+    /// Names of the requirements that are not met yet.
     pub fn missing(&self) -> Vec<String> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.iter().filter(|part| !(part.is_ready)()).map(|part| part.name.clone()).collect()

@@ -1,7 +1,8 @@
-//! From configuration to running controllers, in start order; and every way in which the process ends.
+//! From configuration to running controllers, in start order, and every way in which the process ends.
 //!
 //! * SIGTERM or SIGINT: passes under way are finished, the lease is released, exit code 0.
-//! * The lease is lost: exit code 1 at once, passes under way are dropped. Another replica works by now, or is about to.
+//! * The Lease is lost: exit code 1 at once, passes under way are dropped. Another replica leads by now, or
+//!   is about to.
 
 use crate::admin::Transport;
 use crate::announcements::{self, Announcements};
@@ -30,10 +31,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// Passes under way have this long to end after SIGTERM; Kubernetes kills after 30 seconds.
+/// Passes under way have this long to end after SIGTERM; Kubernetes kills the process after 30 seconds.
 const DRAIN: Duration = Duration::from_secs(20);
 
-/// Reviews of who may see diagnostics: whoever can connect makes the manager ask.
+/// Limit of the reviews of who may see diagnostics: any client that can connect causes requests.
 const REVIEWS: Limit = Limit {
     per_second: NonZeroU32::new(20).expect("20 is not 0"),
     burst: NonZeroU32::new(40).expect("40 is not 0"),
@@ -42,13 +43,13 @@ const REVIEWS: Limit = Limit {
 /// How the process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Asked to.
+    /// By a signal.
     Stopped,
-    /// The lead was lost.
+    /// The Lease was lost.
     LeadLost,
 }
 
-/// Runs the manager until it is told to stop or loses the lead.
+/// Runs the manager until a signal stops it or it loses the Lease.
 pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Result<End> {
     let stop = stop_signal()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
@@ -88,7 +89,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
 
     let leadership = candidate.as_ref().map_or_else(Leadership::always, Candidate::leadership);
     let leads = leadership.clone();
-    // Who loses the lead ends at once; this is for a thread that does not even get to say so.
+    // A process that loses the Lease exits at once; this covers a thread that cannot even report the loss.
     liveness.watch_over(move || {
         (!leads.holds()).then(|| "this process leads no more and has not ended".to_owned())
     });
@@ -113,7 +114,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     work_until_the_end(controllers, candidate, stop).await
 }
 
-/// Starts to compete for the Lease, under this identity.
+/// Starts to compete for the Lease with this identity.
 async fn candidate(
     election: &Election,
     identity: &str,
@@ -135,7 +136,7 @@ async fn candidate(
     Ok(candidate)
 }
 
-/// Waits until this process leads; otherwise returns how it ends.
+/// Waits until this process leads; if it ends before that, returns how.
 async fn wait_until_elected(
     candidate: &mut Candidate,
     readiness: &Readiness,
@@ -222,7 +223,7 @@ async fn work_until_the_end(
         Ok(())
     };
     tokio::select! {
-        // While passes are being finished, too: whoever takes over must not find them still at work.
+        // Also while passes are being finished: the next leader must not run at the same time as they do.
         () = lost => return Ok(End::LeadLost),
         worked = worked => worked?,
     }
@@ -258,7 +259,7 @@ async fn kube_config(kubeconfig: Option<&Path>) -> anyhow::Result<kube::Config> 
     }
 }
 
-/// Unlike every other candidate's, those of earlier processes in the same pod included.
+/// Different from every other candidate's identity, including those of earlier processes in the same pod.
 fn identity() -> String {
     let host = std::env::var("POD_NAME")
         .or_else(|_| std::env::var("HOSTNAME"))

@@ -1,12 +1,13 @@
-//! The tasks beside the controllers that run for as long as the process: how one that stands still, or ends again and again, is
-//! noticed.
+//! The tasks beside the controllers that run for as long as the process, and how the manager notices one that
+//! is stuck or ends repeatedly.
 //!
 //! | | `/livez` | `/readyz` | metrics |
 //! |---|---|---|---|
-//! | one that stands still: its [`Watchdog`] is overdue for more than a minute | fails, since only a restart helps | | `foo_task_overdue_seconds` |
-//! | one that ended, or was given up, in the last minute, and was started again | | fails | `foo_task_restarts_total` |
+//! | stuck: its [`Watchdog`] is overdue for more than a minute | fails, since only a restart helps | | `foo_task_overdue_seconds` |
+//! | ended or aborted in the last minute, and started again | | fails | `foo_task_restarts_total` |
 //!
-//! A restart of the process is no remedy for the second: what makes one task panic may be there again, and all others work.
+//! A restart of the process does not help in the second case: the cause of a panic may still be there, and
+//! all other tasks work.
 
 use crate::liveness::Liveness;
 use crate::metrics::Task;
@@ -24,11 +25,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// How much later than it said a task may turn: on a machine with too much to do everything takes its time.
+/// Tolerance for a task that is late: on an overloaded machine everything takes longer.
 const GRACE: Duration = Duration::from_mins(1);
-/// A task that ended is started again after this long; what it knew is still there.
+/// Pause before a task that ended is started again; its state is kept.
 const RESTART_AFTER: Duration = Duration::from_secs(5);
-/// For so long a restart counts as trouble.
+/// How long a restart makes the manager unready.
 const TROUBLE: Duration = Duration::from_mins(1);
 
 /// The tasks. Clones share them.
@@ -36,7 +37,7 @@ const TROUBLE: Duration = Duration::from_mins(1);
 pub struct Tasks {
     watched: Arc<Mutex<Vec<Watched>>>,
     troubled: Arc<Mutex<BTreeMap<Task, Instant>>>,
-    /// Counted for whoever scrapes.
+    /// Kept so that metrics can report them.
     pub(crate) restarts: Family<TaskLabels, Counter>,
 }
 
@@ -48,22 +49,22 @@ struct Watched {
 }
 
 impl Tasks {
-    /// Tells those who are asked by Kubernetes.
+    /// Adds the tasks to liveness and readiness.
     pub fn tell(&self, liveness: &Liveness, readiness: &Readiness) {
         let (still, well) = (self.clone(), self.clone());
         liveness.watch_over(move || still.stands_still());
         readiness.wait_for("tasks that had to be started again: none for a minute", move || well.are_well());
     }
 
-    /// From now on somebody looks whether this task turns, for as long as the watchdog is kept. `what` tells it from others of
-    /// its kind.
+    /// Observes from now on whether this task makes progress, for as long as the watchdog is kept. `what`
+    /// distinguishes it from others of its kind.
     pub fn watch(&self, task: Task, what: &impl Display, watchdog: &Watchdog) {
         let mut watched = self.watched();
         watched.retain(|it| it.watchdog.overdue().is_some());
         watched.push(Watched { task, what: what.to_string(), watchdog: watchdog.downgrade() });
     }
 
-    /// Runs what should never end, again and again.
+    /// Runs a future that should never end, and starts it again when it does.
     pub async fn keep_up<F: Future<Output = ()>>(
         &self,
         task: Task,
@@ -78,7 +79,8 @@ impl Tasks {
         }
     }
 
-    /// What a piece of work comes to, or nothing if it takes longer than its deadline. The loop rests afterwards.
+    /// The result of a piece of work, or nothing if it takes longer than its deadline. The loop pauses
+    /// afterwards.
     pub async fn within<T>(
         &self,
         task: Task,
@@ -100,7 +102,7 @@ impl Tasks {
         ended.ok()
     }
 
-    /// For how long the task of each kind that is most overdue should have turned.
+    /// Per kind of task, how overdue its most overdue task is.
     pub fn overdue(&self) -> BTreeMap<Task, Duration> {
         let mut overdue = BTreeMap::new();
         for watched in &*self.watched() {
@@ -111,7 +113,7 @@ impl Tasks {
         overdue
     }
 
-    /// Whether one stands still for good, in words.
+    /// The tasks that are stuck for good, in words.
     pub fn stands_still(&self) -> Option<String> {
         let watched = self.watched();
         let (still, by) = watched
@@ -122,7 +124,7 @@ impl Tasks {
         Some(format!("the task {task} ({what}) should have gone on {} s ago", by.as_secs()))
     }
 
-    /// Whether none had to be started again lately.
+    /// Whether no task was restarted recently.
     pub fn are_well(&self) -> bool {
         self.troubled().values().all(|at| at.elapsed() >= TROUBLE)
     }
@@ -214,7 +216,7 @@ mod tests {
         assert!(tasks.are_well());
         assert_eq!(work(std::future::pending().boxed()).await, None);
         assert!(!tasks.are_well());
-        // A thread that is blocked gets not even that far.
+        // A blocked thread does not get even that far.
         watchdog.expects(minute);
         advance(minute * 3).await;
         assert!(tasks.stands_still().unwrap().starts_with("the task identities"));

@@ -1,20 +1,21 @@
-//! How every watch is built.
+//! Builds all watches.
 //!
-//! [`Watch`] lists and watches one kind, keeps a cache of it, and names the objects that changed in a way that matters.
+//! [`Watch`] lists and watches one kind, keeps a cache of it, and names the objects whose changes are
+//! relevant.
 //!
-//! * **Scope**: the namespace of `--namespace`; `--watch-filter` for the kinds that are reconciled, as in Cluster API,
-//!   never for those that are only read.
-//! * **Odd objects** ([`Received`]): managedFields are dropped before anything is decoded, and an object that cannot be decoded
-//!   is set aside alone: the others of its list go on, and a log line names it.
+//! * **Scope**: the namespace of `--namespace`; `--watch-filter` for the kinds that are reconciled, as in
+//!   Cluster API, never for kinds that are only read.
+//! * **Unreadable objects** ([`Received`]): managedFields are dropped before anything is decoded, and only
+//!   the object that cannot be decoded is left out: the others of its list are used, and a log line names it.
 //!   * [`Watch::lenient`], for what users write: it is left out, with a Warning event on it.
 //!   * [`Watch::strict`], for what *we* must see completely (FooMachines, Machines: an instance without a visible Machine counts
 //!     as one that never had any): it is remembered ([`Watch::unreadable`]), and nothing is decided in its namespace.
-//! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the controller, which
-//!   would hold back the changes of all its other watches too.
-//! * **Pulse**: a watch that has heard nothing good from the API server for ten minutes, not even that nothing has changed, makes
-//!   the manager unready ([`pulse`]).
+//! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the
+//!   controller, which would otherwise delay the changes of all its other watches, too.
+//! * **Pulse**: a watch that has received nothing valid from the API server for ten minutes, not even a
+//!   bookmark, makes the manager unready ([`pulse`]).
 //!
-//! kube's shared streams are not used: they drop deletes (kube-rs#1590) and can stall for ever.
+//! kube's shared streams are not used: they drop deletions (kube-rs#1590) and can stall for ever.
 
 mod by_name;
 mod changes;
@@ -51,13 +52,13 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A kind under watch: what a `Controller` takes.
+/// A watched kind: what a `Controller` takes.
 pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
     /// The cache; complete once it is filled.
     pub store: Store<K>,
-    /// The same objects, for those who want the ones of a namespace or a pool only.
+    /// The same objects, indexed by namespace and name.
     pub by_name: ByName<K>,
-    /// Whether the cache has been filled once: the only way to ask that of it.
+    /// Whether the cache has been filled once. Use nothing else to find out.
     pub filled: Filled,
     /// Objects that cannot be decoded; always empty in a lenient watch, which leaves them out.
     pub unreadable: Unreadable,
@@ -69,15 +70,15 @@ pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
 /// Which objects of a kind are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Those this manager looks after: `--watch-filter` applies.
+    /// The ones that this manager reconciles: `--watch-filter` applies.
     Ours,
     /// All.
     All,
-    /// Those with this label (a label selector).
+    /// The ones with this label (a label selector).
     Labelled(&'static str),
 }
 
-/// Bounds of every kind that is watched.
+/// Trait bounds of every kind that is watched.
 pub trait Object:
     Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
 {
@@ -88,7 +89,7 @@ impl<K> Object for K where
 }
 
 impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
-    /// Watches a kind that users write. `passing` says which changes matter.
+    /// Watches a kind that users write. `passing` says which changes are relevant.
     pub fn lenient(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
         Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreLeftOut)
     }
@@ -100,7 +101,7 @@ impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
 }
 
 impl<K: Object> Watch<K> {
-    /// [`Watch::strict`], of whatever this API shows: a kind without namespaces, or one other namespace.
+    /// [`Watch::strict`] for any API: a kind without namespaces, or one other namespace.
     pub fn strict_over(
         context: &Context,
         kind: Watched,
@@ -137,7 +138,7 @@ impl<K: Object> Watch<K> {
                     Vec::new()
                 }
                 Ok(Heard::Event(event)) => {
-                    // A list that has only begun may never come to its end.
+                    // A list that has only begun may never complete.
                     if !matches!(event, watcher::Event::Init | watcher::Event::InitApply(_)) {
                         pulse.beats();
                     }
@@ -163,33 +164,33 @@ impl<K: Object> Debug for Watch<K> {
     }
 }
 
-/// What becomes of objects that cannot be decoded.
+/// What to do with objects that cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Odds {
     AreLeftOut,
     AreRemembered,
 }
 
-/// Tells odd objects from the others. What is remembered of them is never behind the cache: an object is remembered before it
-/// leaves the cache, and forgotten after it is there again.
+/// Separates unreadable objects from the others. Its record is never behind the cache: an object is recorded
+/// before it leaves the cache, and removed from the record after it is in the cache again.
 struct Decode {
     invalid: Invalid,
     odds: Odds,
     unreadable: Unreadable,
-    /// Those of the list that is coming in.
+    /// Unreadable objects of the list that is being received.
     listed: Vec<Odd>,
 }
 
-/// What is to be done after the cache has been brought up to date.
+/// What to do after the cache has been updated.
 enum Then {
     Nothing,
-    /// This object can be read, or is gone.
+    /// Remove this object from the record: it can be read, or was deleted.
     Forget {
         namespace: Option<String>,
         name: String,
         uid: String,
     },
-    /// Nothing but what was just listed is unreadable.
+    /// Replace the record by the unreadable objects of the complete list.
     ForgetOthers,
 }
 
@@ -265,12 +266,12 @@ fn forget(metadata: &ObjectMeta) -> Then {
     }
 }
 
-/// The objects of a cache that are concerned.
+/// The objects of a cache that are affected.
 pub fn refs_of<K: Object>(store: &Store<K>, is_concerned: impl Fn(&K) -> bool) -> Vec<ObjectRef<K>> {
     store.state_filter(is_concerned).iter().map(|object| ObjectRef::from_obj(object.as_ref())).collect()
 }
 
-/// The API of a kind, in the namespaces this manager looks at.
+/// The API of a kind, in the namespaces that this manager reconciles.
 fn api<K: Object + Resource<Scope = NamespaceResourceScope>>(context: &Context) -> Api<Received<K>> {
     match &context.settings.namespace {
         Some(namespace) => Api::namespaced(context.client.clone(), namespace),
@@ -290,7 +291,7 @@ fn labels(context: &Context, which: Scope) -> Option<String> {
 fn log_failure(metrics: &Metrics, kind: Watched, error: &watcher::Error) {
     metrics.watch_failed(kind);
     match error {
-        // Routine: the server ends watches that fell behind (410) and the list starts anew.
+        // Routine: the server ends watches that fell behind (410), and the kind is listed again.
         watcher::Error::WatchError(status) if status.code == 410 => {
             tracing::debug!(?kind, "the watch expired; listing again");
         }
@@ -298,7 +299,7 @@ fn log_failure(metrics: &Metrics, kind: Watched, error: &watcher::Error) {
     }
 }
 
-/// Tells about objects that cannot be decoded, once for each version of each.
+/// Reports objects that cannot be decoded, once for each version of each.
 struct Invalid {
     events: Events,
     metrics: Metrics,
@@ -306,12 +307,12 @@ struct Invalid {
     told: Told,
 }
 
-/// By uid, the version that was told of; of what is unreadable now.
+/// By uid, the version that was reported; only for objects that are unreadable now.
 #[derive(Debug, Default)]
 struct Told(HashMap<String, String>);
 
 impl Told {
-    /// Whether this version of the object has not been told of; notes it.
+    /// Whether this version of the object has not been reported; records it.
     fn is_news(&mut self, metadata: &ObjectMeta) -> bool {
         let uid = metadata.uid.clone().unwrap_or_default();
         let version = metadata.resource_version.clone().unwrap_or_default();
@@ -322,7 +323,7 @@ impl Told {
         self.0.remove(uid);
     }
 
-    /// Nothing but these is unreadable: what went while nobody watched is forgotten, too.
+    /// Only these are unreadable now: objects that were deleted while no watch was open are forgotten, too.
     fn forget_others(&mut self, listed: &[Odd]) {
         let listed: HashSet<&str> =
             listed.iter().map(|odd| odd.metadata.uid.as_deref().unwrap_or_default()).collect();
@@ -379,7 +380,7 @@ mod tests {
         assert!(told.is_news(&odd("a", "2").metadata));
         told.is_news(&odd("c", "1").metadata);
         told.forget("c");
-        // Deleted while the watch was away: nothing but the next list says so.
+        // Deleted while no watch was open: only the next list shows it.
         told.forget_others(&[odd("a", "2")]);
         assert_eq!(told.0.into_iter().collect::<Vec<_>>(), [("a".to_owned(), "2".to_owned())]);
     }

@@ -1,8 +1,8 @@
 //! How the ranges of a network are carved into subnets.
 //!
-//! Private subnets are put at the lowest free place, public ones at the highest: whatever is left in between is room for
-//! zones that are added later. What exists keeps its range, so a zone that is added moves nothing, and a network of which a
-//! part exists already is carved as the whole would have been.
+//! Private subnets get the lowest free place, public ones the highest: the space in between is for zones that
+//! are added later. Existing subnets keep their ranges, so another zone moves nothing, and a network that
+//! exists in part gets the same ranges as a new one.
 
 use crate::desired::Tier;
 use foo_model::Zone;
@@ -14,6 +14,9 @@ use std::net::Ipv4Addr;
 /// Prefix lengths that AWS allows for VPCs and subnets (Amazon VPC User Guide, "VPC CIDR blocks", "Subnet CIDR blocks").
 const LARGEST: u8 = 16;
 const SMALLEST: u8 = 28;
+
+/// The first range of a VPC, if nobody chose one.
+pub const USUAL_RANGE: &str = "10.0.0.0/16";
 
 /// Addresses of each subnet that AWS keeps for itself: the first four and the last ("Subnet CIDR blocks").
 const RESERVED: u32 = 5;

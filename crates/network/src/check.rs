@@ -1,7 +1,7 @@
-//! A second opinion on a plan: the invariants of the design that one plan can break, checked from what goes in and what comes out. It
-//! shares no decision with the planner, so that one mistake is not made twice.
+//! A check of each plan: the invariants of the design that one plan can violate, verified from the plan's
+//! input and output. It shares no decision with the planner, so that one mistake is not made twice.
 //!
-//! The controller runs it on every plan and carries out none that breaks anything.
+//! The controller runs it on every plan and executes no plan that violates an invariant.
 
 mod facts;
 mod targets;
@@ -11,7 +11,7 @@ use crate::recorded::Origin;
 use crate::role::Role;
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
 use facts::Facts;
-use foo_model::network::{Change, NatState, Tags};
+use foo_model::network::{Change, EndpointState, NatState, Tags};
 use foo_model::{Reason, VpcId};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -141,7 +141,8 @@ fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
                 && (has_another(allocation.as_str()) || !facts.wants_address(&action.role))
         }
         Change::DeleteVpcEndpoints { endpoints } => {
-            endpoints.iter().all(|id| has_another(id.as_str()) || !facts.wants(id.as_str()))
+            let failed = |id| facts.endpoint(id).is_some_and(|it| it.state == EndpointState::Failed);
+            endpoints.iter().all(|id| failed(id) || has_another(id.as_str()) || !facts.wants(id.as_str()))
         }
         Change::DeleteSecurityGroup { group } => has_another(group.as_str()) || !facts.wants(group.as_str()),
         Change::DeleteVpc { vpc } => has_another(vpc.as_str()),

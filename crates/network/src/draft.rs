@@ -7,7 +7,7 @@ use crate::memory::{Failure, Memory};
 use crate::recorded::{Intent, Origin, Recorded};
 use crate::report::LookRequest;
 use crate::role::Role;
-use crate::situation::{Situation, Standing};
+use crate::situation::{Situation, Standing, deletes};
 use crate::timing::{LAG, PATIENCE, WORKING, later, retry_after};
 use foo_model::names::TAG_NETWORK;
 use foo_model::network::{Change, Kind, Scope, Tags};
@@ -191,6 +191,7 @@ impl Draft {
             }
         }
         if !self.actions.iter().any(|it| it.change == action.change) {
+            self.record.deletes(&deletes(&action.change));
             self.actions.push(action);
         }
         true

@@ -6,6 +6,7 @@
 //! The layers, in reading order; each uses only those before it:
 //!
 //! * `foo_model::network`: the nouns; [`role`]: what each part is for; [`addresses`]: how ranges are carved;
+//!   [`region`]: zones to choose from, names of services;
 //! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`];
 //! * `situation`: what is the case; nothing is decided there;
 //! * `draft`: a plan being written;
@@ -27,6 +28,7 @@ mod hash;
 mod input;
 mod output;
 mod plan;
+pub mod region;
 pub mod role;
 mod situation;
 mod steps;
@@ -61,4 +63,15 @@ pub struct Plan {
     pub record: Recorded,
     /// What to remember until the next pass, before the answers are noted in it.
     pub memory: Memory,
+}
+
+impl Plan {
+    /// The same plan if none of its actions is sent: what it was about to create is no intent, which would be waited for as if its
+    /// answer were lost. `before` is the record that it was made from.
+    #[must_use]
+    pub fn not_sent(mut self, before: &Recorded) -> Self {
+        self.record.intents.retain(|role, intent| before.intents.get(role) == Some(intent));
+        self.memory.records(&self.record);
+        self
+    }
 }

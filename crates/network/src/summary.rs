@@ -2,6 +2,7 @@
 
 use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Note, Weight};
+use crate::recorded;
 use crate::report::{Condition, ConditionKind, Deletion, Owner, Resource, State, Status, Stranger};
 use crate::role::Role;
 use crate::situation::{Situation, Standing};
@@ -207,8 +208,9 @@ fn state(situation: &Situation<'_>, draft: &Draft, role: &Role) -> State {
     let goes = matches!(role.kind(), Kind::NatGateway | Kind::Address | Kind::Endpoint | Kind::SecurityGroup);
     let unwanted = !situation.wanted.roles.contains(role);
     match held {
-        Some(_) if situation.desired.being_deleted || (unwanted && goes) => State::Deleting,
-        Some(_) if unwanted => State::NotRequested,
+        // The status is the record: this state says that the deletion is sent, not that it is to be.
+        Some(_) if is_deletion_sent(draft, role) => State::Deleting,
+        Some(_) if unwanted && !goes && !situation.desired.being_deleted => State::NotRequested,
         _ if has(Weight::Failed) => State::Failed,
         Some(held) if held.standing != Standing::Shown => State::Pending,
         Some(_) if has(Weight::Pending) || draft.actions.iter().any(|it| it.role == *role) => State::Pending,
@@ -220,6 +222,10 @@ fn state(situation: &Situation<'_>, draft: &Draft, role: &Role) -> State {
         }
         None => State::Missing,
     }
+}
+
+fn is_deletion_sent(draft: &Draft, role: &Role) -> bool {
+    draft.record.parts.get(role).is_some_and(|part| part.deletion == recorded::Deletion::Sent)
 }
 
 fn zone(situation: &Situation<'_>, role: &Role) -> Option<Zone> {

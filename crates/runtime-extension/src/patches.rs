@@ -3,6 +3,7 @@
 
 use crate::settings::Settings;
 use crate::variables::images;
+use crate::variables::network::{self, Network};
 use crate::variables::{Object as Target, Presence, TABLE, Variable};
 use foo_api::names::{CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
 use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplate};
@@ -47,6 +48,9 @@ fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result
     let mut object = item.object.clone();
     if CLUSTERS.matches(&object) {
         write(&mut object, &[Target::Cluster], variables)?;
+        if let Network::Managed(described) = network::network(variables)? {
+            set(&mut object, &["network"], network::managed_field(described));
+        }
         object.decode::<FooClusterTemplate>()?;
     } else if CONTROL_PLANES.matches(&object) {
         write(&mut object, &[Target::ControlPlane], variables)?;
@@ -97,6 +101,7 @@ fn value_of<'a>(variable: &Variable, variables: Variables<'a>) -> Result<Option<
     match (variable.presence, value) {
         (Presence::Required, None) => Err(VariableError::Missing(variable.name.to_owned()).into()),
         (Presence::EmptyMeansNone, Some(Value::String(text))) if text.is_empty() => Ok(None),
+        (Presence::EmptyMeansNone, Some(Value::Array(list))) if list.is_empty() => Ok(None),
         (
             Presence::Required | Presence::Optional | Presence::EmptyMeansNone | Presence::Default(_),
             value,

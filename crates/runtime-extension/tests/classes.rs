@@ -70,17 +70,32 @@ fn spec(template: &Value) -> Value {
     template["spec"].clone()
 }
 
-/// The few forms of Go's templates that the class uses: `{{ if .name }}true{{ end }}` and `name: {{ .name }}`.
+/// The few forms of Go's templates that the class uses: `{{ if CONDITION }}true{{ end }}` and `name: {{ .name }}`.
 fn go_template(text: &str, variables: &Map<String, Value>) -> Value {
-    let name = text.split("{{").nth(1).and_then(|inside| inside.split("}}").next()).unwrap_or_default();
-    let name = name.trim().trim_start_matches("if ").trim_start_matches('.');
-    let value =
-        variables.get(name).and_then(Value::as_str).unwrap_or_else(|| panic!("{text}: no text {name}"));
-    match text.split("{{").next() {
-        Some("") => json!(!value.is_empty()),
-        Some(field) => json!({field.trim_end_matches(": "): value}),
-        None => Value::Null,
+    let inside =
+        text.split("{{").nth(1).and_then(|inside| inside.split("}}").next()).unwrap_or_default().trim();
+    match (text.split("{{").next(), inside.strip_prefix("if ")) {
+        (Some(""), Some(condition)) => json!(go_condition(condition, variables)),
+        (Some(field), None) => json!({field.trim_end_matches(": "): go_text(inside, variables)}),
+        (_, _) => panic!("{text}: not one of the forms that are known here"),
     }
+}
+
+/// `.name`, `eq .name "value"`, or `and` of two of them, the latter in brackets.
+fn go_condition(condition: &str, variables: &Map<String, Value>) -> bool {
+    if let Some((name, other)) = condition.strip_prefix("and ").and_then(|both| both.split_once(' ')) {
+        let other = other.trim_start_matches('(').trim_end_matches(')');
+        return go_condition(name, variables) && go_condition(other, variables);
+    }
+    match condition.strip_prefix("eq ").and_then(|both| both.split_once(' ')) {
+        Some((name, value)) => go_text(name, variables) == value.trim_matches('"'),
+        None => !go_text(condition, variables).is_empty(),
+    }
+}
+
+fn go_text<'a>(name: &str, variables: &'a Map<String, Value>) -> &'a str {
+    let name = name.trim_start_matches('.');
+    variables.get(name).and_then(Value::as_str).unwrap_or_else(|| panic!("no text {name}"))
 }
 
 /// Inline patches, as Cluster API has them (The Cluster API Book, "Writing a ClusterClass").
@@ -112,7 +127,10 @@ fn apply(template: &mut Value, patches: &Value, variables: &Map<String, Value>) 
         let value = match (from["variable"].as_str(), from["template"].as_str()) {
             (Some(name), _) => variables[name].clone(),
             (None, Some(text)) => go_template(text, variables),
-            (None, None) => panic!("no value: {patch}"),
+            (None, None) => {
+                assert_eq!(patch["op"], "remove", "no value: {patch}");
+                Value::Null
+            }
         };
         let operation = json!([{"op": patch["op"], "path": patch["path"], "value": value}]);
         let operation: json_patch::Patch = serde_json::from_value(operation).expect("a JSON patch");
@@ -182,7 +200,18 @@ async fn both_classes_make_the_same_objects_of_the_same_variables() {
         "instanceTypes": [{"instanceType": "c7i.large"}, {"instanceType": "c6i.large"}], "onDemandBase": 0,
         "onDemandPercentage": 100, "maxSize": 0, "sshKeyName": "operators", "tags": {"team": "a", "cost/center": "7"},
     });
-    for given in [least, most] {
+    let managed = json!({
+        "region": "eu-central-1", "kubeconfigSecret": "external", "amiID": "ami-1", "instanceProfile": "nodes",
+        "networkMode": "Managed",
+    });
+    let mut described = managed.clone();
+    described["vpcID"] = json!("vpc-1");
+    described["subnets"] = json!([{"id": "subnet-1"}]);
+    described["managedNetwork"] = json!({
+        "cidr": "10.8.0.0/16", "zones": {"names": ["eu-central-1a"]}, "nat": "Single", "ipv6": true,
+        "endpoints": [{"name": "S3"}], "tags": {"team": "a"}, "deletion": {"leftovers": "Delete"},
+    });
+    for given in [least, most, managed, described] {
         let variables = with_defaults(&by_hand, &given);
         let expected = inline(&by_hand, &variables);
         assert_eq!(expected.len(), 6);

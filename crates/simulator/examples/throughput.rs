@@ -23,7 +23,7 @@ print(server.get_host_and_port()[1], flush=True)
 sys.stdin.read()
 ";
 
-/// One connection to an endpoint, made anew when the other side closes it.
+/// One connection to an endpoint, opened again when the other side closes it.
 struct Client {
     address: SocketAddr,
     stream: Option<BufReader<TcpStream>>,

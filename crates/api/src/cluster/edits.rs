@@ -1,5 +1,5 @@
-//! What of a network cannot change any more. The rules are of the FooCluster, not of its spec: a template has the same
-//! spec, and Cluster API tries changes of it in dry runs.
+//! The immutable parts of a network. The rules belong to the FooCluster, not to its spec: a template has the
+//! same spec, and Cluster API tries changes of it in dry runs.
 
 use kube::core::Rule;
 

@@ -38,8 +38,8 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     status = "FooClusterStatus",
     label("cluster.x-k8s.io/v1beta2", "v1alpha1"),
-    // Of the object, not of its spec: a template has the same spec, and Cluster API tries changes of it in
-    // dry runs.
+    // A rule of the object, not of its spec: a template has the same spec, and Cluster API tries changes of
+    // it in dry runs.
     validation = Rule::new("self.spec.region == oldSelf.spec.region").message("region is immutable"),
     validation = edits::same_mode(),
     validation = edits::same_vpc(),

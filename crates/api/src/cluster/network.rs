@@ -1,4 +1,4 @@
-//! Which network a cluster has: one that exists, or one that the provider creates.
+//! The network of a cluster: an existing one, or one that the provider creates.
 
 use super::managed::ManagedNetwork;
 use crate::patterns;

@@ -1,4 +1,4 @@
-//! What a FooCluster says of its network.
+//! What the status of a FooCluster says about its network.
 
 use crate::shared::Initialization;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups per page (DescribeAutoScalingGroups: MaxRecords, at most 100).
 const PAGE: i32 = 100;
-/// Most pages of activities that one question may take; the call is throttled early.
+/// Maximum number of pages of activities per read; the call is throttled early.
 const ACTIVITY_PAGES: usize = 5;
 
 #[async_trait]
@@ -163,7 +163,7 @@ impl Groups for AwsCloud {
             .send()
             .await
             .map_err(|failed| error::of(Operation::TerminateInstanceInAutoScalingGroup, &failed))?;
-        // One activity per instance. An answer without any says nothing of how many there are.
+        // One activity per instance. An answer without any does not tell their number.
         let ended = answer.activities().len();
         Ok(if ended > 0 && ended < ids.len() { Ended::NotAll } else { Ended::All })
     }
@@ -189,7 +189,7 @@ impl Groups for AwsCloud {
     }
 
     async fn record_heartbeat(&self, name: &GroupName, id: &InstanceId) -> Result<()> {
-        // One more or less changes nothing, so the SDK may repeat it.
+        // A repeated call changes nothing, so the SDK may repeat it.
         let call = self.autoscaling.repeating.record_lifecycle_action_heartbeat();
         let call = call.auto_scaling_group_name(name.as_str()).lifecycle_hook_name(DRAIN_HOOK);
         let call = call.instance_id(id.as_str());
@@ -218,14 +218,14 @@ impl Groups for AwsCloud {
         let limit = limit.clamp(1, 100);
         let mut found = Vec::new();
         let mut next: Option<String> = None;
-        // A page may hold fewer than were asked for, even none, and more may follow all the same.
+        // A page may contain fewer than requested, even none, and still be followed by others.
         for _ in 0..ACTIVITY_PAGES {
             let missing = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
             let call = self.autoscaling.repeating.describe_scaling_activities();
             let call = call.auto_scaling_group_name(name.as_str()).max_records(signed(missing));
             let page = call.set_next_token(next).send().await;
             let page = page.map_err(|failed| error::of(OPERATION, &failed))?;
-            // They are only told of: an odd one is passed over.
+            // Activities are only reported: an unreadable one is skipped.
             found.extend(page.activities().iter().filter_map(|one| shapes::activity(one).ok()));
             next = page.next_token.filter(|token| !token.is_empty());
             if next.is_none() || found.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
@@ -236,8 +236,9 @@ impl Groups for AwsCloud {
     }
 }
 
-/// Each group for itself: one of which AWS says something odd spoils no look at the others of the page. When it does not even say
-/// the name, any that was asked for and is missing may be the one: that one is odd, not gone.
+/// Reads each group separately: an unreadable group does not affect the others of the page. If even its name
+/// is missing, it may be any of the requested groups that are missing: these count as unreadable, not as
+/// deleted.
 fn looked(asked: &[GroupName], found: &[AutoScalingGroup]) -> Looked {
     let mut looked = Looked::default();
     let mut nameless = None;

@@ -1,4 +1,4 @@
-//! Groups, instances and activities in AWS's shape and in ours.
+//! Groups, instances and activities in AWS's types and in ours.
 
 use crate::error::Gap;
 use crate::numbers::{count, signed};
@@ -12,14 +12,14 @@ use foo_model::{
 };
 use std::collections::BTreeSet;
 
-/// What a group launches: AWS takes one of the two.
+/// What a group launches from: AWS accepts one of the two.
 #[derive(Debug, PartialEq)]
 pub(super) enum Launch {
     Template(aws::LaunchTemplateSpecification),
     Mix(Box<aws::MixedInstancesPolicy>),
 }
 
-/// What a policy is for: only an update has earlier values to take back.
+/// The call that a policy is part of: only an update has earlier values to clear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Create,
@@ -40,8 +40,8 @@ pub(super) fn launch(
     let overrides = mix.overrides.iter().map(|choice| {
         aws::LaunchTemplateOverrides::builder().instance_type(choice.instance_type.as_str()).build()
     });
-    // What an update leaves out stays as it was; a price is taken back with an empty text
-    // (Auto Scaling API Reference, InstancesDistribution: SpotMaxPrice).
+    // An update leaves fields that it does not contain unchanged; an empty text clears a price (Auto Scaling
+    // API Reference, InstancesDistribution: SpotMaxPrice).
     let price = match (&mix.spot_max_price, purpose) {
         (Some(price), _) => Some(price.clone()),
         (None, Purpose::Update) => Some(String::new()),
@@ -74,7 +74,8 @@ pub(super) fn is_protected(protection: Protection) -> bool {
 }
 
 pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
-    // The SDK fills in what AWS's model calls required: a missing name arrives as an empty one, a size as zero.
+    // The SDK fills in fields that AWS's model requires: a missing name arrives as an empty one, a size as
+    // zero.
     let name =
         group.auto_scaling_group_name().filter(|name| !name.is_empty()).ok_or(Gap("AutoScalingGroupName"))?;
     let policy = group.mixed_instances_policy();
@@ -103,7 +104,7 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
             .collect(),
         tags: group.tags().iter().filter_map(tag).collect(),
         status: match group.status() {
-            // The only text AWS documents is "Delete in progress".
+            // "Delete in progress" is the only text that AWS documents.
             Some(text) if !text.is_empty() => GroupStatus::Deleting,
             _ => GroupStatus::Active,
         },
@@ -124,7 +125,7 @@ fn tag(tag: &aws::TagDescription) -> Option<(String, String)> {
     (!key.starts_with("aws:")).then(|| (key.to_owned(), tag.value().unwrap_or_default().to_owned()))
 }
 
-/// A template that is referred to by name only is none of ours: AWS fills in the id where it knows both.
+/// A reference to a template by name only is not ours: AWS fills in the id where it knows both.
 fn choice(template: &aws::LaunchTemplateSpecification) -> Option<(LaunchTemplateId, TemplateChoice)> {
     let id = template.launch_template_id()?;
     // No version means the default one (Auto Scaling API Reference, LaunchTemplateSpecification).
@@ -136,8 +137,9 @@ fn choice(template: &aws::LaunchTemplateSpecification) -> Option<(LaunchTemplate
     Some((id.into(), choice))
 }
 
-/// What we can say of a policy: types by name. Somebody else's attribute-based requirements and weights are left out,
-/// so such a policy differs from any target of ours. Absent values are AWS's defaults (InstancesDistribution).
+/// The part of a policy that our types express: types by name. Attribute-based requirements and weights,
+/// which another client set, are left out, so such a policy differs from any target of ours. Absent values
+/// are AWS's defaults (InstancesDistribution).
 fn mix(policy: &aws::MixedInstancesPolicy) -> InstancesMix {
     let overrides = policy.launch_template().map(aws::LaunchTemplate::overrides).unwrap_or_default();
     let distribution = policy.instances_distribution();
@@ -180,7 +182,7 @@ fn instance(instance: &aws::Instance) -> Result<Instance, Gap> {
     })
 }
 
-/// The SDK fills in an empty text for what AWS's model calls required.
+/// The SDK fills in an empty text for fields that AWS's model requires.
 fn there<'a>(text: Option<&'a str>, field: &'static str) -> Result<&'a str, Gap> {
     text.filter(|text| !text.is_empty()).ok_or(Gap(field))
 }
@@ -191,7 +193,7 @@ fn protection(protected: Option<bool>) -> Protection {
 
 pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
     use aws::ScalingActivityStatusCode as Code;
-    // What AWS leaves out the SDK fills with the beginning of time.
+    // The SDK fills in the epoch for times that AWS leaves out.
     let started = activity.start_time().and_then(|time| time.to_millis().ok()).filter(|&at| at > 0);
     let started = started.ok_or(Gap("StartTime"))?;
     Ok(Activity {
@@ -200,7 +202,7 @@ pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
             Code::Successful => ActivityStatus::Successful,
             Code::Failed => ActivityStatus::Failed,
             Code::Cancelled => ActivityStatus::Cancelled,
-            // Everything else is one of AWS's many ways of waiting.
+            // All other states are kinds of waiting.
             _ => ActivityStatus::InProgress,
         },
         description: activity.description().unwrap_or_default().to_owned(),
@@ -224,7 +226,7 @@ pub(super) fn result(result: HookResult) -> &'static str {
     }
 }
 
-/// Our hook, for a group that is being made. The SDK asks for its name and transition; both are given.
+/// Our hook, for a group that is being created. The SDK requires its name and transition; both are set.
 pub(super) fn hook(terms: HookConfig) -> aws::LifecycleHookSpecification {
     aws::LifecycleHookSpecification::builder()
         .lifecycle_hook_name(DRAIN_HOOK)
@@ -238,7 +240,7 @@ pub(super) fn terms(hook: &aws::LifecycleHook) -> Result<HookConfig, Gap> {
     Ok(HookConfig {
         terminating: hook.lifecycle_transition().ok_or(Gap("LifecycleTransition"))? == TERMINATING,
         heartbeat: Seconds(count(hook.heartbeat_timeout(), "HeartbeatTimeout")?),
-        // What is neither is not ours, and is put right.
+        // Any other value was not set by us, and is repaired.
         result: match hook.default_result() {
             Some("CONTINUE") => HookResult::Continue,
             _ => HookResult::Abandon,

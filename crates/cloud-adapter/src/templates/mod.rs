@@ -1,4 +1,4 @@
-//! Calls around EC2 launch templates.
+//! EC2 calls about launch templates.
 
 mod shapes;
 
@@ -90,7 +90,8 @@ async fn add_version(
     Ok(Made { made, warning })
 }
 
-/// EC2 takes a template that it would not launch, and says so in passing; the refusal comes with the group.
+/// EC2 accepts a template that it would not launch, and only adds a warning; the error comes when the group
+/// is created.
 fn words(warning: &ValidationWarning) -> Option<String> {
     let one = |error: &ValidationError| {
         let (code, message) = (error.code().unwrap_or_default(), error.message().unwrap_or_default());
@@ -125,8 +126,8 @@ async fn with_versions(client: &Client, name: &str) -> Result<Option<LaunchTempl
     Ok(Some(LaunchTemplate { id: summary.id, name: summary.name, tags: summary.tags, versions: records }))
 }
 
-/// An old version of which EC2 says something odd is passed over: nothing is launched from it anew. The newest is not: it would be
-/// made again and again.
+/// Skips an unreadable old version: nothing is launched from it again. The newest is not skipped: it would be
+/// created again and again.
 fn record(
     version: &LaunchTemplateVersion,
     latest: TemplateVersion,
@@ -147,7 +148,7 @@ pub(crate) async fn describe_tagged(client: &Client, tag_key: &str) -> Result<Ve
     let call = client.describe_launch_templates().filters(tagged).max_results(PAGE);
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     let found = found.map_err(|failed| error::of(OPERATION, &failed))?;
-    // One that is left out looks changed to its pool, which then reads it for itself.
+    // A template that is left out looks changed to its pool, which then reads it separately.
     Ok(found.iter().filter_map(readable).collect())
 }
 
@@ -179,7 +180,7 @@ pub(crate) async fn delete_versions(
     Ok(())
 }
 
-/// Why a version was not deleted; none if it is gone all the same.
+/// Why a version was not deleted; none if it does not exist.
 fn not_deleted(item: &DeleteLaunchTemplateVersionsResponseErrorItem) -> Option<CloudError> {
     let error = item.response_error();
     let code = error.and_then(|error| error.code());

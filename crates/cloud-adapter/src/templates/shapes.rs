@@ -1,4 +1,4 @@
-//! Launch templates in AWS's shape and in ours.
+//! Launch templates in AWS's types and in ours.
 
 use crate::error::Gap;
 use crate::numbers::signed;
@@ -12,10 +12,11 @@ use foo_model::{
 };
 use std::collections::BTreeMap;
 
-/// What instances are made of.
+/// The data that instances are launched from.
 ///
-/// Security groups stand at the top level and there is no network interface: the group chooses the subnet, and a
-/// template with an interface of its own would have to name one (Auto Scaling User Guide, "Create a launch template").
+/// Security groups are at the top level and there is no network interface: the group chooses the subnet, and
+/// a template with an interface of its own would have to name one (Auto Scaling User Guide, "Create a launch
+/// template").
 pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData {
     let groups =
         content.security_groups.iter().map(|id| SecurityGroupId::as_str(id).to_owned()).collect::<Vec<_>>();
@@ -37,7 +38,7 @@ pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData 
         .build()
 }
 
-/// What of a version is replaced when it is copied; EC2 takes the rest from the source.
+/// The fields that a copied version replaces; EC2 takes the rest from the source.
 pub(super) fn replaced(copy: &VersionCopy<'_>) -> aws::RequestLaunchTemplateData {
     aws::RequestLaunchTemplateData::builder()
         .set_user_data(user_data(copy.user_data))
@@ -62,9 +63,9 @@ fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
     aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(&volume.device).ebs(ebs).build()
 }
 
-/// Tags in the metadata are off, said aloud: what a template leaves out comes from the account's defaults, and with tags
-/// in the metadata EC2 refuses to launch with tag keys like ours, which have a slash (EC2 User Guide, "View tags for your
-/// EC2 instances using instance metadata").
+/// Tags in the metadata are explicitly off: for fields that a template leaves out the account's defaults
+/// apply, and with tags in the metadata EC2 refuses to launch with tag keys like ours, which contain a slash
+/// (EC2 User Guide, "View tags for your EC2 instances using instance metadata").
 fn metadata(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOptionsRequest {
     let tokens = if options.tokens_required {
         aws::LaunchTemplateHttpTokensState::Required

@@ -1,7 +1,7 @@
-//! Which buckets the calls of a cloud draw from.
+//! Which buckets the calls of a cloud use.
 //!
-//! AWS counts calls per account and region, whoever makes them. Which account credentials belong to is known only when AWS
-//! has said it; until then a cloud has buckets of its own.
+//! AWS counts calls per account and region, whoever sends them. The account of credentials is unknown until
+//! AWS reports it; until then a cloud has buckets of its own.
 
 use super::Limits;
 use super::bucket::Tokens;
@@ -20,14 +20,14 @@ pub(super) struct Buckets {
     rare: Tokens,
 }
 
-/// The buckets of all accounts that some cloud draws from. Clones share them.
+/// The buckets of all accounts in use. Clones share them.
 #[derive(Clone, Default)]
 pub struct Accounts(Arc<Mutex<HashMap<Place, Weak<Buckets>>>>);
 
 /// An account and a region.
 type Place = (String, String);
 
-/// What one cloud may draw from: its own buckets, then those of its account.
+/// The buckets that one cloud uses: its own, then those of its account.
 pub struct Allowance {
     accounts: Accounts,
     region: String,
@@ -62,14 +62,14 @@ impl Buckets {
 }
 
 impl Allowance {
-    /// Full buckets, for a cloud in that region whose account will be one of these.
+    /// Full buckets for a cloud in that region, whose account will be one of these.
     pub fn new(limits: Limits, accounts: Accounts, region: impl Into<String>) -> Self {
         let state = State { account: None, buckets: Arc::new(Buckets::new(limits)) };
         Self { accounts, region: region.into(), state: Mutex::new(state) }
     }
 
-    /// How long a call that is asked for now waits for its token, if others wait already; of the bucket where that is
-    /// longest.
+    /// How long a call that starts now waits for its token behind the calls that wait already; the longest
+    /// wait of all buckets.
     pub fn backlog(&self) -> Duration {
         let buckets = self.buckets();
         let all = [&buckets.auto_scaling, &buckets.ec2_describe, &buckets.ec2_mutate];
@@ -80,7 +80,7 @@ impl Allowance {
         Arc::clone(&self.state().buckets)
     }
 
-    /// AWS said which account it is. The first cloud of an account brings its buckets along.
+    /// AWS reported the account. The first cloud of an account contributes its own buckets.
     pub(super) fn belongs_to(&self, account: &str) {
         let mut state = self.state();
         if account.is_empty() || state.account.as_deref() == Some(account) {

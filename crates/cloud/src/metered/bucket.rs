@@ -1,7 +1,8 @@
-//! One token bucket that slows down when AWS says so.
+//! A token bucket that slows down when AWS throttles calls.
 //!
-//! governor's buckets have a fixed rate. Ours counts in sixteenths: at full rate a call costs 16 of them, at a
-//! quarter of the rate 64. That changes rate and burst together and leaves governor's arithmetic alone.
+//! governor's buckets have a fixed rate. This one counts in sixteenths: at full rate a call costs 16 of them,
+//! at a quarter of the rate 64. That changes rate and burst together and leaves governor's arithmetic
+//! unchanged.
 
 use governor::clock::Clock;
 use governor::middleware::StateInformationMiddleware;
@@ -13,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A limit: so many calls per second for ever, and so many at once after a rest. Zero counts as one.
+/// A limit: sustained calls per second, and calls at once after a pause. Zero counts as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     /// Calls per second.
@@ -22,13 +23,13 @@ pub struct Rate {
     pub burst: u32,
 }
 
-/// The share of the configured rate a bucket runs at, in sixteenths.
+/// The share of the configured rate at which a bucket runs, in sixteenths.
 const FULL: u32 = 16;
 /// A bucket never becomes slower than this; 1/16 of 10 calls a second is still one call in 1.6 s.
 const SLOWEST: u32 = 1;
-/// Calls in flight when AWS starts to refuse are all refused: together they are one reason to slow down.
+/// When AWS starts to throttle, it refuses all calls in flight: together they slow the bucket down once.
 const ONE_STORM: Duration = Duration::from_secs(1);
-/// One sixteenth comes back in this time, so half the rate is back 40 s after the last refusal.
+/// The rate recovers by one sixteenth in this time, so half the rate is back 40 s after the last refusal.
 const RECOVERY_STEP: Duration = Duration::from_secs(5);
 
 /// A token bucket.
@@ -38,16 +39,16 @@ pub(super) struct Tokens {
     burst_units: u32,
     per_second: u32,
     pace: Mutex<Pace>,
-    /// How many wait for a token.
+    /// Number of calls that wait for a token.
     waiting: AtomicU32,
-    /// Whoever holds it is the next to get a token: first come, first served.
+    /// The holder gets the next token: first come, first served.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// What is known of the bucket after taking a token.
+/// The state of the bucket after taking a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// Tokens left, at the present rate.
+    /// Tokens left at the present rate.
     pub(super) left: u32,
     /// Present rate in percent of the configured one.
     pub(super) rate_percent: u32,
@@ -68,13 +69,13 @@ impl Tokens {
         }
     }
 
-    /// Waits for a token, in the order of asking.
+    /// Waits for a token, in the order of the calls.
     pub(super) async fn take(&self) -> Taken {
         let _waits = Waits::begins(&self.waiting);
         let _turn = self.turn.lock().await;
         loop {
             let share = self.pace().share(Instant::now());
-            // A bucket smaller than the price would never give a token: it then asks for all it has.
+            // A bucket that is smaller than the price would never give a token: then the price is all it has.
             let price = FULL.saturating_mul(FULL).checked_div(share).unwrap_or(FULL).min(self.burst_units);
             let Some(price) = NonZeroU32::new(price) else { return Taken { left: 0, rate_percent: 100 } };
             match self.limiter.check_n(price) {
@@ -86,7 +87,8 @@ impl Tokens {
                     };
                 }
                 Ok(Err(not_yet)) => {
-                    // At least a millisecond, the timer's grain: a shorter sleep would come back at once.
+                    // At least a millisecond, the resolution of the timer: a shorter sleep would return at
+                    // once.
                     let wait = not_yet.wait_time_from(TokioClock.now()).max(Duration::from_millis(1));
                     tokio::time::sleep(wait).await;
                 }
@@ -95,14 +97,14 @@ impl Tokens {
         }
     }
 
-    /// How long it takes until those that wait have their tokens, at the present rate.
+    /// How long until all waiting calls have their tokens, at the present rate.
     pub(super) fn backlog(&self) -> Duration {
         let waiting = self.waiting.load(Ordering::Relaxed);
         let price = FULL.checked_div(self.pace().share(Instant::now())).unwrap_or(FULL);
         Duration::from_secs(1).saturating_mul(waiting.saturating_mul(price)) / self.per_second
     }
 
-    /// Halves the rate; it comes back by itself.
+    /// Halves the rate, which recovers by itself.
     pub(super) fn slow_down(&self) {
         self.pace().halve(Instant::now());
     }
@@ -112,7 +114,7 @@ impl Tokens {
     }
 }
 
-/// One that waits, however its wait ends.
+/// Counts a waiting call, however its wait ends.
 struct Waits<'a>(&'a AtomicU32);
 
 impl<'a> Waits<'a> {
@@ -128,12 +130,12 @@ impl Drop for Waits<'_> {
     }
 }
 
-/// Halved by each storm, recovering step by step afterwards.
+/// Halved by each burst of refusals, recovering step by step afterwards.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// Sixteenths right after the last storm.
+    /// Sixteenths right after the last burst of refusals.
     share: u32,
-    /// When that was.
+    /// The time of that burst.
     since: Option<Instant>,
 }
 
@@ -157,7 +159,7 @@ impl Pace {
     }
 }
 
-/// tokio's clock, so that tests with paused time need not wait.
+/// tokio's clock, so that tests with paused time do not wait.
 #[derive(Clone, Copy, Debug, Default)]
 struct TokioClock;
 

@@ -1,10 +1,10 @@
 //! A decorator that limits and measures every call of a cloud.
 //!
-//! Before each call it takes a token from the bucket the operation draws from; after it, it counts the outcome and
-//! the time. AWS's own answer `Throttled` makes the bucket slower for a while, so that a storm of refusals is not
-//! answered by a storm of repetitions. It repeats nothing itself.
+//! Before each call it takes a token from the operation's bucket; after it, it counts the outcome and the
+//! time. The answer `Throttled` makes the bucket slower for a while, so that repetitions do not add to the
+//! overload. The decorator itself repeats nothing.
 //!
-//! A method that needs several API calls (paging, a batch with unknown ids) takes one token and counts once.
+//! A method that needs several API calls (pages, a batch with unknown ids) takes one token and counts once.
 
 mod allowance;
 mod bucket;
@@ -34,11 +34,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Whether this process may change anything at this moment: it leads.
+/// Whether this process may change anything at this moment, which means that it leads.
 pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// A cloud whose calls are limited and measured. One per (credentials, region); those of one account share their limits.
-/// It shares what it is around, so `C` may be a trait: `Metered<dyn Cloud>`.
+/// A cloud whose calls are limited and measured. One per (credentials, region); those of one account share
+/// their limits. It shares the inner cloud, so `C` may be a trait: `Metered<dyn Cloud>`.
 pub struct Metered<C: ?Sized> {
     inner: Arc<C>,
     permit: Option<Permit>,
@@ -78,21 +78,21 @@ impl Default for Limits {
 }
 
 impl<C: ?Sized> Metered<C> {
-    /// Puts limits and metrics around `inner`.
+    /// Adds limits and metrics to `inner`.
     pub fn new(inner: Arc<C>, limits: Limits, metrics: Metrics) -> Self {
         let allowance = Arc::new(Allowance::new(limits, Accounts::default(), ""));
         Self { inner, permit: None, metrics, allowance }
     }
 
-    /// The same cloud, drawing from this.
+    /// The same cloud with this allowance.
     #[must_use]
     pub fn drawing_from(mut self, allowance: Arc<Allowance>) -> Self {
         self.allowance = allowance;
         self
     }
 
-    /// The same cloud, changing things only while `permit` holds. Asked after the wait for a token: whoever had to wait,
-    /// or was stopped meanwhile, may have lost its right to.
+    /// The same cloud, which sends changes only while `permit` holds. Checked after the wait for a token,
+    /// because the process may stop leading during the wait.
     #[must_use]
     pub fn permitted_by(mut self, permit: Permit) -> Self {
         self.permit = Some(permit);
@@ -153,7 +153,7 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         let call = self.inner.describe_groups(names);
         let looked = self.around(Operation::DescribeAutoScalingGroups, call).await?;
-        // Every ARN tells the account (`arn:aws:autoscaling:<region>:<account>:…`); asking for it would cost a call.
+        // Every ARN contains the account (`arn:aws:autoscaling:<region>:<account>:…`); no call is needed.
         if let Some(account) = looked.groups.first().and_then(|group| group.arn.split(':').nth(4)) {
             self.allowance.belongs_to(account);
         }

@@ -1,16 +1,18 @@
-//! Looks at networks, shared by all clusters of one set of credentials and region.
+//! Reads of networks, shared by all clusters of one set of credentials and region.
 //!
-//! Every question (the parts of one kind within one scope, or the quotas) has one answer, the newest. Whoever asks says how old
-//! an answer may be; only if none is new enough is AWS asked, and those who asked the same meanwhile share that call. So a
-//! hundred clusters at rest, each content with what is five minutes old, cost one call per kind in five minutes, and kinds
-//! that none of them has are not asked for.
+//! Every question (the parts of one kind within one scope, or the quotas) has one answer, the newest. The
+//! caller says how old an answer may be; only if none is new enough is AWS called, and callers with the same
+//! question share that call. So a hundred clusters at rest, for which an answer of five minutes ago is new
+//! enough, cost one call per kind in five minutes, and kinds that none of them has cost none.
 //!
-//! * An answer is never replaced by one whose question was sent earlier.
-//! * A look that fails keeps the last answer, and says that it failed; the next one waits, longer each time.
-//! * Nobody waits for ever: a call has a deadline, and so has the wait for somebody else's call.
+//! * An answer is never replaced by one whose call was sent earlier.
+//! * A failed call keeps the last answer and reports the failure; the pause before the next call grows with
+//!   each failure.
+//! * No wait is endless: a call has a deadline, and so has the wait for another caller's call.
 //!
-//! Ages are counted from when a look began: it shows at least what was there then, as far as EC2's reads do. The clock has to
-//! be one that never goes back ([`crate::SystemClock`]). Nothing is decided here, and nothing is changed.
+//! The age of an answer counts from the start of its call: it shows at least what existed then, as far as
+//! EC2's reads do. The clock must never go back ([`crate::SystemClock`]). Nothing is decided here, and
+//! nothing is changed.
 
 mod answer;
 mod known;
@@ -26,9 +28,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A call that takes longer is given up: longer than the SDK's own limits for one attempt.
+/// Deadline of a call: longer than the SDK's own limits for one attempt.
 const LONGEST_CALL: Duration = Duration::from_secs(45);
-/// Nobody waits longer for an answer, whoever asked first.
+/// Maximum time that a caller waits for an answer, its own call or another's.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
 
 /// The shared looks, one per (credentials, region).

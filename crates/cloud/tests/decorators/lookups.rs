@@ -43,7 +43,7 @@ async fn a_settled_pool_asks_once_a_day() {
 async fn a_changed_spec_gets_an_answer_of_the_last_ten_minutes() {
     let (cloud, lookups) = bench();
     for _ in 0..20 {
-        lookups.image(&"ami-1".into(), Asking::Anew).await.unwrap();
+        lookups.image(&"ami-1".into(), Asking::New).await.unwrap();
         sleep(Duration::from_mins(1)).await;
     }
     assert_eq!(calls(&cloud), 2);
@@ -54,7 +54,7 @@ async fn callers_with_the_same_question_share_a_call() {
     let (cloud, lookups) = bench();
     cloud.edit(|world| world.latency = Duration::from_secs(1));
     let id = ImageId::from("ami-1");
-    let ask = || lookups.image(&id, Asking::Anew);
+    let ask = || lookups.image(&id, Asking::New);
     let (a, b, c) = tokio::join!(ask(), ask(), ask());
     assert!(a.is_ok() && a == b && b == c);
     assert_eq!(calls(&cloud), 1);
@@ -64,14 +64,14 @@ async fn callers_with_the_same_question_share_a_call() {
 async fn failures_are_remembered_those_that_pass_only_shortly() {
     let (cloud, lookups) = bench();
     for _ in 0..60 {
-        let error = lookups.image(&"ami-2".into(), Asking::Anew).await.unwrap_err();
+        let error = lookups.image(&"ami-2".into(), Asking::New).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::NotFound);
         sleep(Duration::from_secs(1)).await;
     }
     assert_eq!(calls(&cloud), 1);
     cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
     for _ in 0..10 {
-        lookups.image(&"ami-1".into(), Asking::Anew).await.unwrap_err();
+        lookups.image(&"ami-1".into(), Asking::New).await.unwrap_err();
         sleep(Duration::from_secs(1)).await;
     }
     assert_eq!(calls(&cloud), 2);
@@ -84,7 +84,7 @@ async fn a_settled_pool_outlives_an_outage_but_not_its_image() {
     sleep(Duration::from_hours(25)).await;
     cloud.edit(|world| world.failing = Some(ErrorKind::Unreachable));
     assert_eq!(lookups.image(&"ami-1".into(), Asking::Again).await, Ok(image("ami-1")));
-    assert_eq!(lookups.image(&"ami-1".into(), Asking::Anew).await.unwrap_err().kind, ErrorKind::Unreachable);
+    assert_eq!(lookups.image(&"ami-1".into(), Asking::New).await.unwrap_err().kind, ErrorKind::Unreachable);
     cloud.edit(|world| {
         world.failing = None;
         world.images.clear();

@@ -1,7 +1,9 @@
-//! FooCluster: finds the network that the user named, or creates one, and publishes it for pools and for Cluster API.
+//! FooCluster: finds the network that the user named, or creates one, and publishes it for pools and for
+//! Cluster API.
 //!
-//! Nothing is made in AWS for a network that exists already ([`network`]); [`managed`] creates, keeps and deletes one. The object
-//! stays until the last pool of its cluster is gone, because pools find their region and their network through it.
+//! Nothing is created in AWS for an existing network ([`network`]); [`managed`] creates, maintains and
+//! deletes one. The object stays until the last pool of its cluster is deleted, because pools read their
+//! region and their network from it.
 
 mod clusters;
 mod managed;
@@ -83,11 +85,8 @@ fn infrastructure_of(cluster: Cluster) -> Option<ObjectRef<FooCluster>> {
 
 /// FooClusters whose deletion waits for a pool.
 fn waiting_for(clusters: &Store<FooCluster>, pool: &FooMachinePool) -> Vec<ObjectRef<FooCluster>> {
-    let label = pool.labels().get(names::CLUSTER_NAME_LABEL);
     refs_of(clusters, |cluster| {
-        cluster.metadata.deletion_timestamp.is_some()
-            && cluster.namespace() == pool.namespace()
-            && cluster.labels().get(names::CLUSTER_NAME_LABEL) == label
+        cluster.metadata.deletion_timestamp.is_some() && cluster.namespace() == pool.namespace()
     })
 }
 
@@ -106,7 +105,7 @@ impl Reconciler for Clusters {
     }
 
     fn cloud(&self, cluster: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
-        // Nobody waits for an account that is not called.
+        // An account without calls needs no slot.
         let calls = match cluster.metadata.deletion_timestamp {
             None => self.owner(cluster).is_some() && !self.is_left_alone(cluster, Goal::Keep),
             Some(_) => self.may_have_network(cluster) && !self.is_left_alone(cluster, Goal::Delete),
@@ -158,7 +157,7 @@ impl Clusters {
         }
     }
 
-    /// Looks for the network that the user named.
+    /// Looks up the network that the user named.
     async fn find_network(
         &self,
         api: &Api<FooCluster>,
@@ -171,7 +170,7 @@ impl Clusters {
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
         let found = self.allowed(cluster, found);
-        // What was found is remembered for long; credentials may have been refused since.
+        // Look-ups are remembered for long; AWS may have refused the credentials since.
         let refusal = region.ok().and_then(|region| region.observer.refusal());
         let said = credentials(&found, refusal.as_ref().map(|(_, error)| error));
         let period = match (&found, &refusal) {
@@ -182,8 +181,8 @@ impl Clusters {
         Ok(Outcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 
-    /// A manager that starts again believes what its predecessor found for this very spec, until the next look is due: a
-    /// thousand clusters must not all be looked up at once.
+    /// After a restart the manager trusts what its predecessor found for this very spec until the next
+    /// look-up is due: otherwise it would look up a thousand clusters at once.
     fn believes(&self, cluster: &FooCluster, with: &CloudKey) -> bool {
         let now = Instant::now();
         let period = jittered(self.context.settings.sync_period, &cluster.name_any());
@@ -191,7 +190,8 @@ impl Clusters {
         let first = || (now + period, with.clone());
         let (until, began_with) = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(first);
         if began_with != with || !with.is_managers_own() {
-            // What others found, or these before others, says nothing about what these find now.
+            // What other credentials found, or these with other limits, says nothing about what these find
+            // now.
             *until = now;
         }
         now < *until && is_found(cluster)
@@ -209,7 +209,7 @@ impl Clusters {
     }
 }
 
-/// Where AWS does not answer, the region may be misspelt, and nothing else would show it.
+/// If AWS does not answer, the region may be misspelt, and nothing else would show it.
 fn named(found: Found, region: &str) -> Found {
     match found {
         Found::Blocked(blocked) if blocked.reason == Reason::AwsUnreachable => {
@@ -231,7 +231,7 @@ async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
     let observed = cluster.status.as_ref().and_then(|status| {
         status.conditions.iter().find(|condition| condition.type_ == "NetworkReady")?.observed_generation
     });
-    let asking = if observed == cluster.metadata.generation { Asking::Again } else { Asking::Anew };
+    let asking = if observed == cluster.metadata.generation { Asking::Again } else { Asking::New };
     let Some(existing) = &cluster.spec.network.existing else {
         let message = "spec.network names no existing network";
         return Found::Blocked(Blocked::new(Reason::SubnetNotFound, message));

@@ -8,7 +8,7 @@ use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeMap;
 
-/// The network, or what about it is not as it must be.
+/// The network, or the problem that makes it unusable.
 pub(super) async fn find(
     network: &ExistingNetwork,
     lookups: &Lookups,

@@ -1,4 +1,4 @@
-//! How a FooCluster goes: its pools first, then the network if the provider created it, then the object.
+//! Deletion of a FooCluster: its pools first, then the network if the provider created it, then the object.
 
 use super::clusters::{Clusters, Goal};
 use super::managed::Ended;
@@ -48,7 +48,7 @@ impl Clusters {
         Ok(Outcome::worked(Action::await_change()))
     }
 
-    /// What was published stays, and what is waited for is added.
+    /// The published status stays; what the deletion waits for is added.
     async fn waits(
         &self,
         api: &Api<FooCluster>,
@@ -63,16 +63,19 @@ impl Clusters {
 
     /// Names of the cluster's pools, sorted.
     fn pools_left(&self, cluster: &FooCluster) -> BTreeSet<String> {
-        let label = cluster.labels().get(names::CLUSTER_NAME_LABEL);
+        // The label can be taken off by hand; the owner cannot.
+        let owner = self.owner(cluster).map(|owner| owner.name_any());
+        let labelled = cluster.labels().get(names::CLUSTER_NAME_LABEL);
         let left = self.pools.state_filter(|pool| {
+            let of = pool.labels().get(names::CLUSTER_NAME_LABEL);
             pool.namespace() == cluster.namespace()
-                && label.is_some()
-                && pool.labels().get(names::CLUSTER_NAME_LABEL) == label
+                && of.is_some_and(|of| labelled == Some(of) || owner.as_ref() == Some(of))
         });
         left.iter().map(|pool| pool.name_any()).collect()
     }
 
-    /// Goes on deleting the network; none if there is nothing to delete: it is the user's, was never begun, or is to stay.
+    /// Continues to delete the network; none if there is nothing to delete: it is the user's, was never
+    /// begun, or is to stay.
     async fn delete_network(
         &self,
         api: &Api<FooCluster>,

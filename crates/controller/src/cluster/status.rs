@@ -1,4 +1,4 @@
-//! What a FooCluster's status says: of its network, its credentials, and what its deletion waits for.
+//! The status of a FooCluster: its network, its credentials, and what its deletion waits for.
 
 use super::managed::shown::Shown;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 const CREDENTIALS_READY: &str = "CredentialsReady";
 const NETWORK_READY: &str = "NetworkReady";
-/// What is under `NetworkReady`, of a network that the provider creates.
+/// The state of a managed network, as `NetworkReady` shows it.
 const AREAS: [&str; 6] =
     ["VPCReady", "SubnetsReady", "RoutesReady", "NATReady", "SecurityGroupsReady", "EndpointsReady"];
 
@@ -25,7 +25,7 @@ pub(super) enum Found {
     Blocked(Blocked),
 }
 
-/// What is said of a FooCluster besides its network.
+/// The other inputs of the status.
 pub(super) struct Said {
     pub(super) credentials: NewCondition,
     pub(super) paused: bool,
@@ -38,7 +38,7 @@ impl Said {
         Self { credentials, paused: false, deleting: None }
     }
 
-    /// Of one for which nobody looks now.
+    /// The inputs for an object that is not reconciled now.
     pub(super) fn as_before(cluster: &FooCluster) -> Self {
         Self::of(published(cluster, CREDENTIALS_READY).unwrap_or_else(not_yet_used))
     }
@@ -54,7 +54,7 @@ pub(super) fn is_found(cluster: &FooCluster) -> bool {
     })
 }
 
-/// What the status says already: while paused nobody looks. `network` is the newest status of the network.
+/// The present status, for an object that is paused. `network` is the newest status of the network.
 pub(super) fn as_published(cluster: &FooCluster, network: Option<NetworkStatus>) -> Found {
     let condition = published(cluster, NETWORK_READY);
     match (condition, network) {
@@ -120,7 +120,7 @@ fn summary<'a>(found: &Found, network: &'a NewCondition, said: &'a Said) -> (&'s
     let credentials = &said.credentials;
     match (&said.deleting, found) {
         (Some(why), _) => ("False", Reason::Deleting.as_str(), why.message.clone()),
-        // Of a network that is there, nobody can use anything with credentials that AWS refuses.
+        // A network that exists cannot be used with credentials that AWS refuses.
         (None, Found::Network(_) | Found::Managed(_)) if credentials.status == "False" => {
             ("False", credentials.reason.as_str(), credentials.message.clone())
         }
@@ -145,8 +145,8 @@ fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -
     NewCondition { kind: kind.to_owned(), status, reason: reason.to_owned(), message }
 }
 
-/// What is to be said of the credentials: whoever found something, or not, was let in. `refusal` is what AWS refused others with
-/// the same credentials.
+/// The condition of the credentials: any answer other than a refusal shows that they were accepted. `refusal`
+/// is what AWS answered to others with the same credentials.
 pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCondition {
     let accepted = || ("True", Reason::Accepted, String::new());
     let of_error = |error: &CloudError| ("False", Reason::from(error.kind), error.to_string());
@@ -172,7 +172,8 @@ pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCon
     wanted(CREDENTIALS_READY, (status, reason.as_str(), message))
 }
 
-/// What of a network could not be looked at or changed because the credentials are not accepted, or lack a right.
+/// The problem of a network that could not be read or changed because the credentials are not accepted, or
+/// lack a right.
 fn denied(shown: &Shown) -> Option<(&'static str, Reason, String)> {
     let looked = shown.trouble.iter().map(|error| (Reason::from(error.kind), error.to_string()));
     let said = shown.areas.iter().chain([&shown.ready]).filter(|condition| condition.status == "False");
@@ -188,7 +189,7 @@ pub(super) fn not_yet_used() -> NewCondition {
     )
 }
 
-/// A condition as it stands in the status.
+/// A condition of the present status.
 fn published(cluster: &FooCluster, kind: &str) -> Option<NewCondition> {
     let conditions = cluster.status.as_ref()?.conditions.iter();
     let condition = conditions.into_iter().find(|condition| condition.type_ == kind)?;
@@ -200,7 +201,7 @@ fn published(cluster: &FooCluster, kind: &str) -> Option<NewCondition> {
     Some(wanted(kind, (status, &condition.reason, condition.message.clone())))
 }
 
-/// One failure domain per zone, sorted. Control plane machines run in none of them.
+/// One failure domain per zone, sorted. No control plane Machine runs in any of them.
 fn failure_domains(network: &NetworkStatus) -> Vec<FailureDomain> {
     let zones: BTreeSet<&String> = network.subnets.iter().map(|subnet| &subnet.zone).collect();
     zones

@@ -1,7 +1,8 @@
-//! FooControlPlane, external mode: an API server that somebody else runs is made known to Cluster API.
+//! FooControlPlane, external mode: makes an API server that another party runs known to Cluster API.
 //!
-//! The user's kubeconfig is checked, copied into the Secret that Cluster API reads, and the API server is asked for its
-//! version. `externalManagedControlPlane: true` is what makes Cluster API drain the Nodes of pools at all.
+//! The controller checks the user's kubeconfig, copies it into the Secret that Cluster API reads, and
+//! requests the API server's version. Cluster API drains the Nodes of pools only because of
+//! `externalManagedControlPlane: true`.
 
 mod secret;
 mod status;
@@ -34,11 +35,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How soon an API server that cannot be used is tried again.
+/// Retry interval for an API server that cannot be used.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
-/// How soon one that answers is asked again.
+/// Interval between checks of an API server that answers.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
-/// With many of them, each adds so much to that: five are asked in a second.
+/// Each FooControlPlane adds this much to the interval: at most five checks per second.
 const EACH: Duration = Duration::from_millis(200);
 
 /// Runs the controller until `shutdown` resolves.
@@ -78,7 +79,7 @@ fn control_plane_of(cluster: Cluster) -> Option<ObjectRef<FooControlPlane>> {
     Some(ObjectRef::new(&reference.name).within(&namespace))
 }
 
-/// FooControlPlanes whose kubeconfig the Secret is, the user's or that of Cluster API.
+/// FooControlPlanes whose kubeconfig is in this Secret, which is the user's or Cluster API's.
 fn concerned_by(
     control_planes: &Store<FooControlPlane>,
     secret: &PartialObjectMeta<Secret>,
@@ -150,14 +151,15 @@ impl ControlPlanes {
         Ok(Outcome::wrote(written, Action::requeue(jittered(period, &control_plane.name_any()))))
     }
 
-    /// How soon an API server that answers is asked again. Upgrades of pools wait for what it says, and Cluster API takes its
-    /// word for whether the control plane is there; many of them share what may be asked of the network in a second.
+    /// Interval between checks of an API server that answers. Upgrades of pools depend on the result, and
+    /// Cluster API uses it as the state of the control plane; many FooControlPlanes share a limit of requests
+    /// per second.
     fn healthy_period(&self) -> Duration {
         healthy_period(self.own.len(), self.context.settings.sync_period)
     }
 
-    /// It is being deleted. Nothing of ours holds it: what there is of it in Kubernetes goes with the owner references. Others
-    /// may hold it, and it says so.
+    /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes what
+    /// it owns in Kubernetes. Finalizers of others may block the deletion, and the status says so.
     async fn see_off(&self, control_plane: &FooControlPlane, paused: bool) -> Result<Outcome, apply::Error> {
         if control_plane.finalizers().is_empty() {
             return Ok(Outcome::settled(Action::await_change()));
@@ -168,7 +170,7 @@ impl ControlPlanes {
         let facts = Facts { paused, deleting, ..Facts::default() };
         match self.publish(control_plane, &Seen::NotLooked, &facts).await {
             Ok(written) => Ok(Outcome::wrote(written, Action::await_change())),
-            // It went meanwhile.
+            // It was deleted meanwhile.
             Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
                 Ok(Outcome::settled(Action::await_change()))
             }
@@ -176,8 +178,9 @@ impl ControlPlanes {
         }
     }
 
-    /// The Cluster that owns this object, core sets the reference, and that names it. Owner references alone prove nothing:
-    /// whoever may make FooControlPlanes could have the kubeconfig of any Cluster of the namespace written.
+    /// The Cluster that owns this object, a reference that core sets, and that names it as its control plane.
+    /// Owner references alone prove nothing: any user who may create FooControlPlanes could have the
+    /// kubeconfig of any Cluster of the namespace written.
     fn owner(&self, control_plane: &FooControlPlane) -> Option<Arc<Cluster>> {
         let cluster = owners::of_kind(control_plane, "Cluster", &self.clusters)?;
         let named = cluster.spec.control_plane_ref.as_ref().is_some_and(|reference| {
@@ -188,7 +191,8 @@ impl ControlPlanes {
         named.then_some(cluster)
     }
 
-    /// Reads the user's kubeconfig, copies it to where Cluster API looks, and publishes the endpoint in it.
+    /// Reads the user's kubeconfig, copies it to the Secret that Cluster API reads, and publishes its
+    /// endpoint.
     async fn make_known(
         &self,
         control_plane: &FooControlPlane,
@@ -263,7 +267,7 @@ fn healthy_period(control_planes: usize, sync_period: Duration) -> Duration {
     EACH.saturating_mul(count).max(LOOK_AGAIN).min(sync_period.max(LOOK_AGAIN))
 }
 
-/// Whether Cluster API reads a Secret of that name for the control plane's cluster.
+/// Whether Cluster API reads the control plane's kubeconfig from a Secret with that name.
 fn is_made_for(control_plane: &FooControlPlane, secret: &str) -> bool {
     let cluster = control_plane.labels().get(names::CLUSTER_NAME_LABEL);
     cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == secret)

@@ -1,7 +1,7 @@
-//! `<cluster>-kubeconfig`, the Secret that Cluster API reads: made, and kept as it must be.
+//! Creates `<cluster>-kubeconfig`, the Secret that Cluster API reads, and keeps it correct.
 //!
-//! Cluster API wants a type and a label of it and looks for nothing without them; `clusterctl move` and the garbage
-//! collector find it by its owner. Whatever of that is wrong is put right in each pass.
+//! Cluster API ignores the Secret unless it has a certain type and label; `clusterctl move` and the garbage
+//! collector find it by its owner. Each pass repairs all of these.
 
 use crate::apply;
 use crate::kubeconfig::{self, Usable};
@@ -13,16 +13,16 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
-/// What is the matter with the Secret.
+/// A problem of the Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// Cluster API cannot use it, or reads something else there.
+    /// Cluster API cannot use it, or reads another Secret.
     Unusable(Blocked),
-    /// Cluster API reads it; all the same it is not as it should be.
+    /// Cluster API can read it, but it is not completely correct.
     Wrong(Blocked),
 }
 
-/// Makes `<cluster>-kubeconfig` be as it must.
+/// Creates or repairs `<cluster>-kubeconfig`.
 pub(super) async fn keep(
     secrets: &Api<Secret>,
     control_plane: &FooControlPlane,
@@ -34,7 +34,7 @@ pub(super) async fn keep(
     if name == control_plane.spec.external.kubeconfig_secret_ref.name {
         return match there {
             Some(there) => keep_users_own(secrets, cluster, &there).await,
-            // It was there a moment ago.
+            // Another client created it a moment ago.
             None => Ok(Ok(())),
         };
     }
@@ -63,8 +63,8 @@ pub(super) async fn keep(
     Ok(Ok(()))
 }
 
-/// The user's own Secret has the name that Cluster API looks for. It gets the label without which Cluster API does not see
-/// it, and no owner: it is not ours to be deleted with the FooControlPlane.
+/// The user's own Secret has the name that Cluster API reads. It gets the label without which Cluster API
+/// does not see it, and no owner: it must not be deleted with the FooControlPlane.
 async fn keep_users_own(
     secrets: &Api<Secret>,
     cluster: &str,
@@ -87,7 +87,7 @@ fn not_ours(name: &str) -> Blocked {
     Blocked::new(Reason::KubeconfigSecretNotOwned, message)
 }
 
-/// A Secret's type is immutable: only its maker can help.
+/// A Secret's type is immutable: only its creator can replace it.
 fn wrong_type(secret: &Secret) -> Option<Blocked> {
     let found = secret.type_.as_deref().unwrap_or("Opaque");
     (found != names::CLUSTER_SECRET_TYPE).then(|| {
@@ -105,13 +105,14 @@ fn is_labelled(secret: &Secret, cluster: &str) -> bool {
     secret.labels().get(names::CLUSTER_NAME_LABEL).is_some_and(|label| label == cluster)
 }
 
-/// Whether it was made for this very FooControlPlane.
+/// Whether it was created for this very FooControlPlane.
 fn is_owned_by(secret: &Secret, control_plane: &FooControlPlane) -> bool {
     let uid = control_plane.metadata.uid.as_ref();
     secret.owner_references().iter().any(|owner| Some(&owner.uid) == uid && owner.kind == "FooControlPlane")
 }
 
-/// Whether it has an owner. One that lost all of them, as in a restore from a backup, is ours if it says what ours says.
+/// Whether it has an owner. A Secret without any owner, as after a restore from a backup, counts as created
+/// by the provider if its content is what the provider would write.
 fn is_somebodys(secret: &Secret) -> bool {
     !secret.owner_references().is_empty()
 }

@@ -8,31 +8,31 @@ use foo_planner::desired::Blocked;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
-/// What a pass saw of the API server.
+/// What a pass learned about the API server.
 pub(super) enum Seen {
     /// It answers and has this version.
     Version(String),
-    /// It cannot be used, and why.
+    /// It cannot be used, for this reason.
     Blocked(Blocked),
-    /// Nobody looked.
+    /// It was not checked.
     NotLooked,
 }
 
-/// How long before the end of its credentials people are told.
+/// How long before the expiry of its credentials the status warns.
 const SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// What a pass knows besides.
+/// The other inputs of the status.
 #[derive(Default)]
 pub(super) struct Facts {
     /// Whether it is paused.
     pub(super) paused: bool,
     /// What its deletion waits for, if it is being deleted.
     pub(super) deleting: Option<Blocked>,
-    /// What is the matter with the kubeconfig; `None` when nobody looked.
+    /// The problem of the kubeconfig; `None` when it was not checked.
     pub(super) kubeconfig: Option<Result<Option<Timestamp>, Blocked>>,
 }
 
-/// Status, reason and message for the kubeconfig that was looked at.
+/// Status, reason and message for a kubeconfig that was checked.
 fn judged(
     secret: &str,
     looked: &Result<Option<Timestamp>, Blocked>,
@@ -53,7 +53,7 @@ fn judged(
     }
 }
 
-/// The same as it was said before.
+/// The same as in the present status.
 fn said_before(before: &Condition) -> (&'static str, String, String) {
     let status = match before.status.as_str() {
         "True" => "True",
@@ -75,7 +75,8 @@ pub(super) fn status(
         Seen::Version(version) => Some(spelled(&control_plane.spec.version, version)),
         Seen::Blocked(_) | Seen::NotLooked => old.version.clone(),
     };
-    // Sticky, as the contract wants it: an API server that is away for a moment is still initialised.
+    // Once true it stays true, as the contract requires: an API server that is unreachable for a moment is
+    // still initialised.
     let initialized = old.ready == Some(true) || matches!(seen, Seen::Version(_));
     FooControlPlaneStatus {
         initialization: Some(ControlPlaneInitialization { control_plane_initialized: Some(initialized) }),
@@ -93,9 +94,9 @@ pub(super) fn status(
     }
 }
 
-/// The version in the spelling of the spec when it is the same one: Cluster API compares them as texts, and a server may
-/// report a build suffix (`v1.36.3-eks-abc`) or the spec leave one out. A pre-release of Kubernetes is another version than
-/// the release.
+/// The version in the spelling of the spec if both are the same: Cluster API compares them as texts, and a
+/// server may report a build suffix (`v1.36.3-eks-abc`) or the spec omit one. A pre-release of Kubernetes is
+/// a different version than the release.
 fn spelled(wanted: &str, reported: &str) -> String {
     fn parts(version: &str) -> (&str, &str) {
         let bare = version.trim_start_matches('v');
@@ -106,7 +107,7 @@ fn spelled(wanted: &str, reported: &str) -> String {
         (core, if is_pre_release { suffix } else { "" })
     }
     if parts(wanted) == parts(reported) {
-        // Stored before there was a rule on versions, the spec may lack the v.
+        // A spec that was stored before versions were validated may lack the v.
         return if wanted.starts_with('v') { wanted.to_owned() } else { format!("v{wanted}") };
     }
     reported.to_owned()
@@ -163,7 +164,7 @@ fn wanted(
     ]
 }
 
-/// What of the kubeconfig is worth an event now, and was not before.
+/// The change of the kubeconfig's state that deserves an event.
 pub(super) fn news(control_plane: &FooControlPlane, status: &FooControlPlaneStatus) -> Option<Blocked> {
     const TOLD: [Reason; 3] =
         [Reason::KubeconfigExpiresSoon, Reason::KubeconfigExpired, Reason::KubeconfigSecretWrongType];

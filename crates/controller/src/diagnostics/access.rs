@@ -1,8 +1,8 @@
-//! Who may see diagnostics: whose bearer token the API server knows (TokenReview), if they may do this with this path
-//! (SubjectAccessReview). No answer of the API server is a refusal.
+//! Who may see diagnostics: users whose bearer token the API server accepts (TokenReview) and who may use
+//! this verb on this path (SubjectAccessReview). Without an answer of the API server access is refused.
 //!
-//! Verdicts are remembered for a short time, so that a scrape costs no request and a stranger's guesses cost few. Tokens are not
-//! kept, only a hash with a secret of this process; nor are they ever logged.
+//! Verdicts are cached for a short time, so that a scrape costs no request and an attacker's guesses cost
+//! few. The cache contains only a hash of a token with a secret of this process; tokens are never logged.
 
 use super::review::{self, Unanswered};
 use axum::extract::{Request, State};
@@ -18,27 +18,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// Both questions together; who asks gives up after about that long, too (Prometheus by default after 10 s).
+/// Timeout of both reviews together; clients wait about as long, too (Prometheus by default 10 s).
 const DEADLINE: Duration = Duration::from_secs(10);
-/// How long somebody may go on whose token or right was withdrawn. As long as controller-runtime trusts tokens.
+/// How long a user keeps access whose token or right was withdrawn. As long as controller-runtime trusts
+/// tokens.
 const ALLOWED_FOR: Duration = Duration::from_mins(1);
-/// How long somebody waits who has just been given a right.
+/// How long a user waits who has just been given a right.
 const REFUSED_FOR: Duration = Duration::from_secs(10);
-/// Verdicts remembered: some scrapers and people, and strangers' guesses, of which the clients' limit lets through
-/// some two hundred in [`REFUSED_FOR`].
+/// Number of cached verdicts: some scrapers and people, and an attacker's guesses, of which the client's
+/// limit lets through some two hundred in [`REFUSED_FOR`].
 const REMEMBERED: usize = 1024;
 
-/// What the API server said of a token, a verb and a path.
+/// The API server's verdict on a token, a verb and a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Allowed,
-    /// It does not know the token.
+    /// It does not accept the token.
     Unknown,
-    /// It does, and they may not.
+    /// It accepts the token, and the user may not do this.
     Forbidden,
 }
 
-/// Says who may. Clones share what is remembered.
+/// Decides who has access. Clones share the cache.
 #[derive(Clone)]
 pub struct Access(Arc<Inner>);
 
@@ -46,12 +47,13 @@ struct Inner {
     client: Client,
     secret: [u8; 32],
     remembered: Mutex<HashMap<[u8; 32], (Verdict, Instant)>>,
-    /// Whether the last review got no answer: that is said once.
+    /// Whether the last review got no answer: this is logged once.
     failing: AtomicBool,
 }
 
 impl Access {
-    /// Asks with this client, which must not depend on who leads: every replica is scraped. `secret` is random.
+    /// Sends reviews with this client, which must not depend on leadership: every replica is scraped.
+    /// `secret` is random.
     pub fn new(client: Client, secret: [u8; 32]) -> Self {
         let inner = Inner { client, secret, remembered: Mutex::default(), failing: AtomicBool::new(false) };
         Self(Arc::new(inner))
@@ -78,7 +80,7 @@ impl Access {
         verdict
     }
 
-    /// Neither verbs nor paths have a byte 0.
+    /// Neither verbs nor paths contain a byte 0.
     fn key(&self, token: &str, verb: &str, path: &str) -> [u8; 32] {
         let hash = Sha256::new_with_prefix(self.0.secret);
         hash.chain_update(verb)
@@ -102,7 +104,7 @@ impl Access {
         if remembered.len() >= REMEMBERED {
             remembered.retain(|_, (_, until)| now < *until);
         }
-        // Refusals end first: no flood of guesses drives out who may.
+        // Refusals are dropped first: no flood of guesses evicts users who have access.
         while remembered.len() >= REMEMBERED {
             let Some(first) = remembered.iter().min_by_key(|(_, (_, until))| *until).map(|(key, _)| *key)
             else {

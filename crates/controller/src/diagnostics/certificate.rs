@@ -1,5 +1,6 @@
-//! The certificate of the diagnostics: one from files, which are read again when they change, or one made at the start that
-//! nobody can verify (scrapers skip that, as for Cluster API's own providers).
+//! The certificate of the diagnostics: either from files, which are read again when they change, or
+//! self-signed at the start, so that clients cannot verify it (scrapers skip that, as for Cluster API's own
+//! providers).
 
 use anyhow::Context as _;
 use rcgen::{CertificateParams, KeyPair};
@@ -14,10 +15,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
-/// How often files are looked at, at the most. Renewed certificates overlap those before by days.
+/// Minimum time between two checks of the files. Renewed certificates overlap their predecessors by days.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// Where certificate and key are.
+/// Paths of certificate and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The certificate and its chain, PEM.
@@ -38,11 +39,11 @@ struct Used {
     looked: Instant,
 }
 
-/// Certificate and key, as they are in the files.
+/// Certificate and key with the state of their files.
 type Pem = (Vec<u8>, Vec<u8>);
 
 impl Certificate {
-    /// One that was made just now, and that this process alone has. It is valid as long as the process runs.
+    /// A new self-signed one that only this process has. It is valid as long as the process runs.
     pub fn self_signed() -> anyhow::Result<Self> {
         let key = KeyPair::generate().context("making a key")?;
         let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
@@ -55,15 +56,15 @@ impl Certificate {
         })
     }
 
-    /// That of these files, which must be there and fit together.
+    /// The certificate of these files, which must exist and belong together.
     pub async fn of_files(files: Files) -> anyhow::Result<Self> {
         let pem = read(&files).await?;
         let config = parse(&pem)?;
         Ok(Self { files: Some(files), used: Mutex::new(Used { pem, config, looked: Instant::now() }) })
     }
 
-    /// What the next connection is accepted with. Looks at the files first, if that was long ago; if they cannot be used the
-    /// certificate before stays.
+    /// The configuration for the next connection. Checks the files first if the last check was long ago; if
+    /// they cannot be used the present certificate stays.
     pub async fn acceptor(&self) -> TlsAcceptor {
         if let Some(files) = self.files.as_ref().filter(|_| self.is_due())
             && let Err(error) = self.renew(files).await
@@ -73,7 +74,7 @@ impl Certificate {
         TlsAcceptor::from(Arc::clone(&self.used().config))
     }
 
-    /// Whether it is time to look; for one of those who ask at the same time.
+    /// Whether a check is due; true for one of several concurrent callers.
     fn is_due(&self) -> bool {
         let mut used = self.used();
         let due = used.looked.elapsed() >= PERIOD;
@@ -96,7 +97,7 @@ impl Certificate {
         Ok(())
     }
 
-    /// The next connection looks at the files.
+    /// The next connection checks the files.
     #[cfg(test)]
     pub(super) fn is_due_now(&self) {
         let mut used = self.used();
@@ -123,7 +124,8 @@ fn parse((certificate, key): &Pem) -> anyhow::Result<Arc<ServerConfig>> {
     config(chain, key)
 }
 
-/// TLS 1.2 and 1.3, HTTP/1.1. A key that belongs to another certificate is refused: files change one after the other.
+/// TLS 1.2 and 1.3, HTTP/1.1. Fails if the key belongs to another certificate: files change one after the
+/// other.
 fn config(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,

@@ -1,6 +1,6 @@
-//! Diagnostics, served as Cluster API's own providers do: `/metrics` and `/debug/pools` over TLS, for whom the API server knows
-//! by a token and has given the right to `get` the path ([`access`]). With `--insecure-diagnostics` only `/metrics`, over plain
-//! HTTP and for whoever can connect.
+//! Diagnostics, served as Cluster API's own providers do: `/metrics` and `/debug/pools` over TLS, for users
+//! whose token the API server accepts and who may `get` the path ([`access`]). With `--insecure-diagnostics`
+//! only `/metrics`, over plain HTTP and for any client that can connect.
 
 mod access;
 mod certificate;
@@ -21,14 +21,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 
-/// All pages, for whom `access` lets in. Whoever serves this does it over TLS: requests carry tokens.
+/// All pages, for users that `access` allows. To be served over TLS only: requests carry tokens.
 pub fn guarded(metrics: Metrics, pools: DebugPools, access: Access) -> Router {
     open(metrics)
         .route("/debug/pools", get(plans).with_state(pools))
         .route_layer(from_fn_with_state(access, access::guard))
 }
 
-/// Metrics, for whoever can connect. They name no objects.
+/// Metrics, for any client that can connect. They contain no names of objects.
 pub fn open(metrics: Metrics) -> Router {
     Router::new().route("/metrics", get(exposition).with_state(metrics))
 }

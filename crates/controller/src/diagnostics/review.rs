@@ -1,6 +1,7 @@
-//! The two questions to the API server: whose token is this, and may they do that.
+//! The two requests to the API server: who the user of a token is, and what that user may do.
 //!
-//! Answers repeat the token. So they are not decoded by kube, which logs what it cannot decode, and errors say no more than a code.
+//! Answers repeat the token. So they are not decoded by kube, which logs what it cannot decode, and errors
+//! contain only a status code.
 
 use axum::http::{Request, header};
 use kube::Client;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// Whose a token is, as one review says and the other asks.
+/// The user of a token: the answer of one review and the question of the other.
 #[derive(Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct User {
     #[serde(rename(serialize = "user"), default)]
@@ -22,7 +23,7 @@ pub(super) struct User {
     extra: Map<String, Value>,
 }
 
-/// The API server gave no answer, or none that can be understood. Its text is for the log.
+/// The API server gave no answer, or one that cannot be decoded. The text is for the log.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unanswered {
     #[error("the API server refused a {review}: {code} {reason}")]
@@ -55,7 +56,7 @@ struct Right {
     denied: bool,
 }
 
-/// Whose the token is; nobody's if the API server does not know it.
+/// The user of the token; none if the API server does not accept it.
 pub(super) async fn user_of(client: &Client, token: &str) -> Result<Option<User>, Unanswered> {
     let review: Token =
         ask(client, "TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", json!({"token": token}))
@@ -63,7 +64,7 @@ pub(super) async fn user_of(client: &Client, token: &str) -> Result<Option<User>
     Ok(review.user.filter(|user| review.authenticated && !user.username.is_empty()))
 }
 
-/// Whether they may do that with this path.
+/// Whether the user may do that with this path.
 pub(super) async fn may(client: &Client, user: &User, verb: &str, path: &str) -> Result<bool, Unanswered> {
     const REVIEW: &str = "SubjectAccessReview";
     let mut spec = serde_json::to_value(user).map_err(|_never| Unanswered::NotUnderstood(REVIEW))?;

@@ -1,4 +1,4 @@
-//! One pass over one object, from its turn in the queue to when it has the next.
+//! One pass over one object, from its turn in the queue to the time of its next one.
 
 use super::{Failures, Outcome, Reconciler, Urgency};
 use crate::backoff::Backoff;
@@ -14,9 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// An object in line for room is named when there is some; should that be missed, it asks itself.
+/// An object that waits in line for a slot is named when one is free; if it misses that, it tries again after
+/// this time.
 const IN_LINE: Duration = Duration::from_secs(30);
-/// After giving up to wait for the caches: of what was asked for nothing is known yet.
+/// Pause after the wait for caches timed out: the object's fingerprint is not known yet.
 const AFTER_WAITING: Duration = Duration::from_secs(10);
 
 type Ref<R> = ObjectRef<<R as Reconciler>::Object>;
@@ -26,13 +27,14 @@ pub(super) struct Attempts<R: Reconciler> {
     pub(super) controller: Controller,
     pub(super) context: Context,
     pub(super) reconciler: Arc<R>,
-    /// What is waited for.
+    /// The requirements before the first pass.
     pub(super) needs: Needs,
     pub(super) backoff: Backoff<Ref<R>, R::Fingerprint>,
     pub(super) lanes: Lanes<Ref<R>>,
 }
 
-/// What there must be before the first pass: what a cache does not show yet would look like what does not exist.
+/// A requirement before the first pass: an object that a cache does not contain yet would look like one that
+/// does not exist.
 #[derive(Default)]
 pub(super) struct Needs {
     pub(super) filled: Vec<Filled>,
@@ -40,7 +42,7 @@ pub(super) struct Needs {
 }
 
 impl<R: Reconciler> Attempts<R> {
-    /// One pass, and when the object has the next.
+    /// One pass, and when the object has the next one.
     pub(super) async fn attempt(&self, object: Arc<R::Object>) -> Action {
         let key = ObjectRef::from_obj(object.as_ref());
         let measured = self.context.metrics.pass_starts(self.controller);
@@ -63,7 +65,8 @@ impl<R: Reconciler> Attempts<R> {
         next
     }
 
-    /// Waits for the caches, then has the pass if the object may have one; notes in `tried` what it was about.
+    /// Waits for the caches, then does the pass unless the object has to wait; records the fingerprint in
+    /// `tried`.
     async fn pass(
         &self,
         key: &Ref<R>,

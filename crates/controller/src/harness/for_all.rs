@@ -1,4 +1,4 @@
-//! A controller whose pass is over all objects at once: for what cannot be judged object by object.
+//! A controller whose pass is over all objects at once: for decisions that need all of them.
 
 use crate::context::Context;
 use crate::metrics::Task;
@@ -10,17 +10,17 @@ use std::fmt;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// After a pass that was given up.
+/// Pause after a pass that was aborted.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
-/// What only the controller itself knows.
+/// What differs between such controllers.
 pub trait ReconcileAll: Send {
-    /// One pass over everything, and how soon there is another though nothing has changed. When it is dropped at an `.await`,
-    /// because it took too long, what it learned so far stays.
+    /// One pass over everything. Returns when the next one is due even if nothing has changed. If it is
+    /// dropped at an `.await` because it took too long, what it learned so far stays.
     fn reconcile_all(&mut self) -> impl Future<Output = Option<Duration>> + Send;
 }
 
-/// Such a controller, which does not run yet.
+/// Such a controller before it runs.
 #[must_use]
 pub struct ForAll {
     context: Context,
@@ -30,21 +30,21 @@ pub struct ForAll {
 }
 
 impl ForAll {
-    /// The one that runs as this task.
+    /// A controller that runs as this task.
     pub fn new(context: &Context, task: Task) -> Self {
         Self { context: context.clone(), task, needs: Vec::new(), changes: SelectAll::new() }
     }
 
-    /// A kind that must have been read before the first pass.
+    /// A kind that must have been listed before the first pass.
     pub fn needs<K: Object>(mut self, watch: Watch<K>) -> Self {
         self.needs.push(watch.filled.clone());
         self.watches(watch)
     }
 
-    /// A kind whose changes, and whose being read for the first time, are a reason for a pass.
+    /// A kind whose changes, and whose first list, trigger a pass.
     pub fn watches<K: Object>(mut self, watch: Watch<K>) -> Self {
         self.changes.push(watch.changes.map(drop).boxed());
-        // There may be none of its objects, and then no change tells that it has been read.
+        // There may be no objects of this kind, and then no change shows that it has been listed.
         let filled = async move {
             let _ended = watch.filled.wait().await;
         };
@@ -65,7 +65,7 @@ impl ForAll {
                 change = self.changes.next() => if change.is_none() { return },
                 () = pause(again) => {}
             }
-            // Many changes at once, as in the first list, are one reason for a pass.
+            // Many changes at once, as in the first list, trigger one pass.
             while self.changes.next().now_or_never().flatten().is_some() {}
             if self.needs.iter().all(Filled::now) {
                 let pass = tasks.within(self.task, &watchdog, deadline, reconciler.reconcile_all());

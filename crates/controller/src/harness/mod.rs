@@ -1,4 +1,5 @@
-//! What every controller has, whatever it reconciles: a controller is a [`Reconciler`] and what it watches.
+//! What all controllers share, whatever they reconcile: a controller is a [`Reconciler`] and the kinds that
+//! it watches.
 //!
 //! ```text
 //! Harness::new(&context, Controller::Pool, own)     its kind: each change names an object
@@ -7,20 +8,21 @@
 //!     .run(reconciler, shutdown)
 //! ```
 //!
-//! The harness does the rest, for all the same ([`attempt`] is one pass, in this order):
+//! The harness does the rest, the same for all ([`attempt`] is one pass, in this order):
 //!
-//! * **metrics**: each pass is counted and measured, how long its object waited for it is, too;
-//! * **deadline**: a pass that takes too long is given up, waiting included;
-//! * **readiness**: no pass begins before the caches of all kinds that are watched are filled;
-//! * **back-off**: an object that failed is left alone, longer each time, until [`Reconciler::fingerprint`] changes;
-//! * **fairness**: of the passes that call AWS, one account that is slow holds up no more than its part;
-//! * **requeue**: when the object has its next pass, if nothing names it before;
-//! * **errors**: one log line, with the object and its controller.
+//! * **metrics**: counts and measures each pass, and how long its object waited for it;
+//! * **deadline**: aborts a pass that takes too long, including the time that it waits;
+//! * **readiness**: no pass begins before the caches of all watched kinds are filled;
+//! * **back-off**: an object that failed has no pass for a while, longer each time, until
+//!   [`Reconciler::fingerprint`] changes;
+//! * **fairness**: of the passes that call AWS, one slow account can use only its part;
+//! * **requeue**: sets when the object has its next pass if nothing names it before;
+//! * **errors**: writes one log line, with the object and its controller.
 //!
-//! What cannot be judged object by object has [`ForAll`] instead.
+//! Controllers that need all objects at once use [`ForAll`] instead.
 //!
-//! Not here: who leads. The clients in [`Context`](crate::Context) send nothing once this process does not lead any more. No
-//! errors as values of kube's `Controller`: its own back-off and error policy have nothing to do.
+//! Not here: leadership. The clients in [`Context`](crate::Context) send nothing once this process does not
+//! lead any more. kube's `Controller` never sees an error: its own back-off and error policy are not used.
 
 mod attempt;
 mod for_all;
@@ -38,25 +40,27 @@ use crate::watch::Object;
 use std::error::Error;
 use std::sync::Arc;
 
-/// What only the controller itself knows.
+/// What differs between controllers.
 pub trait Reconciler: Send + Sync + 'static {
     /// The kind whose objects have passes.
     type Object: Object;
-    /// What a pass begins with: the object, and what the caches know of others.
+    /// The input of a pass: the object, and what the caches contain about others.
     type Gathered: Send;
     /// See [`Reconciler::fingerprint`].
     type Fingerprint: Clone + PartialEq + Send + Sync + 'static;
-    /// What ends a pass before its end.
+    /// An error that ends a pass early.
     type Error: Error + Send;
 
-    /// What a pass over this object begins with, from the caches. Asks nobody.
+    /// Reads the input of a pass over this object from the caches. Sends no request.
     fn gather(&self, object: Arc<Self::Object>) -> Self::Gathered;
 
-    /// What was asked for: an object that failed has a pass at once when this changes. Whatever else names the object waits for
-    /// the end of its back-off, so what the controller writes itself must not be in here. Often: `metadata.generation`.
+    /// The desired state: an object that failed has a pass at once when this changes. Whatever else names the
+    /// object waits for the end of its back-off, so it must not contain anything that the controller writes
+    /// itself. Often `metadata.generation`.
     fn fingerprint(&self, gathered: &Self::Gathered) -> Self::Fingerprint;
 
-    /// The cloud that the pass calls, and whether it can wait for its turn there. None if it calls none.
+    /// The cloud that the pass calls, and whether the pass can wait for a slot there. None if it calls no
+    /// cloud.
     fn cloud(&self, _gathered: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
         None
     }
@@ -65,7 +69,7 @@ pub trait Reconciler: Send + Sync + 'static {
     fn pass(&self, gathered: Self::Gathered) -> impl Future<Output = Result<Outcome, Self::Error>> + Send;
 }
 
-/// What a pass comes to.
+/// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     result: PassResult,
@@ -73,29 +77,29 @@ pub struct Outcome {
     failures: Failures,
 }
 
-/// What a pass says of earlier failures.
+/// What the result means for the record of earlier failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Failures {
-    /// They are over.
+    /// It is cleared.
     Over,
-    /// They stand as they are.
+    /// It stays as it is.
     Stand,
-    /// There is one more.
+    /// One more failure is added.
     OneMore,
 }
 
 impl Outcome {
-    /// Nothing was to be done.
+    /// There was nothing to do.
     pub const fn settled(next: Action) -> Self {
         Self { result: PassResult::Settled, next, failures: Failures::Over }
     }
 
-    /// Something was done.
+    /// An action was executed.
     pub const fn worked(next: Action) -> Self {
         Self { result: PassResult::Worked, next, failures: Failures::Over }
     }
 
-    /// Nothing was to be done but to write this.
+    /// There was nothing to do except to write the status.
     pub const fn wrote(written: Written, next: Action) -> Self {
         match written {
             Written::Yes => Self::worked(next),
@@ -103,17 +107,18 @@ impl Outcome {
         }
     }
 
-    /// The object was left alone.
+    /// The object was skipped.
     pub const fn skipped(next: Action) -> Self {
         Self { result: PassResult::Skipped, next, failures: Failures::Stand }
     }
 
-    /// Something failed, and was told of. The object has its next pass after its back-off.
+    /// An error, which was reported. The object has its next pass after its back-off.
     pub const fn failed() -> Self {
         Self { result: PassResult::Failed, next: Action::await_change(), failures: Failures::OneMore }
     }
 
-    /// The same, of a pass that could not see yet what came of the last failed one: the next failure counts on.
+    /// The same, for a pass that could not see yet what the last failed one achieved: the number of failures
+    /// stays.
     pub const fn without_news_of_failures(self) -> Self {
         Self { failures: Failures::Stand, ..self }
     }

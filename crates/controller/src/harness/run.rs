@@ -1,4 +1,4 @@
-//! What a controller watches, and the loop that gives the objects their turns.
+//! The kinds that a controller watches, and the loop that gives objects their passes.
 
 use super::Reconciler;
 use super::attempt::{Attempts, Needs};
@@ -17,7 +17,7 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A controller that does not run yet.
+/// A controller before it runs.
 #[must_use]
 pub struct Harness<K: Object> {
     name: Controller,
@@ -29,7 +29,7 @@ pub struct Harness<K: Object> {
 }
 
 impl<K: Object> Harness<K> {
-    /// The controller of that name, of the objects in this watch.
+    /// The controller of that name for the objects in this watch.
     pub fn new(context: &Context, name: Controller, own: Watch<K>) -> Self {
         let queue = context.metrics.queue(name);
         Self {
@@ -42,8 +42,8 @@ impl<K: Object> Harness<K> {
         }
     }
 
-    /// Another kind: `names` says which objects have a pass when one of this kind has changed. No pass begins before
-    /// its cache is filled.
+    /// Watches another kind: `names` returns the objects that have a pass when an object of this kind has
+    /// changed. No pass begins before its cache is filled.
     pub fn watches<O: Object, I>(
         mut self,
         other: Watch<O>,
@@ -56,7 +56,7 @@ impl<K: Object> Harness<K> {
         self.is_woken_by(other, names)
     }
 
-    /// Another kind that no pass reads from its cache: passes do not wait for it.
+    /// Watches another kind that no pass reads from its cache: passes do not wait for it.
     pub fn is_woken_by<O: Object, I>(
         mut self,
         other: Watch<O>,
@@ -69,25 +69,25 @@ impl<K: Object> Harness<K> {
         self
     }
 
-    /// Objects that have a pass for other reasons.
+    /// Adds a stream of objects that have a pass for other reasons.
     pub fn reconciles_on(mut self, names: impl Stream<Item = ObjectRef<K>> + Send + 'static) -> Self {
         self.kube = self.kube.reconcile_on(self.queue.named(names));
         self
     }
 
-    /// No pass begins before identities are known, or will not be known soon.
+    /// No pass begins before identities are resolved, or the wait for them has timed out.
     pub fn needs_identities(mut self) -> Self {
         self.needs.identities = true;
         self
     }
 
-    /// Passes over the same object are at least this far apart, so that changes that come together have one.
+    /// Changes of an object within this time of one another cause one pass.
     pub fn debounce(mut self, pause: Duration) -> Self {
         self.config = self.config.debounce(pause);
         self
     }
 
-    /// Runs until `shutdown` resolves; passes under way are finished.
+    /// Runs until `shutdown` resolves; passes under way are completed.
     pub async fn run<R: Reconciler<Object = K>>(
         self,
         reconciler: Arc<R>,
@@ -126,7 +126,7 @@ impl<K: Object> Harness<K> {
                     gone.1.backoff.succeeded(&key);
                 }
                 if let Err(error) = ended {
-                    // An object that is gone from the cache before its turn came is no news.
+                    // An object that was deleted before its turn needs no report.
                     tracing::debug!(%error, "the controller could not start a reconcile");
                 }
                 ready(())

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-/// One Lease, and what is wrong with the server.
+/// One Lease, and the faults of its server.
 #[derive(Clone, Default)]
 struct Server(Arc<Mutex<Inside>>);
 
@@ -25,11 +25,11 @@ struct Inside {
 enum Trouble {
     #[default]
     None,
-    /// Nothing is answered.
+    /// No request is answered.
     Silent,
-    /// Writes are carried out, but not answered.
+    /// Writes take effect, but are not answered.
     AnswersLost,
-    /// Everything fails.
+    /// Every request fails.
     Down,
 }
 
@@ -132,7 +132,7 @@ fn counting(server: &Server, identity: &str, transitions: Counter) -> Candidate 
     Candidate::start(server.client(), settings, Arc::new(SystemClock::start()), transitions)
 }
 
-/// Waits for the candidate to lead, but not for ever.
+/// Waits for the candidate to lead, for a limited time.
 async fn elected(candidate: &mut Candidate) -> Role {
     timeout(Duration::from_mins(5), candidate.elected()).await.expect("somebody is elected")
 }
@@ -246,7 +246,7 @@ async fn a_leader_whose_lease_was_given_to_another_stops_with_its_next_renewal()
     assert!(began.elapsed() <= Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
-/// On real time: a worker that is busy cannot be had on a paused clock.
+/// On real time: a paused clock cannot simulate a busy worker.
 #[tokio::test]
 async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
     let server = Server::default();
@@ -268,7 +268,7 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
             .await
             .unwrap();
     assert_eq!(elected(&mut candidate).await, Role::Leading);
-    // The only worker of this runtime does nothing else meanwhile.
+    // The only worker of this runtime is blocked meanwhile.
     std::thread::sleep(millis(2500));
     assert!(candidate.leadership().holds());
     candidate.release().await;
@@ -289,7 +289,7 @@ async fn changes_of_the_holder_are_counted_by_who_sees_them() {
     assert_eq!((of_first.get(), of_second.get()), (0, 1));
 }
 
-/// A standby that does not run any more would never take over.
+/// A standby whose driver does not run would never take over.
 #[tokio::test(start_paused = true)]
 async fn an_election_that_stands_still_is_noticed() {
     let server = Server::default();

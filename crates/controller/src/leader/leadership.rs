@@ -1,11 +1,11 @@
-//! Whether this process leads right now, for everyone who is about to change something.
+//! Whether this process leads right now, for all code that is about to change something.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A leadership that ends by itself unless it is extended in time. Clones share it.
+/// A leadership that expires unless it is extended in time. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Leadership {
     start: Instant,
@@ -19,13 +19,13 @@ impl Leadership {
         Self { start, until: Arc::new(AtomicU64::new(0)) }
     }
 
-    /// Without election there is only one, who always leads.
+    /// Always leads: for a manager without election, which runs as a single replica.
     pub fn always() -> Self {
         Self { start: Instant::now(), until: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
-    /// Whether this process leads now. A call that is sent while it does ends before anybody else leads, as long as it
-    /// takes less than the difference between lease duration and renew deadline.
+    /// Whether this process leads now. A call that is sent while it does ends before another replica leads,
+    /// as long as it takes less time than the difference between lease duration and renew deadline.
     pub fn holds(&self) -> bool {
         let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         now < self.until.load(Ordering::Acquire)

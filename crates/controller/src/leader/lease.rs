@@ -1,5 +1,5 @@
-//! The Lease on the API server: read, made, replaced. Nothing is patched: every write is a whole object with the
-//! resourceVersion it is based on.
+//! Reads, creates and replaces the Lease on the API server. It is never patched: every write is a whole
+//! object with the resourceVersion that it is based on.
 
 use super::state::{Change, Record, Write, Written};
 use crate::apply::{is_conflict, is_not_found};
@@ -9,12 +9,12 @@ use kube::Api;
 use kube::api::PostParams;
 use std::time::Duration;
 
-/// Where the Lease is, and what of it nobody but people reads.
+/// Identifies the Lease, and keeps the times in it that only people read.
 #[derive(Clone, Debug)]
 pub(super) struct LeaseObject {
     pub(super) api: Api<Lease>,
     pub(super) name: String,
-    /// When the present holder got it.
+    /// When the present holder acquired it.
     pub(super) acquired: Option<MicroTime>,
 }
 
@@ -51,7 +51,7 @@ impl LeaseObject {
         };
         match answer {
             Ok(lease) => Ok(Written::Done(self.noted(lease))),
-            // A Lease that was deleted meanwhile must be looked at again, as one that was changed.
+            // A Lease that was deleted meanwhile must be read again, like one that was changed.
             Err(error) if is_conflict(&error) || is_not_found(&error) => Ok(Written::Conflict),
             Err(error) => Err(error),
         }

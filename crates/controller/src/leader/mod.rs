@@ -1,11 +1,11 @@
-//! Leader election by a Lease: of several replicas of the manager one works.
+//! Leader election by a Lease: of several replicas of the manager one is active.
 //!
 //! * [`state`]: the rules, pure, and the argument for their safety;
-//! * [`leadership`]: whether this process leads, for everyone who is about to change something;
+//! * [`leadership`]: whether this process leads, for all code that is about to change something;
 //! * `lease`: the object on the API server;
-//! * this file: the driver, which tells the time, talks to the API server and tells the process.
+//! * this file: the driver, which reads the clock, calls the API server and informs the process.
 //!
-//! Why it is our own: `docs/decisions/0004`.
+//! Why it is not a library: `docs/decisions/0004`.
 
 pub mod leadership;
 mod lease;
@@ -35,55 +35,55 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// A release is not worth waiting for longer: without it others wait for the lease duration.
+/// Maximum time for a release: without one the others wait for the lease duration.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Which Lease, in whose name.
+/// Which Lease, and the identity of this candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Namespace of the Lease.
     pub namespace: String,
     /// Name of the Lease.
     pub name: String,
-    /// Unlike every other candidate's, those of earlier processes included.
+    /// Different from every other candidate's, including those of earlier processes.
     pub identity: String,
     /// Periods.
     pub timing: Timing,
 }
 
-/// Where a candidate stands.
+/// The state of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Nothing is known yet.
+    /// The Lease has not been read yet.
     Starting,
-    /// Another one leads.
+    /// Another replica leads, or none does.
     Standby {
-        /// Who, if anybody.
+        /// The holder, if there is one.
         holder: Option<String>,
     },
-    /// This one leads.
+    /// This replica leads.
     Leading,
-    /// This one led and must not work any more.
+    /// This replica led and must not work any more.
     Lost,
-    /// This one led and let go.
+    /// This replica led and released the Lease.
     Released,
 }
 
-/// A candidate at work. Dropping it ends its task without a release.
+/// A candidate whose driver runs. Dropping it ends the driver without a release.
 #[derive(Debug)]
 pub struct Candidate {
     standing: watch::Receiver<Role>,
     leadership: Leadership,
     release: CancellationToken,
-    /// Kept here as well: a driver that is gone never turns again.
+    /// Kept here as well: a driver that ended never makes progress again.
     watchdog: Watchdog,
     task: AbortOnDropHandle<()>,
 }
 
 impl Candidate {
-    /// Starts to run for the lead. `client` must not repeat failed requests by itself: a repetition would delay the news
-    /// of the failure beyond the end of the leadership.
-    /// Changes of the holder that it sees are counted in `transitions`.
+    /// Starts to compete for the Lease. `client` must not repeat failed requests by itself: a repetition
+    /// would delay the report of the failure beyond the end of the leadership. Counts the changes of the
+    /// holder that it sees in `transitions`.
     pub fn start(client: Client, settings: Settings, clock: Arc<dyn Clock>, transitions: Counter) -> Self {
         let start = Instant::now();
         let leadership = Leadership::none(start);
@@ -113,8 +113,8 @@ impl Candidate {
         }
     }
 
-    /// [`Candidate::start`] on a thread of its own, where `client` is made, too: whatever keeps the workers of the process busy, the
-    /// decoding of large lists before all, does not hold up the renewal.
+    /// [`Candidate::start`] on a thread of its own, where `client` is created, too: work that blocks the
+    /// workers of the process, above all the decoding of large lists, does not delay the renewal.
     pub async fn start_apart(
         client: impl FnOnce() -> kube::Result<Client> + Send + 'static,
         settings: Settings,
@@ -144,32 +144,32 @@ impl Candidate {
         told.await?
     }
 
-    /// Whether this process leads, for everyone who is about to change something.
+    /// Whether this process leads, for all code that is about to change something.
     pub fn leadership(&self) -> Leadership {
         self.leadership.clone()
     }
 
-    /// Where it stands, whenever that changes. The channel closes when the election ends.
+    /// The state, whenever it changes. The channel closes when the election ends.
     pub fn standing(&self) -> watch::Receiver<Role> {
         self.standing.clone()
     }
 
-    /// Over the task that runs for the lead; a standby whose task stands still would never take over.
+    /// The watchdog of the election task; a standby whose task is stuck would never take over.
     pub fn watchdog(&self) -> &Watchdog {
         &self.watchdog
     }
 
-    /// Ends when this candidate leads, or never will any more.
+    /// Resolves when this candidate leads, or never will.
     pub async fn elected(&mut self) -> Role {
         self.reaches(|standing| !matches!(standing, Role::Starting | Role::Standby { .. })).await
     }
 
-    /// Ends when this candidate leads no more.
+    /// Resolves when this candidate does not lead any more.
     pub async fn lost(&mut self) -> Role {
         self.reaches(|standing| matches!(standing, Role::Lost | Role::Released)).await
     }
 
-    /// Lets go. All work must have ended.
+    /// Releases the Lease. All work must have ended.
     pub async fn release(self) {
         self.release.cancel();
         if let Err(error) = self.task.await {
@@ -178,7 +178,8 @@ impl Candidate {
     }
 
     async fn reaches(&mut self, wanted: impl FnMut(&Role) -> bool) -> Role {
-        // A closed channel means that the driver is gone, by a panic at worst: then nothing is renewed any more.
+        // A closed channel means that the driver ended, possibly by a panic: then nothing renews the Lease
+        // any more.
         self.standing.wait_for(wanted).await.map_or(Role::Lost, |standing| standing.clone())
     }
 }
@@ -193,7 +194,7 @@ struct Driver {
     standing: watch::Sender<Role>,
     release: CancellationToken,
     watchdog: Watchdog,
-    /// The last one that held the Lease.
+    /// The last holder of the Lease.
     holder: Option<String>,
     transitions: Counter,
 }

@@ -1,8 +1,9 @@
-//! Every interleaving of two candidates, one API server and a network that delays, reorders and loses: there is no
-//! moment with two leaders.
+//! Every interleaving of two candidates, one API server and a network that delays, reorders and loses
+//! messages: two candidates never lead at the same moment.
 //!
-//! Time does not advance here; everything gets older instead, and names that are only compared are renamed in the order
-//! of their appearance. So the worlds are finitely many, and looking at all of them covers runs of any length.
+//! Time does not advance here; everything gets older instead, and names that are only compared are renamed in
+//! the order of their appearance. So the number of worlds is finite, and visiting all of them covers runs of
+//! any length.
 
 use super::state::{Election, Moment, Record, Step, Timing, Write, Written};
 use proptest::prelude::*;
@@ -10,16 +11,16 @@ use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-/// It is always that late. Older than this is the same as this old.
+/// Maximum lateness. Anything older counts as this old.
 const NOW: Moment = s(4);
-/// The smallest timing with all its inequalities.
+/// The smallest timing that satisfies all its inequalities.
 const SMALL: Timing = Timing { lease_duration: s(3), renew_deadline: s(2), retry_period: s(1) };
 
 const fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Whether the server checks the version a write is based on.
+/// Whether the server checks the version that a write is based on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Server {
     Checks,
@@ -37,7 +38,7 @@ struct Candidate {
     election: Election,
     /// What it waits for, if anything.
     waiting: Option<Waiting>,
-    /// A write whose answer it no longer waits for; it may still take effect at any time.
+    /// A write whose answer it does not wait for any more; it may still take effect at any time.
     astray: Option<Write>,
     life: Life,
 }
@@ -46,13 +47,13 @@ struct Candidate {
 enum Life {
     /// Works, or sleeps; it may wake too early or too late.
     Runs,
-    /// Stopped for good; its process may start anew.
+    /// Ended; its process may start again.
     Ended,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Waiting {
-    /// A read was answered; the answer is on its way. It cannot matter when it was sent.
+    /// A read was answered; the answer is on its way. The moment at which it was sent cannot matter.
     Read(Option<Record>),
     ToWrite(Write),
     Wrote(Option<Record>),
@@ -61,7 +62,7 @@ enum Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
     TimePasses,
-    /// Somebody deletes the Lease.
+    /// A user deletes the Lease.
     Deletes,
     Goes(usize),
     ServerActs(usize),
@@ -73,12 +74,12 @@ enum Move {
     Restarts(usize),
 }
 
-/// Whether anything but the usual happens.
+/// Whether faults happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Accidents {
     Happen,
-    /// Time passes, candidates work, the server answers. Each such run is one of the others, too, and there are far fewer: what
-    /// goes wrong in one of them is found at once.
+    /// No: time passes, candidates work, the server answers. Each of these runs is also a run with faults,
+    /// and there are far fewer: errors in one of them are found at once.
     DoNotHappen,
 }
 
@@ -97,7 +98,7 @@ impl Move {
 }
 
 const NAMES: [&str; 2] = ["a", "b"];
-/// Holder of a Lease whose process is gone.
+/// A holder of the Lease whose process has ended.
 const GHOST: &str = "ghost";
 
 impl World {
@@ -112,7 +113,7 @@ impl World {
             match &candidate.waiting {
                 None if candidate.life == Life::Ended => moves.push(Move::Restarts(at)),
                 None => moves.push(Move::Goes(at)),
-                // One stray write of each at a time keeps the worlds finitely many.
+                // One delayed write of each candidate at a time keeps the number of worlds finite.
                 Some(Waiting::ToWrite(_)) if candidate.astray.is_some() => moves.push(Move::ServerActs(at)),
                 Some(Waiting::ToWrite(_)) => {
                     moves.extend([Move::ServerActs(at), Move::GivesUp(at)]);
@@ -170,7 +171,7 @@ impl World {
         self
     }
 
-    /// The same world with the candidates in each other's places.
+    /// The same world with the candidates exchanged.
     fn mirrored(&self) -> Self {
         let mut world = self.clone();
         world.candidates.swap(0, 1);
@@ -195,14 +196,14 @@ impl World {
         self.lease = Some(Record {
             holder: write.holder.clone(),
             duration: write.duration,
-            // Left out of the model: it decides nothing and would only tell worlds apart.
+            // Left out of the model: it has no influence on decisions and would only multiply the worlds.
             transitions: 0,
             version: "new".to_owned(),
         });
         self.lease.clone()
     }
 
-    /// Everything that holds a record or a write, in a fixed order.
+    /// Everything that contains a record or a write, in a fixed order.
     fn visit(&mut self, mut see: impl FnMut(Option<&mut String>, Option<&mut String>)) {
         if let Some(record) = &mut self.lease {
             see(record.holder.as_mut(), Some(&mut record.version));
@@ -251,7 +252,7 @@ impl World {
         self.candidates.iter().filter(|candidate| candidate.election.leads(NOW)).count()
     }
 
-    /// The same for a world and its mirror image.
+    /// Equal for a world and its mirror image.
     fn digest(&self) -> u64 {
         let [one, other] = [self, &self.mirrored()].map(|world| {
             let mut hasher = DefaultHasher::new();
@@ -302,7 +303,7 @@ impl Candidate {
     }
 }
 
-/// What looking at worlds has found.
+/// What a search has found.
 #[derive(Debug)]
 struct Found {
     two_leaders: bool,
@@ -311,7 +312,7 @@ struct Found {
     all: bool,
 }
 
-/// Looks at all worlds, nearest first, until one has two leaders or there are `most`.
+/// Visits the worlds, nearest first, until one has two leaders, `most` were visited, or none is left.
 fn explore(server: Server, timing: Timing, accidents: Accidents, most: usize) -> Found {
     let start = World::new(timing);
     let mut known = HashSet::from([start.digest()]);
@@ -335,7 +336,7 @@ fn explore(server: Server, timing: Timing, accidents: Accidents, most: usize) ->
     Found { all: true, ..found }
 }
 
-/// As many as take a few seconds; `FOO_ALL_WORLDS=1` looks at all of them.
+/// As many as take a few seconds; `FOO_ALL_WORLDS=1` visits all of them.
 fn worlds() -> usize {
     if std::env::var_os("FOO_ALL_WORLDS").is_some() { usize::MAX } else { 40_000 }
 }

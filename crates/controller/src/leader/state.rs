@@ -1,22 +1,28 @@
-//! The rules of the election: what a candidate does next, given what it has seen and its own clock.
+//! The rules of the election: what a candidate does next, given what it has read and its own clock.
 //!
-//! Pure: no clock, no I/O. Moments are monotonic local time; the wall-clock times in a Lease are for people only.
+//! Pure: no clock, no I/O. Moments are monotonic local time; the wall-clock times in a Lease are for people
+//! only.
 //!
 //! Why two candidates never lead at the same moment, whatever is delayed or lost:
-//! * Every write carries the resourceVersion it is based on, so it takes effect only if nobody wrote in between.
+//! * Every write carries the resourceVersion that it is based on, so it takes effect only if no other write
+//!   came in between.
 //! * A leader works until [`Timing::renew_deadline`] after it *sent* its last acknowledged write.
-//! * Another candidate writes only after it has seen the same resourceVersion for the whole lease duration by its own
-//!   clock (the rule of client-go), and that version cannot have been seen before it was sent.
-//! * A Lease that is not there may have been deleted under a leader, by somebody who wants to help. Whoever misses it makes it, but
-//!   does not lead by that: it waits for the lease duration like all others, and then replaces what it made. That it was absent
-//!   for so long would be no argument, since it may have been made and deleted in between. Only a leader goes on with a Lease
-//!   that it made anew.
-//! * That a Lease is in a candidate's name makes it no leader either: that may be a write of long ago which arrived after all.
-//! * A leader that sees the Lease in another name, or in nobody's, stops at once: somebody has interfered.
-//! * The renew deadline is shorter than the lease duration. The difference is for clocks that run at different rates
-//!   and for calls that were sent just before the end.
+//! * Another candidate writes only after it has seen the same resourceVersion for the whole lease duration by
+//!   its own clock (the rule of client-go), and that version cannot have been seen before it was sent.
+//! * A user may have deleted the Lease under a leader. The candidate that finds no Lease creates one, but
+//!   does not lead because of that: it waits for the lease duration like all others, and then replaces the
+//!   Lease that it created. That the Lease was absent for that long would not be sufficient, since it may
+//!   have been created and deleted in between. Only a leader continues to lead with a Lease that it
+//!   recreated.
+//! * A Lease with a candidate's name does not make that candidate the leader either: it may be an old write
+//!   that arrived late.
+//! * A leader that reads the Lease with another holder, or with none, stops at once: another client has
+//!   interfered.
+//! * The renew deadline is shorter than the lease duration. The difference covers clocks that run at
+//!   different rates, and calls that were sent just before the end.
 //!
-//! A lost answer, a delayed write that arrives after all, or a change by a third party only make others wait longer.
+//! A lost answer, a delayed write that arrives late, or a change by a third party only make others wait
+//! longer.
 
 use std::time::Duration;
 
@@ -26,52 +32,52 @@ pub type Moment = Duration;
 /// The periods of the election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timing {
-    /// How long others wait after the last sign of life of a leader.
+    /// How long others wait after the last write of a leader.
     pub lease_duration: Duration,
-    /// How long a leader works after its last acknowledged sign of life; shorter than the lease duration.
+    /// How long a leader works after its last acknowledged write; shorter than the lease duration.
     pub renew_deadline: Duration,
-    /// Between two attempts; shorter than the renew deadline.
+    /// Time between two attempts; shorter than the renew deadline.
     pub retry_period: Duration,
 }
 
-/// The Lease as far as it matters.
+/// The fields of the Lease that matter here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// Who holds it; nobody after a release.
+    /// The holder; none after a release.
     pub holder: Option<String>,
     /// The holder's lease duration.
     pub duration: Duration,
     /// How often the holder has changed.
     pub transitions: i32,
-    /// Version of the object.
+    /// The resourceVersion of the object.
     pub version: String,
 }
 
-/// What to do next.
+/// What the driver does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Read the Lease, then say [`Election::was_read`].
+    /// Read the Lease, then call [`Election::was_read`].
     Read,
-    /// Make or replace the Lease, then say [`Election::was_written`].
+    /// Create or replace the Lease, then call [`Election::was_written`].
     Write(Write),
-    /// Nothing for that long.
+    /// Wait for that long.
     Sleep(Duration),
-    /// Leadership is lost, for good: all work must have ended by now.
+    /// Leadership is lost for good: all work must have ended by now.
     Stop,
 }
 
 /// A Lease to be written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
-    /// The version it replaces; `None` makes it, and fails if it exists.
+    /// The version that it replaces; `None` creates the Lease, and fails if it exists.
     pub replaces: Option<String>,
-    /// Who holds it from now on; nobody in a release.
+    /// The new holder; none in a release.
     pub holder: Option<String>,
-    /// How long others shall wait.
+    /// How long others have to wait.
     pub duration: Duration,
     /// How often the holder has changed.
     pub transitions: i32,
-    /// Whether the holder changes with it.
+    /// Whether the write changes the holder.
     pub change: Change,
 }
 
@@ -84,14 +90,14 @@ pub enum Change {
     Renew,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// It took effect; the record now.
+    /// It took effect; contains the new record.
     Done(Record),
-    /// Somebody else wrote in between.
+    /// Another client wrote in between.
     Conflict,
-    /// It failed, or nobody knows.
+    /// It failed, or its result is unknown.
     Failed,
 }
 
@@ -101,9 +107,9 @@ pub struct Election {
     me: String,
     timing: Timing,
     seen: Option<Seen>,
-    /// Whether the write under way only makes the Lease.
+    /// Whether the write under way only creates the Lease.
     making: Making,
-    /// Leading until that moment.
+    /// Leads until that moment.
     until: Option<Moment>,
     /// When the write under way was sent.
     sent: Option<Moment>,
@@ -111,7 +117,7 @@ pub struct Election {
     phase: Phase,
 }
 
-/// Whether a write only makes a Lease that was not there, and gives no lead.
+/// Whether a write only creates a missing Lease, which does not make its writer the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Making {
     Yes,
@@ -122,22 +128,22 @@ enum Making {
 enum Phase {
     /// The Lease has to be read before anything else.
     Unsure,
-    /// The Lease was read or written, nothing has contradicted it since.
+    /// The Lease was read or written, and nothing has contradicted it since.
     Informed,
     /// Leadership was lost.
     Over,
 }
 
-/// The Lease as last seen.
+/// The Lease as last read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Seen {
     record: Record,
-    /// When this version of it was seen for the first time.
+    /// When this version was read for the first time.
     first: Moment,
 }
 
 impl Election {
-    /// A candidate. `me` must be unlike every other candidate's name, those of earlier processes included.
+    /// A candidate. `me` must differ from every other candidate's name, including those of earlier processes.
     pub fn new(me: impl Into<String>, timing: Timing) -> Self {
         Self {
             me: me.into(),
@@ -156,17 +162,17 @@ impl Election {
         self.until.is_some_and(|until| now < until)
     }
 
-    /// Until when this candidate leads, if nothing else happens.
+    /// Until when this candidate leads if nothing else happens.
     pub fn leads_until(&self) -> Option<Moment> {
         self.until
     }
 
-    /// Who holds the Lease, as last seen.
+    /// The holder of the Lease, as last read.
     pub fn holder(&self) -> Option<&str> {
         self.seen.as_ref()?.record.holder.as_deref()
     }
 
-    /// What to do next. Not while a read or write is under way.
+    /// What to do next. Not to be called while a read or write is under way.
     pub fn next(&mut self, now: Moment) -> Step {
         if self.until.is_some_and(|until| now >= until) {
             self.until = None;
@@ -180,7 +186,7 @@ impl Election {
         }
     }
 
-    /// The Lease was read: it was like this, or does not exist.
+    /// The Lease was read: its record, or none if it does not exist.
     pub fn was_read(&mut self, now: Moment, record: Option<Record>) {
         self.phase = Phase::Informed;
         let others = record.as_ref().is_some_and(|record| record.holder.as_deref() != Some(self.me.as_str()));
@@ -195,7 +201,7 @@ impl Election {
         self.retry_later(now);
     }
 
-    /// The write ended.
+    /// The write under way ended.
     pub fn was_written(&mut self, now: Moment, written: Written) {
         let sent = self.sent.take();
         match (written, sent) {
@@ -206,7 +212,7 @@ impl Election {
                     return;
                 }
                 let until = sent.saturating_add(self.timing.renew_deadline);
-                // A former validity that has ended may not be revived by an answer that came late: work has stopped.
+                // A late answer must not revive a leadership that has ended: work has stopped.
                 let revived = self.until.is_some_and(|until| now >= until);
                 if !revived && now < until {
                     self.until = Some(until);
@@ -221,7 +227,8 @@ impl Election {
         }
     }
 
-    /// The last write of a leader whose work has ended: others need not wait. `None` if there is nothing to release.
+    /// The last write of a leader whose work has ended, so that others need not wait. `None` if there is
+    /// nothing to release.
     pub fn release(&mut self, now: Moment) -> Option<Write> {
         let leads = self.leads(now);
         self.until = None;
@@ -230,7 +237,7 @@ impl Election {
         (leads && seen.record.holder.as_deref() == Some(self.me.as_str())).then(|| Write {
             replaces: Some(seen.record.version.clone()),
             holder: None,
-            // As client-go does: readers that do not know about empty holders wait a second.
+            // As in client-go: readers that do not know empty holders wait a second.
             duration: Duration::from_secs(1),
             transitions: seen.record.transitions,
             change: Change::Renew,
@@ -272,7 +279,8 @@ impl Election {
         Step::Write(write)
     }
 
-    /// Looks again before `free`, both for a release and for a sign of life.
+    /// Reads the Lease again before `free`, the moment at which it expires, to notice both a release and a
+    /// renewal.
     fn look_again(&mut self, free: Moment, now: Moment) -> Step {
         self.phase = Phase::Unsure;
         self.not_before = free.min(now.saturating_add(self.timing.retry_period));
@@ -302,7 +310,7 @@ impl Election {
         self.not_before = now.saturating_add(self.timing.retry_period);
     }
 
-    /// The same candidate with everything that ever happened to it that much longer ago.
+    /// The same candidate with all its moments that much earlier.
     #[cfg(test)]
     pub(super) fn aged(&mut self, by: Duration) {
         let moments = [
@@ -316,25 +324,25 @@ impl Election {
         }
     }
 
-    /// Who it is.
+    /// Its name.
     #[cfg(test)]
     pub(super) fn name(&self) -> &str {
         &self.me
     }
 
-    /// Who it is, to be renamed.
+    /// Its name, to be renamed.
     #[cfg(test)]
     pub(super) fn name_mut(&mut self) -> &mut String {
         &mut self.me
     }
 
-    /// The Lease as last seen, to be renamed.
+    /// The Lease as last read, to be renamed.
     #[cfg(test)]
     pub(super) fn record_mut(&mut self) -> Option<&mut Record> {
         self.seen.as_mut().map(|seen| &mut seen.record)
     }
 
-    /// Sleeps, but never past the end of the leadership.
+    /// Waits, but never past the end of the leadership.
     fn sleep(&self, wake: Moment, now: Moment) -> Step {
         let wake = self.until.map_or(wake, |until| wake.min(until));
         Step::Sleep(wake.saturating_sub(now))

@@ -29,7 +29,7 @@ fn written(election: &mut Election, now: Moment) -> Write {
     }
 }
 
-/// A candidate that became leader with a write sent at 0.
+/// A candidate that became the leader by a write sent at 0.
 fn leader() -> Election {
     let mut me = Election::new("me", TIMING);
     assert_eq!(me.next(s(0)), Step::Read);
@@ -154,7 +154,7 @@ fn after_a_failure_the_lease_is_read_before_it_is_written_again() {
     me.was_written(s(3), Written::Failed);
     assert_eq!(me.next(s(3)), Step::Sleep(s(2)));
     assert_eq!(me.next(s(5)), Step::Read);
-    // The write had taken effect after all.
+    // The write had taken effect nevertheless.
     me.was_read(s(5), Some(held_by("me", 2)));
     assert_eq!(me.leads_until(), Some(s(10)), "reading extends nothing");
     assert_eq!(written(&mut me, s(5)).replaces.as_deref(), Some("2"));
@@ -187,7 +187,8 @@ fn an_answer_that_comes_too_late_makes_no_leader() {
     written(&mut me, s(0));
     me.was_written(s(10), Written::Done(held_by("me", 1)));
     assert!(!me.leads(s(10)));
-    // The Lease is in its name, but somebody may have led in between: it waits as for anybody else's.
+    // The Lease has its name, but another candidate may have led in between: it waits as for any other
+    // holder.
     assert_eq!(me.next(s(12)), Step::Read);
     me.was_read(s(12), Some(held_by("me", 1)));
     assert!(matches!(me.next(s(12)), Step::Sleep(_)));

@@ -1,4 +1,5 @@
-//! Numbers that are worked out at the moment somebody asks for them: what stands still counts nothing any more.
+//! Metrics whose values are computed when they are scraped: a component that is stuck would not update a
+//! counter.
 
 use super::labels::{ConditionLabels, ControllerLabels, KindLabels, TaskLabels};
 use super::{Controller, Task};
@@ -15,7 +16,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use strum::IntoEnumIterator;
 
-/// How long passes have been under way at the moment somebody asks: one that hangs shows itself before it ends.
+/// How long passes have been under way at the time of the scrape: a pass that hangs is visible before it
+/// ends.
 #[derive(Debug)]
 pub(super) struct LongestPass(pub(super) Underway);
 
@@ -37,7 +39,7 @@ impl Collector for LongestPass {
     }
 }
 
-/// For how long watches have been silent at the moment somebody asks: one that died counts nothing any more.
+/// How long watches have been silent at the time of the scrape: a dead watch would not update a counter.
 #[derive(Debug)]
 pub(super) struct Silences(pub(super) Pulses);
 
@@ -56,7 +58,7 @@ impl Collector for Silences {
     }
 }
 
-/// Counts the pools' conditions at the moment somebody asks.
+/// Counts the pools' conditions at the time of the scrape.
 #[derive(Debug)]
 pub(super) struct PoolConditions(pub(super) DebugPools);
 
@@ -76,7 +78,7 @@ impl Collector for PoolConditions {
     }
 }
 
-/// By how much tasks are overdue.
+/// How overdue tasks are.
 #[derive(Debug)]
 pub(super) struct OverdueTasks(pub(super) Tasks);
 
@@ -97,7 +99,7 @@ impl Collector for OverdueTasks {
     }
 }
 
-/// What waits for its turn.
+/// Objects that wait for a pass.
 #[derive(Debug)]
 pub(super) struct Queues(pub(super) BTreeMap<Controller, Queue>);
 

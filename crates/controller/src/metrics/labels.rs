@@ -1,4 +1,4 @@
-//! Every label value there is.
+//! All label values.
 
 use crate::announcements::EventKind;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -48,73 +48,73 @@ pub enum Controller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Task {
-    /// Looks at groups; one per credentials and region.
+    /// Describes groups; one per credentials and region.
     Observer,
-    /// Names to the pool controller the groups for which something is new; one per credentials and region.
+    /// Passes the names of changed groups to the pool controller; one per credentials and region.
     Wakes,
     /// Reads the queue of events.
     Announcements,
-    /// Keeps identities resolved.
+    /// Resolves identities.
     Identities,
-    /// Runs for the lead.
+    /// Competes for the Lease.
     Election,
 }
 
-/// How a pass over an object ended.
+/// The result of a pass over an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum PassResult {
-    /// Nothing was to be done, nothing was written.
+    /// There was nothing to do, and nothing was written.
     Settled,
-    /// Something was done or written.
+    /// An action was executed or an object was written.
     Worked,
-    /// The object was left alone: it is paused, not ours, or its back-off has not ended.
+    /// The object was skipped: it is paused, not managed here, or its back-off has not ended.
     Skipped,
-    /// Something failed; the object is left alone for a while.
+    /// An error: the object waits for its back-off.
     Failed,
     /// It took longer than its deadline.
     GivenUp,
-    /// The pass was ended from outside: lost leadership, shutdown, panic.
+    /// The pass was cancelled: lost leadership, shutdown, panic.
     Aborted,
 }
 
-/// What became of an event.
+/// What happened to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum EventOutcome {
-    /// It is there.
+    /// It was published.
     Published,
     /// It could not be published.
     Lost,
 }
 
-/// What became of a message of the queue of events.
+/// What happened to a message of the queue of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum AnnouncementOutcome {
-    /// It was acted on, or nothing followed from it, and deleted.
+    /// It was acted on, or required no action, and was deleted.
     Acted,
-    /// It was deleted although nobody acted on it for long.
+    /// It was deleted although it was not acted on for a long time.
     Expired,
-    /// What it is about is unknown; it is shown again after a while. Counted each time.
+    /// Its instance is unknown; the queue delivers it again after a while. Counted each time.
     Parked,
-    /// What it is about stayed unknown; it was deleted.
+    /// Its instance stayed unknown; it was deleted.
     Unknown,
-    /// It can be read and means nothing here; it was deleted.
+    /// It is readable and irrelevant here; it was deleted.
     Irrelevant,
-    /// It cannot be read; it is shown again after a while. Counted each time.
+    /// It is unreadable; the queue delivers it again after a while. Counted each time.
     Unreadable,
-    /// It could not be read again and again; it was logged and deleted.
+    /// It stayed unreadable; it was logged and deleted.
     SetAside,
 }
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ActionOutcome {
-    /// Carried out.
+    /// Executed.
     Done,
-    /// Not carried out: its precondition did not hold any more.
+    /// Not executed: its precondition did not hold any more.
     Refused,
     /// It failed.
     Failed,
@@ -138,7 +138,7 @@ pub enum Invariant {
     I12,
 }
 
-/// The kinds that are watched.
+/// The kinds that have a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[expect(missing_docs, reason = "the names are the kinds")]
 pub enum Watched {
@@ -154,7 +154,7 @@ pub enum Watched {
     Secret,
 }
 
-/// What a client of the API server is for.
+/// The purpose of a client of the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum KubeClient {
@@ -164,25 +164,26 @@ pub enum KubeClient {
     Lease,
     /// API servers of workload clusters.
     Workload,
-    /// Who may see diagnostics.
+    /// Reviews of who may see diagnostics.
     Review,
 }
 
-/// What a request to the API server does, in the words of RBAC; a server-side apply is told from other patches.
+/// The verb of a request to the API server, in the words of RBAC; a server-side apply is separate from other
+/// patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Verb {
-    /// GET of one object (or of something that is no resource).
+    /// GET of one object (or of a path that is not a resource).
     Get,
     /// GET of many objects.
     List,
-    /// GET of changes.
+    /// A watch.
     Watch,
     /// POST.
     Create,
     /// PUT.
     Update,
-    /// PATCH that is no apply.
+    /// PATCH that is not an apply.
     Patch,
     /// Server-side apply.
     Apply,
@@ -191,7 +192,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Whether it changes something.
+    /// Whether the verb changes objects.
     pub fn writes(self) -> bool {
         match self {
             Self::Get | Self::List | Self::Watch => false,
@@ -200,7 +201,7 @@ impl Verb {
     }
 }
 
-/// How the API server answered.
+/// The API server's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum KubeCode {
@@ -212,7 +213,7 @@ pub enum KubeCode {
     NotFound,
     /// 409.
     Conflict,
-    /// 410: the watch must start anew.
+    /// 410: the kind must be listed again.
     Gone,
     /// 422 and 400.
     Invalid,
@@ -315,7 +316,7 @@ pub(crate) struct TaskLabels {
     pub(crate) task: Task,
 }
 
-/// The Lease is named by a flag: there is one.
+/// The name of the Lease, which a flag sets: there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct LeaseLabels {
     pub(super) name: String,

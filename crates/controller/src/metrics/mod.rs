@@ -1,27 +1,27 @@
-//! The numbers the manager publishes. Every label is an enum of ours ([`labels`]), so their count is bounded; names of
-//! objects never become labels.
+//! The metrics that the manager publishes. Every label is an enum of this crate ([`labels`]), so their number
+//! is bounded; names of objects never become labels.
 //!
 //! | metric | labels | meaning |
 //! |---|---|---|
 //! | `foo_reconciles_total` | controller, result | finished passes over an object |
 //! | `foo_reconcile_seconds` | controller | how long a pass took |
 //! | `foo_reconciles_in_flight` | controller | passes under way |
-//! | `foo_reconcile_longest_seconds` | controller | how long the pass under way has lasted that began first |
+//! | `foo_reconcile_longest_seconds` | controller | how long the oldest pass has been under way |
 //! | `foo_events_total` | severity, outcome | Kubernetes events |
 //! | `foo_plan_actions_total` | action, outcome | executed actions of plans |
 //! | `foo_pool_conditions` | condition, status | pools by condition, from their last reports |
-//! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have broken an invariant; passes without rest (I10) |
-//! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be read |
+//! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have violated an invariant; pools whose passes do not come to rest (I10) |
+//! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be decoded |
 //! | `foo_watch_errors_total` | kind | failures of watches |
-//! | `foo_watch_silence_seconds` | kind | how long the watch of this kind that is most silent has heard nothing good |
+//! | `foo_watch_silence_seconds` | kind | how long the most silent watch of this kind has received nothing valid |
 //! | `foo_task_restarts_total` | task | tasks beside the controllers that were started again |
-//! | `foo_task_overdue_seconds` | task | how long ago the one that is most overdue should have gone on |
+//! | `foo_task_overdue_seconds` | task | how overdue the most overdue task is |
 //! | `foo_leader` | | 1 in the replica that leads |
-//! | `leader_election_master_status` | name | the same by the name of the Lease, as client-go has it |
+//! | `leader_election_master_status` | name | the same by the name of the Lease, as in client-go |
 //! | `foo_leader_transitions_total` | | changes of the Lease's holder |
 //! | `foo_reconcile_queue_depth`, `…_queue_oldest_seconds`, `…_queue_seconds` | controller | objects that wait for a pass |
-//! | `foo_build_info` | version | what was built |
-//! | `process_…` | | what the kernel says of this process |
+//! | `foo_build_info` | version | the version of the binary |
+//! | `process_…` | | what the kernel reports about this process |
 //! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
 //! | `foo_announcements_held` | | messages that wait to be acted on |
 //! | `foo_announcement_seconds` | kind | from an event to the deletion of its message, when it was acted on |
@@ -101,7 +101,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// All metrics, registered; the pools' conditions are counted in `pools` when somebody asks. Once per process.
+    /// All metrics, registered; the pools' conditions are counted in `pools` at each scrape. Once per
+    /// process.
     pub fn new(pools: DebugPools) -> Self {
         let mut registry = Registry::default();
         let cloud = foo_cloud::Metrics::register(&mut registry);
@@ -111,7 +112,7 @@ impl Metrics {
             cloud,
             observers,
             passes: Family::default(),
-            // 1 ms … 33 s: from a settled object to a pass full of cloud calls.
+            // 1 ms … 33 s: from a pool at rest to a pass full of cloud calls.
             pass_seconds: Family::new_with_constructor(|| {
                 Histogram::new(exponential_buckets(0.001, 2.0, 16))
             }),
@@ -130,7 +131,7 @@ impl Metrics {
             leader_transitions: Counter::default(),
             announcements: Family::default(),
             announcements_held: Gauge::default(),
-            // 0.25 s … 68 min: from a look to a recommendation that had to wait for its turn.
+            // 0.25 s … 68 min: from a description to a recommendation that had to wait.
             announcement_seconds: Family::new_with_constructor(|| {
                 Histogram::new(exponential_buckets(0.25, 2.0, 15))
             }),
@@ -162,7 +163,7 @@ impl Metrics {
         registry.register("foo_build", "Version of the manager", build);
     }
 
-    /// What the controllers and tasks do.
+    /// Metrics of controllers and tasks.
     fn register_work(&self, registry: &mut Registry) {
         registry.register("foo_reconciles", "Finished reconciles of an object", self.passes.clone());
         registry.register("foo_reconcile_seconds", "Duration of reconciles", self.pass_seconds.clone());
@@ -199,7 +200,7 @@ impl Metrics {
         );
     }
 
-    /// Messages of the queue of AWS events.
+    /// Metrics of the queue of AWS events.
     fn register_announcements(&self, registry: &mut Registry) {
         registry.register(
             "foo_announcements",
@@ -232,7 +233,7 @@ impl Metrics {
         );
     }
 
-    /// Requests to the management cluster's API server.
+    /// Metrics of requests to the management cluster's API server.
     fn register_requests(&self, registry: &mut Registry) {
         registry.register(
             "foo_kube_requests",
@@ -266,12 +267,12 @@ impl Metrics {
         self.cloud.clone()
     }
 
-    /// The observers of all clouds, which the registry asks too.
+    /// The metrics of the observers of all clouds.
     pub fn observers(&self) -> foo_cloud::Observers {
         self.observers.clone()
     }
 
-    /// Everything in the OpenMetrics text format.
+    /// All metrics in the OpenMetrics text format.
     pub fn exposition(&self) -> Result<String, fmt::Error> {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
@@ -279,7 +280,7 @@ impl Metrics {
         Ok(text)
     }
 
-    /// A pass starts; tell the guard how it ended.
+    /// A pass starts; set the result on the guard when it ends.
     pub fn pass_starts(&self, controller: Controller) -> PassInFlight {
         self.in_flight.get_or_create(&ControllerLabels { controller }).inc();
         PassInFlight {
@@ -296,7 +297,7 @@ impl Metrics {
         &self.underway
     }
 
-    /// How many passes of a controller ended like this so far.
+    /// How many passes of a controller had this result so far.
     pub fn passes(&self, controller: Controller, result: PassResult) -> u64 {
         self.passes.get_or_create(&PassLabels { controller, result }).get()
     }
@@ -311,7 +312,7 @@ impl Metrics {
         self.actions.get_or_create(&ActionLabels { action: action.name(), outcome }).inc();
     }
 
-    /// A change of a network was sent, by AWS's name of the operation.
+    /// A change of a network was sent; its label is AWS's name of the operation.
     pub fn network_action(&self, operation: &'static str, outcome: ActionOutcome) {
         self.actions.get_or_create(&ActionLabels { action: operation, outcome }).inc();
     }
@@ -340,7 +341,7 @@ impl Metrics {
         self.watch_errors.get_or_create(&KindLabels { kind }).inc();
     }
 
-    /// When each watch last heard something good.
+    /// When each watch last received something valid.
     pub fn pulses(&self) -> &Pulses {
         &self.pulses
     }
@@ -355,7 +356,7 @@ impl Metrics {
         self.queues.get(&controller).cloned().unwrap_or_default()
     }
 
-    /// This replica leads, or does not; with the Lease of that name, if it takes part in an election.
+    /// Whether this replica leads; with the name of the Lease if it takes part in an election.
     pub fn leads(&self, lease: Option<&str>, leads: bool) {
         self.leader.set(i64::from(leads));
         if let Some(name) = lease {
@@ -363,27 +364,27 @@ impl Metrics {
         }
     }
 
-    /// For who sees that the Lease has another holder.
+    /// A counter for the task that sees changes of the Lease's holder.
     pub fn leader_transitions(&self) -> Counter {
         self.leader_transitions.clone()
     }
 
-    /// Something became of a message of the queue of events.
+    /// A message of the queue of events was handled like this.
     pub fn announcement(&self, kind: EventKind, outcome: AnnouncementOutcome) {
         self.announcements.get_or_create(&AnnouncementLabels { kind, outcome }).inc();
     }
 
-    /// How often that became of messages of this kind so far.
+    /// How many messages of this kind were handled like this so far.
     pub fn announcements(&self, kind: EventKind, outcome: AnnouncementOutcome) -> u64 {
         self.announcements.get_or_create(&AnnouncementLabels { kind, outcome }).get()
     }
 
-    /// So many messages wait to be acted on.
+    /// The number of messages that wait to be acted on.
     pub fn announcements_held(&self, messages: usize) {
         self.announcements_held.set(i64::try_from(messages).unwrap_or(i64::MAX));
     }
 
-    /// A message was acted on, so long after its event.
+    /// A message was acted on this long after its event.
     pub fn announcement_took(&self, kind: EventKind, took: Duration) {
         self.announcement_seconds.get_or_create(&AnnouncementKindLabels { kind }).observe(took.as_secs_f64());
     }
@@ -415,7 +416,8 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// A pass under way. Dropped without a result (cancelled, panicked) it counts as [`PassResult::Aborted`].
+/// A pass under way. If it is dropped without a result (cancelled, panicked) it counts as
+/// [`PassResult::Aborted`].
 #[derive(Debug)]
 pub struct PassInFlight {
     metrics: Metrics,
@@ -426,7 +428,7 @@ pub struct PassInFlight {
 }
 
 impl PassInFlight {
-    /// The pass ended like this.
+    /// Sets the result of the pass.
     pub fn ends(mut self, result: PassResult) {
         self.result = Some(result);
     }
@@ -450,11 +452,11 @@ mod tests {
     use foo_planner::Action;
     use foo_planner::action::PoolAction;
 
-    /// Names are what dashboards and alerts are built on; `UPDATE_GOLDEN=1` writes the list anew.
+    /// Dashboards and alerts depend on these names; `UPDATE_GOLDEN=1` rewrites the list.
     #[test]
     fn the_names_are_as_documented() {
         let metrics = Metrics::new(DebugPools::default());
-        // A family shows itself when it has a member.
+        // A family appears when it has a member.
         metrics.pass_starts(Controller::Pool).ends(PassResult::Settled);
         metrics.event(Severity::Normal, EventOutcome::Published);
         metrics.action(Action::from(PoolAction::AddFinalizer).kind(), ActionOutcome::Done);

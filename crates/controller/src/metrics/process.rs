@@ -1,5 +1,5 @@
-//! What the kernel says of this process, under the names that all Prometheus clients use. Linux only: elsewhere there are no such
-//! numbers.
+//! What the kernel reports about this process, under the names that all Prometheus clients use. Linux only:
+//! other systems have no such metrics.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -9,10 +9,11 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use std::fmt;
 use std::fs;
 
-/// Clock ticks in a second, as the kernel shows times to programs (`USER_HZ`): the same on every architecture that we build for.
+/// Clock ticks per second in the kernel's times for programs (`USER_HZ`): the same on every architecture that
+/// we build for.
 const TICKS: f64 = 100.0;
 
-/// Reads `/proc` when somebody asks.
+/// Reads `/proc` at each scrape.
 #[derive(Debug)]
 pub(super) struct Process;
 
@@ -47,7 +48,7 @@ impl Collector for Process {
     }
 }
 
-/// The fields of proc_pid_stat(5) from the third on: the second may have spaces and brackets.
+/// The fields of proc_pid_stat(5) from the third on: the second may contain spaces and brackets.
 fn fields(stat: &str) -> impl Iterator<Item = f64> {
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     after.split_whitespace().skip(1).map(|field| field.parse().unwrap_or_default())
@@ -59,7 +60,7 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((times.next()? + times.next()?) / TICKS)
 }
 
-/// starttime, the 22nd, is counted from the start of the machine.
+/// starttime, the 22nd, counts from the start of the machine.
 fn started(stat: &str, boot: &str) -> Option<f64> {
     let booted: f64 = boot.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
     Some(booted + fields(stat).nth(18)? / TICKS)
@@ -72,7 +73,7 @@ fn kibibytes(status: &str, key: &str) -> Option<f64> {
 }
 
 fn open_files() -> Option<f64> {
-    // One of them is that of the folder itself.
+    // One of them is that of the directory itself.
     let files = fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1);
     Some(f64::from(u32::try_from(files).ok()?))
 }

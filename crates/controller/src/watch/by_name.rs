@@ -1,5 +1,5 @@
-//! The objects of a cache in the order of their names: those of one namespace, or whose names begin alike, are found without
-//! looking at all others. The cache itself is a hash table, which cannot tell that.
+//! The objects of a cache in the order of their names, to find those of one namespace, or whose names have a
+//! common prefix, without visiting all others. The cache itself is a hash table, which cannot do that.
 
 use kube::{Resource, ResourceExt};
 use std::collections::BTreeMap;
@@ -27,12 +27,13 @@ impl<K> Default for ByName<K> {
 }
 
 impl<K: Resource> ByName<K> {
-    /// Those of this namespace that are wanted, by name.
+    /// The objects of this namespace that match, by name.
     pub fn all_in(&self, namespace: &str, wanted: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
         self.beginning_with(namespace, "", wanted)
     }
 
-    /// Those of this namespace whose names begin like this, and that are wanted, by name. Nothing is asked about any other.
+    /// The objects of this namespace whose names have this prefix and that match, by name. No other object is
+    /// visited.
     pub fn beginning_with(&self, namespace: &str, head: &str, wanted: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
         let from = Bound::Included((namespace.to_owned(), head.to_owned()));
         let objects = self.0.read().unwrap_or_else(PoisonError::into_inner);

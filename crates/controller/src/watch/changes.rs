@@ -1,11 +1,11 @@
-//! Which events of a watch matter, as plain data: events in, changed objects out.
+//! Which events of a watch are relevant, as plain data: events in, changed objects out.
 //!
-//! kube's own pieces are not enough here:
-//! * its predicates forget what they saw after a while, so that a list after a quiet hour names every object, and drop
-//!   the deletion of an object whose other fields stay the same;
-//! * objects are named while a list is still coming in, before the cache knows them, and a pass over an object that the
-//!   cache does not know is dropped;
-//! * what vanished while the watch was away is never named (kube-rs: 410 desync).
+//! kube's own predicates are not enough:
+//! * they forget what they saw after a while, so that a list after a quiet hour names every object, and they
+//!   drop the deletion of an object whose other fields are unchanged;
+//! * they name objects while a list is still being received, before the cache contains them, and kube drops a
+//!   pass over an object that the cache does not contain;
+//! * they never name an object that was deleted while no watch was open (kube-rs: 410 desync).
 
 use super::by_name::ByName;
 use super::filled::{Filled, Filling, filled};
@@ -20,14 +20,15 @@ use std::sync::Arc;
 /// Which changes of an object are passed on; deletions always are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeFilter {
-    /// Changes of generation, finalizers, labels, annotations, owner references or the deletion time: of all but the
-    /// status. For the kind that a controller writes the status of, lest it wake itself.
+    /// Changes of generation, finalizers, labels, annotations, owner references or the deletion time: of
+    /// everything except the status. For kinds whose status the controller itself writes, so that its own
+    /// writes do not trigger a pass.
     AllButStatus,
     /// Every new version. For kinds whose status is an input.
     EveryVersion,
 }
 
-/// What happened, as far as it could be read.
+/// An event, as far as it could be read.
 #[derive(Debug)]
 pub(super) enum Event<K> {
     ListStarts,
@@ -35,12 +36,12 @@ pub(super) enum Event<K> {
     ListEnds,
     Changed(K),
     Deleted(K),
-    /// The object is gone, or cannot be read any more.
+    /// The object was deleted, or cannot be read any more.
     Gone(Box<ObjectMeta>),
     Nothing,
 }
 
-/// The cache's writer and what was passed on last of each object.
+/// The cache's writer, and what was passed on last of each object.
 pub(super) struct Changes<K: Resource<DynamicType = ()> + Clone + 'static> {
     writer: Writer<K>,
     by_name: ByName<K>,
@@ -50,7 +51,7 @@ pub(super) struct Changes<K: Resource<DynamicType = ()> + Clone + 'static> {
 }
 
 impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
-    /// Of an empty cache, and when it is filled.
+    /// Starts with an empty cache. Also returns the signal that the cache is filled.
     pub(super) fn new(writer: Writer<K>, passing: ChangeFilter) -> (Self, Filled) {
         let (filling, filled) = filled();
         (Self { writer, by_name: ByName::default(), filling, passing, seen: HashMap::new() }, filled)
@@ -61,7 +62,7 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
         self.by_name.clone()
     }
 
-    /// Brings the cache up to date, then names the objects to look at.
+    /// Updates the cache, then returns the objects that need a pass.
     pub(super) fn take(&mut self, event: Event<K>) -> Vec<Arc<K>> {
         match event {
             Event::Nothing => Vec::new(),
@@ -119,7 +120,7 @@ impl<K: Resource<DynamicType = ()> + Clone + 'static> Changes<K> {
         vec![Arc::new(object)]
     }
 
-    /// Whether something that matters differs from what was passed on last; notes it.
+    /// Whether a relevant field differs from what was passed on last; records it.
     fn is_news(&mut self, object: &K) -> bool {
         let print = fingerprint(object, self.passing);
         self.seen.insert(ObjectRef::from_obj(object), print) != Some(print)
@@ -243,7 +244,7 @@ mod tests {
         changes.take(Event::Deleted(map("p-1", 3)));
         changes.take(Event::Gone(Box::new(map("q-1", 3).metadata)));
         assert_eq!(found(""), ["p-2", "p-3"]);
-        // A new status is no news, and is found all the same.
+        // A new status names no object, and the index has it all the same.
         assert!(changes.take(Event::Changed(map("p-2", 4))).is_empty());
         let newest = by_name.all_in("", |map| map.name_any() == "p-2");
         assert_eq!(newest[0].resource_version().as_deref(), Some("4"));

@@ -1,13 +1,13 @@
-//! Whether a cache has been filled once, for as many as want to know.
+//! Whether a cache has been filled once, for any number of waiting tasks.
 //!
-//! `Store::wait_until_ready` of kube 5 is no use for that: it is one oneshot channel that all who wait poll, and such a channel
-//! wakes only the one that polled last. Of ten passes that wait for a slow list nine would wait for ever, and all ten if
-//! somebody only had a look in between. The controller of kube itself waits there, and nobody else may (`clippy.toml`
-//! sees to it).
+//! `Store::wait_until_ready` of kube 5 does not work for that: all waiting tasks poll one oneshot channel,
+//! which wakes only the task that polled last. Of ten passes that wait for a slow list nine would wait for
+//! ever, and all ten if another task polled once in between. kube's own controller waits there, and nothing
+//! else may (`clippy.toml` enforces it).
 
 use tokio::sync::watch;
 
-/// Tells when a cache has been filled once. Clones tell of the same cache.
+/// Signals that a cache has been filled once. Clones refer to the same cache.
 #[derive(Clone, Debug)]
 pub struct Filled(watch::Receiver<bool>);
 
@@ -16,11 +16,11 @@ pub struct Filled(watch::Receiver<bool>);
 #[error("the watch has ended")]
 pub struct WatchEnded;
 
-/// The other end of a [`Filled`]; held by whoever fills the cache.
+/// The sending side of a [`Filled`], owned by the writer of the cache.
 #[derive(Debug)]
 pub(super) struct Filling(watch::Sender<bool>);
 
-/// Of a cache that is empty as yet.
+/// A pair for a cache that is still empty.
 pub(super) fn filled() -> (Filling, Filled) {
     let (sender, receiver) = watch::channel(false);
     (Filling(sender), Filled(receiver))
@@ -34,12 +34,12 @@ impl Filling {
 }
 
 impl Filled {
-    /// Whether it has been.
+    /// Whether the cache has been filled.
     pub fn now(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Waits until it has been. Any number of tasks may.
+    /// Waits until the cache has been filled. Any number of tasks may wait.
     pub async fn wait(&self) -> Result<(), WatchEnded> {
         self.0.clone().wait_for(|filled| *filled).await.map(drop).map_err(|_| WatchEnded)
     }

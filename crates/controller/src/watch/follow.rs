@@ -1,10 +1,11 @@
 //! Lists a kind, then watches it, for ever: what `kube::runtime::watcher` does, with three differences.
 //!
-//! * It also says when it only heard that nothing has changed ([`Heard::Nothing`]): without that nobody could tell a quiet kind
-//!   from a watch that died.
-//! * After a watch that ended with anything but a lost connection it lists anew. kube's goes on behind an event that it could not
-//!   read, which is lost then, and asks for ever for a version that an API server restored from a backup does not know.
-//! * It has no other way to list than by pages, and no settings but a label selector.
+//! * It also reports bookmarks ([`Heard::Nothing`]): without them a kind without changes looks like a watch
+//!   that is broken.
+//! * After a watch that ended with anything except a lost connection it lists again. kube's watcher continues
+//!   after an event that it could not read, which is lost then, and requests for ever a version that an API
+//!   server restored from a backup does not know.
+//! * It lists only by pages, and has no settings except a label selector.
 
 use super::received::Received;
 use futures::stream::{self, BoxStream};
@@ -17,36 +18,37 @@ use std::fmt::Debug;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Objects in one answer.
+/// Objects in one page.
 const PAGE: u32 = 500;
 /// The server ends a watch after this many seconds.
 const LASTS: u32 = 290;
-/// A watch that is silent for longer than it may last is a connection that died. Bookmarks come every minute.
+/// A watch that is silent for longer than its maximum duration is a dead connection. Bookmarks come every
+/// minute.
 const SILENCE: Duration = Duration::from_mins(5);
 
-/// What the API server said.
+/// What the API server sent.
 #[derive(Debug)]
 pub(super) enum Heard<K> {
-    /// Something happened.
+    /// An event.
     Event(Event<Received<K>>),
-    /// All is as it was.
+    /// A bookmark: nothing has changed.
     Nothing,
 }
 
 type Events<K> = BoxStream<'static, kube::Result<WatchEvent<Received<K>>>>;
 
 enum State<K> {
-    /// Nothing is known.
+    /// No version is known.
     Start,
-    /// A page of the list is handed out.
+    /// Pages of the list are being received.
     Listing { page: std::vec::IntoIter<Received<K>>, next: Option<String>, version: Option<String> },
     /// Everything up to this version is known.
     Known { version: String },
-    /// Changes after this version come in.
+    /// A watch is open that sends changes after this version.
     Watching { version: String, events: Events<K> },
 }
 
-/// Follows what this API shows. After an error the stream goes on when it is polled again.
+/// Follows what this API shows. After an error the stream continues when it is polled again.
 pub(super) fn follow<K>(
     api: Api<Received<K>>,
     labels: Option<String>,
@@ -109,12 +111,12 @@ where
         }
         State::Watching { version, mut events } => match timeout(SILENCE, events.next()).await {
             Ok(Some(Ok(event))) => changed(event, events),
-            // The connection was lost: nothing that was sent before was.
+            // The connection was lost: everything sent before it was received.
             Ok(Some(Err(error @ kube::Error::ReadEvents(_)))) => {
                 failed(Error::WatchFailed(error), State::Known { version })
             }
             Ok(Some(Err(error))) => failed(Error::WatchFailed(error), State::Start),
-            // It has lasted as long as it was to.
+            // It lasted its full duration.
             Ok(None) => (Some(Ok(Heard::Nothing)), State::Known { version }),
             Err(_elapsed) => (None, State::Known { version }),
         },
@@ -169,7 +171,8 @@ where
     }
 }
 
-/// Whether the API server says that it has no such version (any more): 410, or what it says to one of the future.
+/// Whether the API server says that it does not have this version: 410, or its error for a version of the
+/// future.
 fn is_about_the_version(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if matches!(status.code, 400 | 410 | 504))
 }

@@ -1,9 +1,11 @@
-//! An object as the API server sent it, whatever is in it: one odd object is set aside, and the others of its list are not lost.
+//! An object as the API server sent it, whatever it contains: one unreadable object does not make the rest of
+//! its list unusable.
 //!
-//! The API server takes times in `managedFields` and in conditions that no `Timestamp` of ours can hold, from anybody who may
-//! write the object. So managedFields, which nobody here reads and which are half of an object's metadata, are dropped before
-//! anything is decoded; a time beyond the end of our calendar becomes its last moment. What still cannot be decoded is
-//! [`Received::Odd`], with as much of its metadata as is needed to name it.
+//! The API server accepts times in `managedFields` and in conditions that our `Timestamp` cannot represent,
+//! from any user who may write the object. So managedFields, which nothing here reads and which are half of
+//! an object's metadata, are dropped before decoding; a time after the end of our calendar becomes its last
+//! moment. An object that still cannot be decoded is [`Received::Odd`], with as much of its metadata as is
+//! needed to name it.
 
 use bytes::Bytes;
 use kube::Resource;
@@ -14,7 +16,7 @@ use std::borrow::Cow;
 
 /// The last moment of our calendar: `jiff::Timestamp::MAX` in whole seconds.
 const LAST: &str = "9999-12-30T22:00:00Z";
-/// How all later moments begin that Kubernetes can write.
+/// Prefix of all later moments that Kubernetes can write.
 const LATE: &str = "9999-12-3";
 
 /// An object that came from the API server.
@@ -22,16 +24,16 @@ const LATE: &str = "9999-12-3";
 pub enum Received<K> {
     /// It could be decoded. Without managedFields.
     Object(K),
-    /// It could not.
+    /// It could not be decoded.
     Odd(Box<Odd>),
 }
 
 /// An object that cannot be decoded.
 #[derive(Clone, Debug)]
 pub struct Odd {
-    /// Name, namespace, uid and version, as far as there are any.
+    /// Name, namespace, uid and version, as far as it has them.
     pub metadata: ObjectMeta,
-    /// Why not.
+    /// The decoding error.
     pub error: String,
 }
 
@@ -41,8 +43,8 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
     }
 }
 
-/// The answer to a request for a single object, without times that nothing of ours could hold. Nearly every answer is left as
-/// it is.
+/// The answer to a request for a single object, without times that our types cannot represent. Nearly every
+/// answer stays unchanged.
 pub(crate) fn mended(json: Bytes) -> Bytes {
     let late = LATE.as_bytes();
     if !json.windows(late.len()).any(|part| part == late) {
@@ -73,7 +75,7 @@ fn read<K: DeserializeOwned>(mut value: Value) -> Received<K> {
     }
 }
 
-/// Puts the last moment of our calendar in the place of every later one.
+/// Replaces every moment after the end of our calendar by its last moment.
 fn mend_times(value: &mut Value) {
     match value {
         Value::String(text) => {

@@ -1,11 +1,11 @@
-//! Objects that cannot be decoded although all of their kind must be seen: while there is one in a namespace, nothing is decided
-//! about what is in that namespace.
+//! Objects that cannot be decoded although all of their kind must be seen: while a namespace contains one,
+//! nothing is decided about the objects in that namespace.
 
 use super::received::Odd;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The unreadable objects of one kind, and why they are. Clones share them.
+/// The unreadable objects of one kind, each with the reason. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Unreadable(Arc<Mutex<BTreeMap<Key, String>>>);
 
@@ -13,14 +13,14 @@ pub struct Unreadable(Arc<Mutex<BTreeMap<Key, String>>>);
 type Key = (String, String);
 
 impl Unreadable {
-    /// Names of those in this namespace (an empty text for kinds without), each with why it cannot be read.
+    /// Names of the unreadable objects in this namespace (empty for kinds without), each with the reason.
     pub fn all_in(&self, namespace: &str) -> BTreeMap<String, String> {
         let in_it =
             |((of, name), error): (&Key, &String)| (of == namespace).then(|| (name.clone(), error.clone()));
         self.lock().iter().filter_map(in_it).collect()
     }
 
-    /// Whether there is any at all.
+    /// Whether there is any.
     pub fn any(&self) -> bool {
         !self.lock().is_empty()
     }
@@ -31,7 +31,7 @@ impl Unreadable {
 
     pub(super) fn remove(&self, namespace: Option<&str>, name: &str) {
         let mut all = self.lock();
-        // Nearly always there are none.
+        // Nearly always the map is empty.
         if !all.is_empty() {
             all.remove(&(namespace.unwrap_or_default().to_owned(), name.to_owned()));
         }

@@ -632,8 +632,12 @@ reasons! {
     "a NAT gateway failed; the message has what AWS says. It is deleted and another one is created, less and less often"
     "wait; if it lasts: the message, for example a quota, or a subnet without free addresses"
 
-    EndpointFailed NeedsUser [NetworkReady False, NetworkPartReady False]
-    "AWS says that a VPC endpoint failed, or it has another type than requested"
+    EndpointFailed Waiting [NetworkReady False, NetworkPartReady False]
+    "a VPC endpoint failed; the message has what AWS says. It is deleted and another one is created, less and less often"
+    "wait; if it lasts: the message, for example a subnet without free addresses"
+
+    EndpointDiffers NeedsUser [NetworkReady False, NetworkPartReady False]
+    "a VPC endpoint has another type than requested, or its service did not accept it"
     "the message; delete the endpoint, and it is created again"
 
     DeletingNetwork Waiting [ClusterDeleting True]

@@ -1,12 +1,12 @@
 //! What the check knows: everything that any look or answer shows, without the planner's opinion of it.
 
 use super::targets::created_tags;
-use crate::recorded::RecordedPart;
+use crate::recorded::{Deletion, RecordedPart};
 use crate::role::Role;
 use crate::situation::{Tagged, tagged};
 use crate::{Desired, Memory, Observed, Recorded};
-use foo_model::network::{NatGateway, NatState, Parts, RouteTarget, Tags};
-use foo_model::{AllocationId, AssociationId, NatGatewayId, VpcId};
+use foo_model::network::{Endpoint, NatGateway, NatState, Parts, RouteTarget, Tags};
+use foo_model::{AllocationId, AssociationId, EndpointId, NatGatewayId, VpcId};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Facts<'a> {
@@ -94,9 +94,15 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Whether a recorded part is gone: deleted by us, or not found when it was asked for.
+    /// Whether a recorded part is gone: deleted by us, or not found when it was asked for, or no longer shown after its deletion
+    /// was sent.
     pub(super) fn is_gone(&self, part: &RecordedPart) -> bool {
-        self.deleted.contains(&part.id) || self.is_over(&part.id) || self.was_asked_in_vain(&part.id)
+        let sent = part.deletion == Deletion::Sent && part.seen;
+        let shown = || looks(self.observed).any(|it| tagged(it).iter().any(|it| it.id == part.id));
+        self.deleted.contains(&part.id)
+            || self.is_over(&part.id)
+            || self.was_asked_in_vain(&part.id)
+            || (sent && !shown())
     }
 
     /// Whether a look shows it as deleted.
@@ -116,6 +122,10 @@ impl<'a> Facts<'a> {
 
     pub(super) fn nat(&self, id: &NatGatewayId) -> Option<&NatGateway> {
         looks(self.observed).find_map(|parts| parts.nat_gateways.get(id))
+    }
+
+    pub(super) fn endpoint(&self, id: &EndpointId) -> Option<&Endpoint> {
+        looks(self.observed).find_map(|parts| parts.endpoints.get(id))
     }
 
     /// Whether a table of ours has a route to the gateway, after our own changes.

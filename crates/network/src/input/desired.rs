@@ -64,7 +64,8 @@ pub enum DesiredVpc {
     Managed {
         /// Its first range.
         cidr: Ipv4Net,
-        /// Further ranges. One that is removed here stays in AWS (it may hold subnets) and is reported.
+        /// Further ranges. One is added when it is missing and never taken away: the API refuses an edit that removes one,
+        /// and AWS removes none that holds subnets.
         secondary: Vec<Ipv4Net>,
     },
     /// The user's. It is never tagged, changed or deleted.

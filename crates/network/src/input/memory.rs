@@ -25,8 +25,8 @@ pub struct Memory {
     pub(crate) absent: BTreeMap<String, Timestamp>,
     /// Looks since the intent that did not show its part.
     pub(crate) intent_looks: BTreeMap<Role, IntentLooks>,
-    /// NAT gateways that failed one after the other, by role.
-    pub(crate) nat_failures: BTreeMap<Role, NatFailure>,
+    /// NAT gateways and endpoints that AWS could not make, one after the other, by role.
+    pub(crate) part_failures: BTreeMap<Role, PartFailure>,
     /// When the network was first seen being deleted.
     pub(crate) deleting_since: Option<Timestamp>,
 }
@@ -66,12 +66,13 @@ pub(crate) struct IntentLooks {
     pub(crate) last: Timestamp,
 }
 
-/// A NAT gateway that failed.
+/// A part that AWS could not make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct NatFailure {
+pub(crate) struct PartFailure {
     pub(crate) id: String,
     pub(crate) times: u32,
     pub(crate) at: Timestamp,
+    pub(crate) reason: Reason,
     /// AWS's code and message.
     pub(crate) message: String,
 }
@@ -100,6 +101,11 @@ pub struct Refusal {
 }
 
 impl Memory {
+    /// The record of the last plan is this.
+    pub(crate) fn records(&mut self, record: &Recorded) {
+        self.record = Some(record.clone());
+    }
+
     /// Notes that an action is about to be sent. Until [`Self::answered`] it counts as one whose answer was lost.
     pub fn sent(&mut self, action: &Action, at: Timestamp) {
         self.sent.push(Sent { action: action.clone(), at });

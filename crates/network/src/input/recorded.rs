@@ -31,6 +31,27 @@ pub struct RecordedPart {
     pub since: Timestamp,
     /// Whether a look showed it: before that, one that does not show it says nothing.
     pub seen: bool,
+    /// Whether its deletion was about to be sent, or was sent: a look that does not show it then says that it is gone.
+    pub deletion: Deletion,
+}
+
+/// Whether we delete a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deletion {
+    /// It is to stay, or waits for what has to go before it.
+    #[default]
+    NotSent,
+    /// The call was about to be sent; it may have been carried out.
+    Sent,
+}
+
+impl Recorded {
+    /// Notes that the deletion of these ids is about to be sent.
+    pub(crate) fn deletes(&mut self, ids: &BTreeSet<String>) {
+        for part in self.parts.values_mut().filter(|part| ids.contains(&part.id)) {
+            part.deletion = Deletion::Sent;
+        }
+    }
 }
 
 /// A creation that was about to be sent.

@@ -8,11 +8,11 @@ use super::wanted::Wanted;
 use crate::desired::Desired;
 use crate::memory::{IntentLooks, Memory, Refusal};
 use crate::observed::Observed;
-use crate::recorded::{Intent, Origin, Recorded, RecordedPart};
+use crate::recorded::{Deletion, Intent, Origin, Recorded, RecordedPart};
 use crate::role::Role;
 use crate::tags;
 use crate::timing::{CONFIRM, LAG, PATIENCE, UNSEEN, later};
-use foo_model::network::{Change, Kind, Parts};
+use foo_model::network::{Change, Kind, Parts, Tags};
 use foo_model::{Reason, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +33,7 @@ pub(crate) fn situation<'a>(
         memory.deleting_since = None;
     }
     lose_unanswered(&mut memory);
+    leave_used_tokens(&mut record, &memory, observed);
     forget(&mut memory, observed, now);
     drop_refused_intents(&mut record, &memory);
     let shown = Shown::new(&desired.network_id, observed, &memory);
@@ -45,6 +46,9 @@ pub(crate) fn situation<'a>(
     resolve_intents(&mut record, &mut memory, observed);
     let wanted = Wanted::new(desired, &|role| held.contains_key(role) || record.intents.contains_key(role));
     let Shown { ours, others, .. } = shown;
+    if !desired.being_deleted {
+        keep_wanted(&wanted, &held, &ours, &mut record);
+    }
     Situation { desired, observed, now, ours, others, held, extra, wanted, record, memory }
 }
 
@@ -118,6 +122,22 @@ fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
     }
 }
 
+/// AWS answers a token that it knows with what was made with it, even if that is deleted by now: an attempt of before the status was
+/// lost. The next attempt has another token.
+fn leave_used_tokens(record: &mut Recorded, memory: &Memory, observed: &Observed) {
+    for effect in memory.effects.iter().filter(|it| effects::creates(&it.change)) {
+        let role = &effect.role;
+        let over =
+            tagged(&effect.created).iter().any(|it| is_deleted_nat_or_endpoint(observed, role, &it.id));
+        if let Some(intent) = record.intents.get(role).filter(|_| over) {
+            let next = intent.attempt.saturating_add(1);
+            let attempt = record.attempts.entry(role.clone()).or_default();
+            *attempt = (*attempt).max(next);
+            record.intents.remove(role);
+        }
+    }
+}
+
 fn is_creation(change: &Change) -> bool {
     effects::creates(change) || matches!(change, Change::AssociateVpcIpv6 { .. })
 }
@@ -156,7 +176,12 @@ fn hold(shown: &Shown, record: &mut Recorded, now: Timestamp) -> (BTreeMap<Role,
         if let Some(kept) = kept {
             let seen = shown.seen.contains_key(&kept.id);
             let entry = record.parts.entry(role.clone());
-            let part = entry.or_insert_with(|| RecordedPart { id: kept.id.clone(), since: now, seen });
+            let part = entry.or_insert_with(|| RecordedPart {
+                id: kept.id.clone(),
+                since: now,
+                seen,
+                deletion: Deletion::NotSent,
+            });
             part.seen |= seen;
             record.intents.remove(&role);
             held.insert(role, Held { id: kept.id.clone(), standing: Standing::Shown });
@@ -172,6 +197,8 @@ fn is_used(shown: &Shown, id: &str) -> bool {
     let parts = &shown.ours;
     let is = |other: &str| other == id;
     parts.internet_gateways.values().any(|it| is(it.id.as_str()) && it.vpc.is_some())
+        || parts.route_tables.values().flat_map(|it| &it.associations).any(|it| is(it.subnet.as_str()))
+        || is_used_group(parts, id)
         || parts.subnets.values().any(|it| is(it.vpc.as_str()))
         || parts.nat_gateways.values().any(|nat| {
             is(nat.subnet.as_str()) || nat.allocations.iter().any(|address| is(address.as_str()))
@@ -180,6 +207,39 @@ fn is_used(shown: &Shown, id: &str) -> bool {
         || parts.route_tables.values().flat_map(|it| &it.routes).any(|route| {
             matches!(&route.target, foo_model::network::RouteTarget::NatGateway(nat) if is(nat.as_str()))
         })
+}
+
+/// Whether rules of another group of ours name the group, or an endpoint of ours has it.
+fn is_used_group(parts: &Parts, id: &str) -> bool {
+    use foo_model::network::{EndpointKind, Peer};
+    let others = parts.security_groups.values().filter(|it| it.id.as_str() != id);
+    let mut rules = others.flat_map(|it| it.ingress.iter().chain(&it.egress));
+    let mut endpoints = parts.endpoints.values();
+    rules.any(|rule| matches!(&rule.peer, Peer::Group(peer) if peer.as_str() == id))
+        || endpoints.any(|it| match &it.kind {
+            EndpointKind::Interface { groups, .. } => groups.contains(&id.into()),
+            EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
+        })
+}
+
+/// A part that is shown and is requested stays, whatever was sent before, unless it is one that is replaced.
+fn keep_wanted(wanted: &Wanted, held: &BTreeMap<Role, Held>, ours: &Parts, record: &mut Recorded) {
+    use foo_model::network::{EndpointState, NatState};
+    for (role, held) in held.iter().filter(|(role, _)| wanted.roles.contains(role)) {
+        let nat = ours.nat_gateways.get(&held.id.as_str().into()).map(|it| it.state);
+        let endpoint = ours.endpoints.get(&held.id.as_str().into()).map(|it| it.state);
+        let goes = matches!(nat, Some(NatState::Failed | NatState::Deleting | NatState::Deleted))
+            || matches!(
+                endpoint,
+                Some(EndpointState::Failed | EndpointState::Deleting | EndpointState::Deleted)
+            );
+        if let Some(part) = record.parts.get_mut(role)
+            && held.standing == Standing::Shown
+            && !goes
+        {
+            part.deletion = Deletion::NotSent;
+        }
+    }
 }
 
 /// The IPv6 range of the VPC has no tags.
@@ -193,7 +253,7 @@ fn see_ipv6(shown: &Shown, held: &mut BTreeMap<Role, Held>, record: &mut Recorde
     };
     let id = range.id.to_string();
     record.intents.remove(&Role::VpcIpv6);
-    let part = RecordedPart { id: id.clone(), since: now, seen: true };
+    let part = RecordedPart { id: id.clone(), since: now, seen: true, deletion: Deletion::NotSent };
     if record.parts.get(&Role::VpcIpv6).is_none_or(|it| it.id != id) {
         record.parts.insert(Role::VpcIpv6, part);
     }
@@ -216,7 +276,10 @@ fn find_hidden(
         if held.contains_key(role) {
             continue;
         }
-        if deleted.contains(&part.id) || is_deleted_nat_or_endpoint(observed, role, &part.id) {
+        if deleted.contains(&part.id)
+            || is_deleted_nat_or_endpoint(observed, role, &part.id)
+            || is_deleted_as_sent(observed, memory, role, part)
+        {
             gone.push(role.clone());
             continue;
         }
@@ -249,6 +312,27 @@ fn find_hidden(
         let attempt = record.attempts.entry(role).or_default();
         *attempt = attempt.saturating_add(1);
     }
+}
+
+/// A part that looks showed, and that the shared look since its deletion was sent does not show: that is what was to be expected.
+/// Whether it was this process that sent it does not matter.
+fn is_deleted_as_sent(observed: &Observed, memory: &Memory, role: &Role, part: &RecordedPart) -> bool {
+    let looked = || {
+        let begun = observed.tagged.begun.get(&role.kind());
+        begun.is_some_and(|begun| *begun >= expected_gone_since(memory, &part.id, observed.now))
+    };
+    let shown = || {
+        let tagged = Tagged { kind: role.kind(), id: part.id.clone(), tags: Tags::new() };
+        shows(observed, &tagged)
+    };
+    part.deletion == Deletion::Sent && part.seen && looked() && !shown()
+}
+
+/// From when on looks tell whether a part is gone whose deletion was sent: since this process began, and after the last answer
+/// that was no success.
+pub(crate) fn expected_gone_since(memory: &Memory, id: &str, now: Timestamp) -> Timestamp {
+    let failures = memory.failures.iter().filter(|it| effects::deletes(&it.action.change).contains(id));
+    later(memory.started.unwrap_or(now), failures.map(|it| it.at).max())
 }
 
 /// EC2 shows these for a while after they are deleted: no need to wait until they are not shown.

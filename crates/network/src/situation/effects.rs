@@ -365,6 +365,15 @@ pub(crate) fn delete(change: &Change, parts: &mut Parts) {
     }
 }
 
+/// The ids of the parts that the change deletes, at once or in a while.
+pub(crate) fn deletes(change: &Change) -> BTreeSet<String> {
+    match change {
+        Change::DeleteNatGateway { gateway } => BTreeSet::from([gateway.to_string()]),
+        Change::DeleteVpcEndpoints { endpoints } => endpoints.iter().map(ToString::to_string).collect(),
+        _ => deleted(change).into_iter().collect(),
+    }
+}
+
 /// The id of the part that the change deletes at once, if it does.
 pub(crate) fn deleted(change: &Change) -> Option<String> {
     match change {

@@ -8,6 +8,7 @@ pub(crate) mod part;
 mod shown;
 mod wanted;
 
-pub(crate) use absorb::situation;
+pub(crate) use absorb::{expected_gone_since, situation};
+pub(crate) use effects::deletes;
 pub(crate) use known::{Situation, Standing};
 pub(crate) use shown::{Tagged, tagged};

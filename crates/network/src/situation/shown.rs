@@ -88,11 +88,13 @@ fn sort<P: Part>(network_id: &str, observed: &Observed, shown: &mut Shown) {
     }
 }
 
-/// Whether a later look that covers the part does not show it.
+/// Whether a later look that covers the part does not show it. An internet gateway that is no longer in the VPC may be detached.
 fn is_hidden_since<P: Part>(id: &P::Id, part: &P, at: Timestamp, ours: bool, observed: &Observed) -> bool {
     let tagged = observed.tagged.begun.get(&P::KIND).is_some_and(|begun| *begun > at);
     let by_vpc = part.vpc().and_then(|vpc| observed.in_vpc.get(vpc)).is_some_and(|look| {
-        look.begun.get(&P::KIND).is_some_and(|begun| *begun > at) && !P::map(&look.parts).contains_key(id)
+        P::KIND != Kind::InternetGateway
+            && look.begun.get(&P::KIND).is_some_and(|begun| *begun > at)
+            && !P::map(&look.parts).contains_key(id)
     });
     (tagged && ours && !P::map(&observed.tagged.parts).contains_key(id)) || by_vpc
 }

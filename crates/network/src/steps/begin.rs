@@ -1,5 +1,5 @@
-//! May the network be begun, and is it ours: zones and quotas are looked at before anything is made, the VPC's owner before anything
-//! is changed.
+//! Decides whether the network may be created, and whether it is ours: zones and quotas are read before
+//! anything is created, and the VPC's owner before anything is changed.
 
 use crate::desired::{DesiredVpc, NatMode};
 use crate::draft::{Draft, Weight};

@@ -1,6 +1,6 @@
 //! VPC endpoints: created, connected with tables, subnets and groups, and deleted when they are no longer requested.
 
-use super::vpc;
+use super::{failed, vpc};
 use crate::desired::{DesiredEndpoint, DesiredEndpointKind};
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
@@ -55,7 +55,7 @@ fn kind(situation: &Situation<'_>, endpoint: &DesiredEndpoint) -> Result<Endpoin
 }
 
 fn create(situation: &Situation<'_>, draft: &mut Draft, endpoint: &DesiredEndpoint, role: &Role) {
-    if draft.holds(situation, role) {
+    if draft.holds(situation, role) || failed::is_waited_for(situation, draft, role) {
         return;
     }
     let Some(vpc) = vpc::may_be_used(situation) else {
@@ -85,7 +85,10 @@ fn attend(
     role: &Role,
 ) {
     match there.state {
-        EndpointState::Available => connect(situation, draft, endpoint, there, role),
+        EndpointState::Available => {
+            failed::forget(draft, role);
+            connect(situation, draft, endpoint, there, role);
+        }
         EndpointState::Pending => {
             draft.incomplete(role, format!("{} is pending", there.id));
             draft.watch(situation, Kind::Endpoint);
@@ -94,13 +97,18 @@ fn attend(
             draft.incomplete(role, format!("{} is being deleted; then another one is created", there.id));
             draft.watch(situation, Kind::Endpoint);
         }
-        EndpointState::PendingAcceptance
-        | EndpointState::Rejected
-        | EndpointState::Failed
-        | EndpointState::Expired => {
+        EndpointState::Failed => {
+            let words = there.failure.as_deref().unwrap_or("AWS does not say why");
+            failed::note(situation, draft, role, there.id.as_str(), Reason::EndpointFailed, words);
+            let change = Change::DeleteVpcEndpoints { endpoints: BTreeSet::from([there.id.clone()]) };
+            draft.send(situation, role, change, "it failed");
+            draft.watch(situation, Kind::Endpoint);
+        }
+        // Its service decides.
+        EndpointState::PendingAcceptance | EndpointState::Rejected | EndpointState::Expired => {
             let failure = there.failure.clone().unwrap_or_else(|| format!("it is {:?}", there.state));
             let message = format!("{}: {failure}; delete it to have it created again", there.id);
-            draft.note(role, Weight::Failed, Reason::EndpointFailed, message);
+            draft.note(role, Weight::Failed, Reason::EndpointDiffers, message);
         }
     }
 }
@@ -124,7 +132,7 @@ fn connect(
         Some(_) => {}
         None => {
             let message = format!("{} has another type; delete it to have it created again", there.id);
-            draft.note(role, Weight::Failed, Reason::EndpointFailed, message);
+            draft.note(role, Weight::Failed, Reason::EndpointDiffers, message);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What has to be looked at again because of what is known already.
 
 use crate::draft::Draft;
+use crate::recorded::Deletion;
 use crate::role::Role;
-use crate::situation::{Situation, Standing};
-use crate::timing::{CONFIRM, LAG, UNSEEN};
+use crate::situation::{Situation, Standing, expected_gone_since};
+use crate::timing::{CONFIRM, LAG, UNSEEN, WORKING};
 use foo_model::network::{Change, Kind, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,9 +64,14 @@ fn find_hidden(situation: &Situation<'_>, draft: &mut Draft) {
         }
         let kind = role.kind();
         draft.unsettled = true;
+        let part = situation.record.parts.get(role);
+        if part.is_some_and(|it| it.deletion == Deletion::Sent && it.seen) {
+            let since = expected_gone_since(&situation.memory, &held.id, situation.now);
+            let begun = situation.observed.tagged.begun.get(&kind).filter(|begun| **begun >= since);
+            draft.look(kind, begun.map_or(since, |begun| begun.plus(WORKING)));
+        }
         let since = situation.memory.absent.get(&held.id).copied().unwrap_or(situation.now);
         let asked = situation.observed.by_id.begun.get(&kind).and_then(|ids| ids.get(&held.id)).copied();
-        let part = situation.record.parts.get(role);
         let earliest = part.filter(|it| !it.seen).map_or(since, |it| it.since.plus(UNSEEN)).max(since);
         let from = match asked {
             Some(asked) => asked.plus(CONFIRM).max(since.plus(CONFIRM)),

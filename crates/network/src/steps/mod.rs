@@ -4,6 +4,7 @@ pub(crate) mod begin;
 pub(crate) mod delete;
 pub(crate) mod endpoints;
 pub(crate) mod extra;
+pub(crate) mod failed;
 pub(crate) mod gateways;
 pub(crate) mod groups;
 pub(crate) mod leftovers;

@@ -1,16 +1,11 @@
 //! NAT gateways and their addresses: created, replaced after a failure, and deleted once no route leads to them.
 
-use super::vpc;
+use super::{failed, vpc};
 use crate::draft::{Draft, Weight};
-use crate::memory::NatFailure;
 use crate::role::Role;
 use crate::situation::{Situation, Standing};
 use foo_model::network::{Change, Kind, NatGateway, NatState, RouteTarget};
 use foo_model::{AllocationId, NatGatewayId, Reason, Zone};
-use std::time::Duration;
-
-/// Between the failure of a NAT gateway and the next attempt: doubled with each failure in a row.
-const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
     for zone in &situation.wanted.nat_zones {
@@ -31,7 +26,7 @@ fn gateway(situation: &Situation<'_>, draft: &mut Draft, zone: &Zone) {
         draft.content(&role, &());
         return attend(situation, draft, nat, &role);
     }
-    if draft.holds(situation, &role) || waits_after_failure(situation, draft, &role) {
+    if draft.holds(situation, &role) || failed::is_waited_for(situation, draft, &role) {
         return;
     }
     match inputs(situation, zone) {
@@ -71,18 +66,15 @@ fn inputs(
 
 fn attend(situation: &Situation<'_>, draft: &mut Draft, nat: &NatGateway, role: &Role) {
     match nat.state {
-        NatState::Available => {
-            // What worked may fail once more before it counts as failing again and again.
-            draft.memory.nat_failures.remove(role);
-        }
+        NatState::Available => failed::forget(draft, role),
         NatState::Pending => {
             draft.incomplete(role, format!("{} is pending, which takes minutes", nat.id));
             draft.watch(situation, Kind::NatGateway);
         }
         NatState::Failed => {
-            let message = note_failure(situation, draft, nat, role);
-            draft.incomplete(role, "");
-            draft.note(role, Weight::Failed, Reason::NatGatewayFailed, message);
+            let (code, message) = nat.failure.clone().unwrap_or_default();
+            let words = format!("{code}: {message}");
+            failed::note(situation, draft, role, nat.id.as_str(), Reason::NatGatewayFailed, &words);
             delete(situation, draft, nat, role, "it failed");
         }
         NatState::Deleting | NatState::Deleted => {
@@ -90,30 +82,6 @@ fn attend(situation: &Situation<'_>, draft: &mut Draft, nat: &NatGateway, role: 
             draft.watch(situation, Kind::NatGateway);
         }
     }
-}
-
-fn note_failure(situation: &Situation<'_>, draft: &mut Draft, nat: &NatGateway, role: &Role) -> String {
-    let (code, message) = nat.failure.clone().unwrap_or_default();
-    let message = format!("{} failed: {code}: {message}", nat.id);
-    let before = draft.memory.nat_failures.get(role);
-    if before.is_none_or(|it| it.id != nat.id.as_str()) {
-        let times = before.map_or(0, |it| it.times).saturating_add(1);
-        let failure =
-            NatFailure { id: nat.id.to_string(), times, at: situation.now, message: message.clone() };
-        draft.memory.nat_failures.insert(role.clone(), failure);
-    }
-    message
-}
-
-fn waits_after_failure(situation: &Situation<'_>, draft: &mut Draft, role: &Role) -> bool {
-    let Some(failure) = situation.memory.nat_failures.get(role) else { return false };
-    let factor = 1_u32.checked_shl(failure.times.saturating_sub(1)).unwrap_or(u32::MAX).min(32);
-    let until = failure.at.plus(AFTER_FAILURE.saturating_mul(factor));
-    draft.note(role, Weight::Failed, Reason::NatGatewayFailed, failure.message.clone());
-    if until > situation.now {
-        draft.wake_at(until);
-    }
-    until > situation.now
 }
 
 /// Deletes a NAT gateway of ours.

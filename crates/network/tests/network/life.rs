@@ -427,3 +427,67 @@ fn a_deletion_in_the_middle_of_a_creation_leaves_nothing() {
         assert_gone(&world);
     }
 }
+
+/// After a move nobody knows how many attempts there were: AWS answers the token of an earlier one with a gateway that is deleted.
+#[test]
+fn a_token_of_before_a_move_is_not_used_for_ever() {
+    let mut world = World::new(desired("a"));
+    world.aws.nats_that_fail = 2;
+    world.run_until("a second gateway", |it| it.aws.parts.nat_gateways.len() == 2);
+    world.status = foo_network::Recorded::default();
+    world.restart();
+    world.rest();
+    assert_complete(&world);
+    world.status = foo_network::Recorded::default();
+    world.restart();
+    world.desired.nat = NatMode::None;
+    world.rest();
+    world.desired.nat = NatMode::PerZone;
+    let sent = world.sent;
+    world.rest();
+    assert_complete(&world);
+    assert!(world.sent - sent < 10, "{}", world.story());
+}
+
+#[test]
+fn endpoints_that_fail_are_replaced_less_and_less_often() {
+    let mut world = World::new(desired("a"));
+    world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
+    world.aws.endpoints_that_fail = 3;
+    let start = world.aws.now;
+    world.run_until("failed", |it| {
+        it.condition(ConditionKind::EndpointsReady).reason == Reason::EndpointFailed
+    });
+    assert!(world.condition(ConditionKind::EndpointsReady).message.contains("no room"), "as AWS says it");
+    world.rest();
+    assert_complete(&world);
+    let creations: Vec<_> =
+        world.aws.calls.iter().filter(|it| matches!(it, Change::CreateVpcEndpoint { .. })).collect();
+    assert_eq!(creations.len(), 4, "{}", world.story());
+    assert!(creations.windows(2).all(|it| it[0] != it[1]), "each attempt has a token of its own");
+    assert!(start.until(world.aws.now).as_secs() > 30 + 60 + 120);
+    let endpoint = world.aws.parts.endpoints.values().next().unwrap();
+    assert_eq!(endpoint.state, EndpointState::Available);
+    world.delete();
+    assert_gone(&world);
+}
+
+/// The process ends right after a failed endpoint was deleted: the next one makes another at once.
+#[test]
+fn a_crash_in_the_middle_of_a_replacement_costs_seconds() {
+    let mut world = World::new(desired("a"));
+    world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
+    world.aws.endpoints_that_fail = 1;
+    world.run_until("deleted", |it| {
+        it.aws.calls.iter().any(|it| matches!(it, Change::DeleteVpcEndpoints { .. }))
+    });
+    world.restart();
+    let start = world.aws.now;
+    world.run_until("created again", |it| {
+        it.aws.parts.endpoints.values().any(|it| it.state == EndpointState::Pending)
+    });
+    // 20 s is what AWS takes to delete one here.
+    assert!(start.until(world.aws.now).as_secs() <= 20 + 10, "{}", world.story());
+    world.rest();
+    assert_complete(&world);
+}

@@ -10,7 +10,9 @@
 #![allow(unreachable_pub, missing_docs, reason = "a test is not a library")]
 
 mod aws;
+mod crashes;
 mod create;
+mod duplicates;
 mod faults;
 mod life;
 mod properties;

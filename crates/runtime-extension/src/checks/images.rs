@@ -25,9 +25,9 @@ pub(super) async fn look(aws: &Connected, topology: &Topology) -> Report {
     );
     let (found_images, found_types) =
         tokio::join!(
-            join_all(images.keys().map(async |id| aws.lookups.image(&ImageId::new(*id), Asking::Anew).await)),
+            join_all(images.keys().map(async |id| aws.lookups.image(&ImageId::new(*id), Asking::New).await)),
             join_all(types.keys().map(async |name| {
-                aws.lookups.instance_type(&InstanceType::new(*name), Asking::Anew).await
+                aws.lookups.instance_type(&InstanceType::new(*name), Asking::New).await
             })),
         );
     let mut known_images: BTreeMap<&str, ImageInfo> = BTreeMap::new();

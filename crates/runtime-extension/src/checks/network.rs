@@ -51,8 +51,8 @@ pub(crate) async fn look(aws: &Connected, topology: &Topology, report: &mut Repo
     let of_cluster: BTreeSet<NetworkQuery> =
         topology.subnets.iter().map(|subnet| query(vpc, subnet)).collect();
     let (cluster_answers, own_answers) = tokio::join!(
-        join_all(of_cluster.iter().map(async |query| aws.lookups.subnets(query, Asking::Anew).await)),
-        join_all(own.keys().map(async |query| aws.lookups.subnets(query, Asking::Anew).await)),
+        join_all(of_cluster.iter().map(async |query| aws.lookups.subnets(query, Asking::New).await)),
+        join_all(own.keys().map(async |query| aws.lookups.subnets(query, Asking::New).await)),
     );
     let mut found: BTreeMap<String, SubnetInfo> = BTreeMap::new();
     let mut network = Network { complete: !of_cluster.is_empty(), ..Network::default() };

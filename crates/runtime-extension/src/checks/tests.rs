@@ -42,12 +42,15 @@ async fn what_aws_does_not_have_is_named() {
     assert_eq!(unknown, Err(format!("pool workers: instance type m99.large in {region} does not exist")));
     let unknown = said(&world, |it| pool(it)["ami"]["id"] = json!("ami-0ffffffffffffffff")).await;
     assert_eq!(unknown, Err(format!("pool workers: image ami-0ffffffffffffffff in {region} does not exist")));
-    let unknown =
-        said(&world, |it| cluster(it)["network"]["subnets"][0]["id"] = json!("subnet-0ffffffffffffffff"))
-            .await;
+    let unknown = said(&world, |it| {
+        cluster(it)["network"]["existing"]["subnets"][0]["id"] = json!("subnet-0ffffffffffffffff")
+    })
+    .await;
     assert_eq!(unknown, Err(format!("subnet subnet-0ffffffffffffffff in {region} does not exist")));
-    let unknown =
-        said(&world, |it| cluster(it)["network"]["subnets"] = json!([{"tags": {"role": "none"}}])).await;
+    let unknown = said(&world, |it| {
+        cluster(it)["network"]["existing"]["subnets"] = json!([{"tags": {"role": "none"}}])
+    })
+    .await;
     assert_eq!(unknown, Err(format!("a subnet with the tags role=none in {region} does not exist")));
 }
 
@@ -69,9 +72,10 @@ async fn images_fit_types_and_subnets_are_the_clusters() {
         public,
         Err(format!("pool workers: subnet {} is not one of the cluster's", PUBLIC_SUBNETS[0]))
     );
-    let other = said(&world, |it| cluster(it)["network"]["vpcID"] = json!("vpc-0fffffffffffffff0"))
-        .await
-        .unwrap_err();
+    let other =
+        said(&world, |it| cluster(it)["network"]["existing"]["vpcID"] = json!("vpc-0fffffffffffffff0"))
+            .await
+            .unwrap_err();
     assert!(other.contains("not in vpc-0fffffffffffffff0"), "{other}");
 }
 

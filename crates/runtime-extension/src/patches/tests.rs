@@ -94,6 +94,31 @@ fn the_image_is_that_of_the_pools_version() {
     assert_eq!(none, Err("pool : neither the variable images nor amiID names an image".to_owned()));
 }
 
+/// The template of a cluster after the patch, with these variables beside those of every request.
+fn patched_cluster(own: &Value) -> Result<Value, String> {
+    let template = json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterTemplate",
+        "metadata": {"name": "foo", "namespace": "n"},
+        "spec": {"template": {"spec": {"region": "set-by-variable-0", "network": {"existing": {"subnets": [{"id": "subnet-0"}]}}}}},
+    });
+    patched(&template, own).map(|after| after.unwrap()["network"].clone())
+}
+
+#[test]
+fn a_cluster_gets_the_network_of_its_mode() {
+    let existing = json!({"existing": {"subnets": [{"id": "subnet-1"}]}});
+    assert_eq!(patched_cluster(&json!({})), Ok(existing.clone()));
+    let described = json!({"networkMode": "Existing", "managedNetwork": {"nat": "Single"}});
+    assert_eq!(patched_cluster(&described), Ok(existing));
+    assert_eq!(patched_cluster(&json!({"networkMode": "Managed"})), Ok(json!({"managed": {}})));
+    let described = json!({"networkMode": "Managed", "managedNetwork": {"nat": "Single"}, "subnets": [], "vpcID": "vpc-1"});
+    assert_eq!(patched_cluster(&described), Ok(json!({"managed": {"nat": "Single"}})));
+    let missing = patched_cluster(&json!({"subnets": []}));
+    assert_eq!(missing, Err("variable subnets is not set, which networkMode Existing needs".to_owned()));
+    let unknown = patched_cluster(&json!({"networkMode": "Shared"})).unwrap_err();
+    assert!(unknown.contains("networkMode") && unknown.contains("Shared"), "{unknown}");
+}
+
 #[test]
 fn templates_of_others_and_finished_ones_are_left_alone() {
     let finished =

@@ -5,6 +5,7 @@
 //! can change from one to the other.
 
 pub(crate) mod images;
+pub(crate) mod network;
 mod schema;
 mod table;
 
@@ -24,6 +25,8 @@ pub fn definitions() -> Result<Vec<VariableDefinition>, SchemaError> {
     let mut all: Vec<VariableDefinition> =
         TABLE.iter().map(|variable| definition(variable, &schemas)).collect::<Result<_, _>>()?;
     all.push(of(images::IMAGES, false, images::schema(&schemas)?));
+    all.push(of(network::MODE, false, network::mode_schema()));
+    all.push(of(network::MANAGED, false, network::managed_schema(&schemas)?));
     Ok(all)
 }
 

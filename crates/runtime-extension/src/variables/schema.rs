@@ -119,8 +119,13 @@ fn whole(number: &Value) -> Value {
         .map_or_else(|| number.clone(), Value::from)
 }
 
-/// A text that may be empty, too, and is by default.
+/// A text or list that may be empty, too, and is by default.
 pub(super) fn allow_empty(fields: &mut Map<String, Value>) {
+    if fields.get("type").is_some_and(|of| of == "array") {
+        fields.remove("minItems");
+        fields.insert("default".to_owned(), json!([]));
+        return;
+    }
     fields.remove("minLength");
     if let Some(Value::String(pattern)) = fields.get_mut("pattern") {
         *pattern = format!("^$|{pattern}");

@@ -22,7 +22,7 @@ pub(crate) enum Presence {
     Required,
     /// The field is left as the template has it, unless the variable is given.
     Optional,
-    /// The same, and an empty text, the default, counts as not given: the ClusterClass with inline patches needs a value.
+    /// The same, and an empty text or list, the default, counts as not given: the ClusterClass with inline patches needs a value.
     EmptyMeansNone,
     /// A default, JSON.
     Default(&'static str),
@@ -53,15 +53,18 @@ const fn variable(
 /// Name of the variable with the one image of all versions.
 pub(crate) const AMI_ID: &str = "amiID";
 
+/// Name of the variable with the subnets of a network that exists.
+pub(crate) const SUBNETS: &str = "subnets";
+
 use Object::{Cluster, ControlPlane, Pool, PoolOfOneType, PoolOfSeveralTypes};
 use Presence::{Default, EmptyMeansNone, Optional, Required};
 
-/// All variables but `images`, which is a list of images by version.
+/// All variables but `images`, a list of images by version, and those of `network`, which decide on what a cluster has.
 pub(crate) const TABLE: &[Variable] = &[
     variable("region", Cluster, &["region"], Required),
     variable("identity", Cluster, &["identityRef", "name"], EmptyMeansNone),
     variable("vpcID", Cluster, &["network", "existing", "vpcID"], EmptyMeansNone),
-    variable("subnets", Cluster, &["network", "existing", "subnets"], Required),
+    variable(SUBNETS, Cluster, &["network", "existing", "subnets"], EmptyMeansNone),
     variable("securityGroups", Cluster, &["network", "existing", "securityGroups"], Default("[]")),
     variable("kubeconfigSecret", ControlPlane, &["external", "kubeconfigSecretRef", "name"], Required),
     variable(AMI_ID, Pool, &["ami", "id"], EmptyMeansNone),

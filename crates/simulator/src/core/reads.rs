@@ -12,7 +12,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 impl Region {
-    /// Decides how old the reads of the next call are: if they come in any order, for each service anew.
+    /// Decides how old the reads of the next call are: if they come in any order, separately for each
+    /// service.
     pub(crate) fn begin_reads(&mut self) {
         let lag = self.settings.read_lag;
         if lag.is_zero() || self.settings.read_order == ReadOrder::InOrder {

@@ -110,6 +110,7 @@ impl Default for WorldOptions {
         let args = [
             format!("--aws-quiet-period={}s", QUIET_PERIOD.as_secs()),
             format!("--aws-active-period={}s", ACTIVE_PERIOD.as_secs()),
+            format!("--aws-network-period={}s", QUIET_PERIOD.as_secs()),
             "--settle-time=3s".to_owned(),
             "--log-level=info,foo_controller=debug".to_owned(),
         ];

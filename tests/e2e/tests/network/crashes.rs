@@ -73,8 +73,8 @@ fn a_manager_that_is_killed_after_each_change_makes_nothing_twice_and_leaves_not
         has_one_of_each(&network(&cluster).await?, 2, 1)?;
 
         cluster.delete().await?;
-        let crashes =
-            one_at_a_time(world, async || Ok(cluster.read(Kind::FooCluster).await?.is_none())).await?;
+        let is_gone = async || Ok(cluster.read(Kind::FooCluster).await?.is_none());
+        let crashes = one_at_a_time(world, is_gone).await?;
         println!("{crashes} crashes while it was deleted");
         cluster.is_gone(MADE).await?;
         let left = ids(&network(&cluster).await?);

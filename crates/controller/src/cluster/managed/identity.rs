@@ -21,22 +21,29 @@ impl Clusters {
                 || network.is_some_and(|network| network.id.is_some()))
     }
 
+    /// Id of the network of a FooCluster: what was recorded of it counts more than the annotation, which anybody can change.
+    fn network_id(&self, cluster: &FooCluster) -> Option<String> {
+        let recorded = self.networks.network(cluster).and_then(|network| network.id);
+        recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned())
+    }
+
     /// A copy of a FooCluster that was made with its annotations names the network of the other one.
     pub(in crate::cluster) fn is_alone(&self, cluster: &FooCluster) -> Result<(), Blocked> {
-        let Some(id) = cluster.annotations().get(NETWORK_ID_ANNOTATION).map(String::as_str) else {
+        let Some(id) = self.network_id(cluster) else {
             return Ok(());
         };
+        let id = id.as_str();
         let rank = |it: &FooCluster| {
             (it.uid().as_deref() != Some(id), it.creation_timestamp(), it.namespace(), it.name_any())
         };
         let other = self.own.state_filter(|other| {
             other.uid() != cluster.uid()
-                && other.annotations().get(NETWORK_ID_ANNOTATION).is_some_and(|other| other == id)
+                && self.network_id(other).is_some_and(|other| other == id)
                 && rank(other) < rank(cluster)
         });
         let Some(other) = other.first() else { return Ok(()) };
         let message = format!(
-            "the annotation {NETWORK_ID_ANNOTATION} names network {id} of FooCluster {}/{}; this is a copy of that FooCluster",
+            "the annotation {NETWORK_ID_ANNOTATION}, or the status, names network {id} of FooCluster {}/{}; this is a copy of that FooCluster",
             other.namespace().unwrap_or_default(),
             other.name_any()
         );

@@ -17,12 +17,11 @@ use std::time::Duration;
 
 /// Zones hardly ever change.
 const ZONES: Freshness = Freshness::Within(Duration::from_hours(12));
-/// While a network waits to be begun, quotas are as old as this at most: a little newer than its tries are apart.
+/// The maximum age of quotas while a network waits to be created: a little less than the time between its
+/// attempts.
 const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(4));
-/// Whatever happens in AWS is seen after this long at the latest.
-const AT_REST: Duration = Duration::from_mins(5);
-/// Looks that are so much nearer to their end are renewed with the others: one pass instead of several.
-const TOGETHER: Duration = Duration::from_secs(30);
+/// Networks whose looks are due within this part of the period are looked at together.
+const TOGETHER: u32 = 10;
 /// What nobody asked for in this time is not looked at any more: longer than any plan waits for its next look.
 const IN_VIEW: Duration = Duration::from_hours(3);
 
@@ -73,17 +72,26 @@ impl InView {
 }
 
 /// Renews the shared looks at these kinds, those that are old. Says what kept AWS from answering, if anything did.
-pub(super) async fn renew(kinds: &BTreeSet<Kind>, looks: &NetworkLooks) -> Option<CloudError> {
-    let freshness = Freshness::Within(AT_REST.saturating_sub(TOGETHER));
+pub(super) async fn renew(
+    kinds: &BTreeSet<Kind>,
+    looks: &NetworkLooks,
+    period: Duration,
+) -> Option<CloudError> {
+    let freshness = Freshness::Within(period.saturating_sub(period / TOGETHER));
     let renewed = kinds.iter().map(async |kind| looks.parts(*kind, &shared(), freshness).await.trouble);
     worst(join_all(renewed).await)
 }
 
 /// How soon the first of the shared looks at these kinds is to be renewed. Clusters that saw the same looks renew them at the
 /// same moment, and share the calls.
-pub(super) fn renewal(kinds: &BTreeSet<Kind>, looks: &NetworkLooks, now: Timestamp) -> Option<Duration> {
+pub(super) fn renewal(
+    kinds: &BTreeSet<Kind>,
+    looks: &NetworkLooks,
+    period: Duration,
+    now: Timestamp,
+) -> Option<Duration> {
     let began = kinds.iter().filter_map(|kind| looks.last(*kind, &shared())).map(|look| look.began);
-    began.min().map(|began| now.until(began.plus(AT_REST)))
+    began.min().map(|began| now.until(began.plus(period)))
 }
 
 /// What all clusters of a region look at together.

@@ -25,7 +25,7 @@ use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::reason::Class;
 use foo_model::{Reason, Timestamp, VpcId};
 use foo_network::report::{ConditionKind, Deletion, LookRequest, Status};
-use foo_network::{Desired, Memory, Observed, Plan, Recorded};
+use foo_network::{Desired, Observed, Plan};
 use foo_planner::desired::Blocked;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
@@ -39,8 +39,6 @@ use tokio::time::Instant;
 /// Plans in one pass: what each of them creates is what the next one needs. The longest way from nothing to a network, or back,
 /// is a third of this.
 const PLANS: usize = 40;
-/// Times that looks are taken in one pass: what one shows may lead to the next. Whatever asks for more has time until the next pass.
-const LOOKS: usize = 6;
 /// With more calls of the account waiting than this, a pass does not go on to its next plan.
 const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 /// After a look that failed: the shared looks have a back-off of their own.
@@ -81,8 +79,6 @@ struct Pass<'a> {
     until: Instant,
     /// Looks that were taken; none is taken twice.
     taken: BTreeSet<LookRequest>,
-    /// How many times looks were taken.
-    look_rounds: usize,
     /// Whether quotas were asked for.
     knows_quotas: bool,
     /// Why AWS could not be looked at, if it could not.
@@ -118,7 +114,6 @@ impl Clusters {
             account: None,
             until: Instant::now() + self.context.settings.pass_deadline,
             taken: BTreeSet::new(),
-            look_rounds: 0,
             knows_quotas: false,
             trouble: None,
             worked: false,
@@ -171,10 +166,9 @@ impl Clusters {
         state: &mut NetworkState,
     ) -> Result<Ended, apply::Error> {
         pass.account = pass.region.account().await.ok().map(str::to_owned);
-        pass.trouble = looks::renew(&state.kinds, &pass.region.networks).await;
+        pass.trouble =
+            looks::renew(&state.kinds, &pass.region.networks, self.context.settings.network_period).await;
         let mut done = Vec::new();
-        // What looks add to either is kept when it is in the status, or at the end.
-        let (mut record, mut memory) = (state.record.clone(), state.memory.clone());
         for turn in 0..PLANS {
             let now = self.context.clock.now();
             let observed = state.observed(&pass.region.networks, now);
@@ -184,18 +178,17 @@ impl Clusters {
                     return self.is_blocked(pass.api, pass.cluster, pass.goal, blocked).await;
                 }
             };
-            let plan = foo_network::plan(&desired, &observed, &record, &memory);
-            let plan = self.checked(plan, &desired, &observed, (&record, &memory));
+            let plan = foo_network::plan(&desired, &observed, &state.record, &state.memory);
+            let plan = self.checked(plan, &desired, &observed, state);
             state.sees(&plan, now);
-            let ends = plan.actions.is_empty();
-            let gives_way = self.gives_way(&pass, turn);
-            if ends && !gives_way && self.looks(&mut pass, &plan, state, now).await {
-                (record, memory) = (plan.record, plan.memory);
+            let last = turn + 1 == PLANS || self.gives_way(&pass, turn);
+            if plan.actions.is_empty() && !last && self.looks(&mut pass, &plan, state, now).await {
+                // When the network was first seen being deleted, for instance: looks count from then.
+                state.memory.clone_from(&plan.memory);
                 continue;
             }
-            if gives_way && !ends {
-                break;
-            }
+            let ends = plan.actions.is_empty() || last;
+            let plan = if last { plan.not_sent(&state.record) } else { plan };
             if ends || plan.record != state.record {
                 self.publish_plan(&mut pass, &desired, &observed, &plan, state).await?;
             }
@@ -209,10 +202,7 @@ impl Clusters {
             }
             pass.worked = true;
             done.append(&mut self.act(&plan.actions, &pass.region, state).await);
-            (record, memory) = (plan.record, state.memory.clone());
         }
-        // What the last plan was about to do is not in the status: nobody has to find out whether it was done.
-        self.tell(pass.cluster, &done, state).await;
         Ok(Ended { worked: true, after: GO_ON, gone: false })
     }
 
@@ -254,14 +244,8 @@ impl Clusters {
     }
 
     /// The plan, if it breaks no invariant; otherwise one that does nothing and says why.
-    fn checked(
-        &self,
-        plan: Plan,
-        desired: &Desired,
-        observed: &Observed,
-        (record, memory): (&Recorded, &Memory),
-    ) -> Plan {
-        let violations = foo_network::violations(desired, observed, record, memory, &plan);
+    fn checked(&self, plan: Plan, desired: &Desired, observed: &Observed, state: &NetworkState) -> Plan {
+        let violations = foo_network::violations(desired, observed, &state.record, &state.memory, &plan);
         if violations.is_empty() {
             return plan;
         }
@@ -269,7 +253,7 @@ impl Clusters {
             tracing::error!(network = desired.network_id, %violation, "a plan is not carried out: it breaks an invariant; please report this");
             self.context.metrics.invariant_violated(Invariant::I12);
         }
-        shown::refused(plan, &violations, record, memory)
+        shown::refused(plan, &violations, &state.record, &state.memory)
     }
 
     /// Whether no further plan is carried out in this pass.
@@ -308,10 +292,9 @@ impl Clusters {
         }
         let mut due = looks::due(&plan.report, networks, now);
         due.retain(|request| pass.taken.insert(request.clone()));
-        if due.is_empty() || pass.look_rounds == LOOKS {
+        if due.is_empty() {
             return wants_quotas;
         }
-        pass.look_rounds += 1;
         pass.trouble = looks::take(&due, networks).await.or_else(|| pass.trouble.take());
         true
     }
@@ -362,14 +345,15 @@ impl Clusters {
 
     fn ended(&self, pass: &Pass<'_>, plan: &Plan, state: &NetworkState, now: Timestamp) -> Ended {
         let gone = pass.goal == Goal::Delete && plan.report.deletion == Deletion::Done;
-        let networks = &pass.region.networks;
-        // What could not be looked at is overdue, and is not there sooner for asking at once.
+        let period = self.context.settings.network_period;
+        // What could not be looked at is overdue, and an immediate retry would not help.
         let looks = match &pass.trouble {
             Some(_) => Some(LOOK_SOON),
-            None => looks::renewal(&state.kinds, networks, now),
+            None => looks::renewal(&state.kinds, &pass.region.networks, period, now),
         };
+        let rest = (!plan.actions.is_empty()).then_some(GO_ON);
         let again = plan.report.again_at.map(|at| now.until(at));
-        let timers = [again, looks::next(&plan.report, now), looks];
+        let timers = [again, looks::next(&plan.report, now), looks, rest];
         let after = timers.into_iter().flatten().fold(self.context.settings.sync_period, Ord::min);
         Ended { worked: pass.worked, after: after.max(SHORTEST), gone }
     }

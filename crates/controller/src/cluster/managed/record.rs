@@ -4,14 +4,16 @@
 
 use foo_api::cluster::{NetworkIntent, NetworkResource, NetworkStatus};
 use foo_model::Timestamp;
-use foo_network::recorded::{Intent, Origin, RecordedPart};
-use foo_network::report::Resource;
+use foo_network::recorded::{Deletion, Intent, Origin, RecordedPart};
+use foo_network::report::{Resource, State};
 use foo_network::{Recorded, Role};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the API server takes in one message.
 const LONGEST_MESSAGE: usize = 1024;
+/// The state of a part whose deletion is about to be sent or was sent: after a crash it is expected to be gone.
+const DELETING: &str = "Deleting";
 
 /// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out:
 /// tags and looks say the same.
@@ -20,7 +22,9 @@ pub(super) fn read(status: &NetworkStatus) -> Recorded {
     for resource in &status.resources {
         let Some(role) = Role::parse(&resource.role) else { continue };
         if let (Some(id), Some(since)) = (&resource.id, &resource.since) {
-            let part = RecordedPart { id: id.clone(), since: timestamp(since), seen: resource.seen };
+            let deletion = if resource.state == DELETING { Deletion::Sent } else { Deletion::NotSent };
+            let part =
+                RecordedPart { id: id.clone(), since: timestamp(since), seen: resource.seen, deletion };
             record.parts.insert(role.clone(), part);
         }
         if let Some(attempts) = u32::try_from(resource.attempts).ok().filter(|attempts| *attempts > 0) {
@@ -54,7 +58,12 @@ pub(super) fn resources(record: &Recorded, reported: &[Resource]) -> Vec<Network
 
 fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>) -> NetworkResource {
     let part = record.parts.get(role);
-    let state: &'static str = reported.map_or("Missing", |it| it.state.into());
+    let state: &'static str = match part.map(|part| part.deletion) {
+        Some(Deletion::Sent) => DELETING,
+        // A plan that is not carried out reports what it would have sent.
+        Some(Deletion::NotSent) if reported.is_some_and(|it| it.state == State::Deleting) => "Pending",
+        Some(Deletion::NotSent) | None => reported.map_or("Missing", |it| it.state.into()),
+    };
     let message = reported.map(|it| it.message.as_str()).filter(|message| !message.is_empty());
     NetworkResource {
         role: role.to_string(),
@@ -96,10 +105,15 @@ fn timestamp(time: &Time) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foo_network::report::{Owner, State};
+    use foo_network::report::Owner;
 
     fn record() -> Recorded {
-        let part = |id: &str, seen| RecordedPart { id: id.to_owned(), since: Timestamp(5_000), seen };
+        let part = |id: &str, seen| RecordedPart {
+            id: id.to_owned(),
+            since: Timestamp(5_000),
+            seen,
+            deletion: Deletion::NotSent,
+        };
         let nat = Role::Nat("eu-central-1a".into());
         Recorded {
             parts: [
@@ -146,8 +160,22 @@ mod tests {
         };
         let status = written(&record, &[reported]);
         assert_eq!(read(&status), record);
-        assert_eq!(status.resources[1].message.as_ref().unwrap().len(), LONGEST_MESSAGE);
-        assert!(status.resources.is_sorted_by_key(|it| it.role.clone()) || status.resources.len() > 2);
+        let vpc: Vec<_> = status.resources.iter().filter(|it| it.role == "vpc").collect();
+        assert_eq!(vpc.len(), 1, "each role once");
+        assert_eq!(vpc[0].message.as_ref().unwrap().len(), LONGEST_MESSAGE);
+    }
+
+    /// Parts that wait for others to go first are not taken for deleted ones.
+    #[test]
+    fn a_deletion_that_is_sent_is_told_from_one_that_waits() {
+        let mut record = record();
+        record.parts.get_mut(&Role::Vpc).unwrap().deletion = Deletion::Sent;
+        let status = written(&record, &[]);
+        assert_eq!(read(&status), record);
+        let states: Vec<&str> = status.resources.iter().map(|it| it.state.as_str()).collect();
+        assert_eq!(states.iter().filter(|state| **state == DELETING).count(), 1, "{states:?}");
+        let deleting: &str = State::Deleting.into();
+        assert_eq!(deleting, DELETING, "what the planner reports is what is read");
     }
 
     /// The user's VPC is shown, and is none of the parts that we look after.

@@ -32,6 +32,8 @@ pub struct Aws {
     pub lag: Duration,
     /// How many NAT gateways fail from now on.
     pub nats_that_fail: u32,
+    /// How many endpoints fail from now on.
+    pub endpoints_that_fail: u32,
     pub address_quota: u32,
 }
 

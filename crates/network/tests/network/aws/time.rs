@@ -92,7 +92,11 @@ impl Aws {
             let state = self.parts.endpoints[&id].state;
             match state {
                 EndpointState::Pending if self.due(id.as_str(), ENDPOINT) => {
-                    self.parts.endpoints.get_mut(&id).unwrap().state = EndpointState::Available;
+                    let fails = self.endpoints_that_fail > 0;
+                    self.endpoints_that_fail = self.endpoints_that_fail.saturating_sub(1);
+                    let endpoint = self.parts.endpoints.get_mut(&id).unwrap();
+                    endpoint.failure = fails.then(|| "Other: there is no room".to_owned());
+                    endpoint.state = if fails { EndpointState::Failed } else { EndpointState::Available };
                 }
                 EndpointState::Deleting if self.due(id.as_str(), ENDPOINT) => {
                     self.parts.endpoints.remove(&id);

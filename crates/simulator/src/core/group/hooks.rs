@@ -221,7 +221,7 @@ impl Region {
         Ok(())
     }
 
-    /// RecordLifecycleActionHeartbeat: the wait begins anew, as far as its global limit allows.
+    /// RecordLifecycleActionHeartbeat: the wait starts again, within its global limit.
     pub fn record_heartbeat(&mut self, name: &GroupName, hook: &str, key: &ActionKey) -> AwsResult<()> {
         let id = self.waiting_member(name, hook, key)?;
         let now = self.now;

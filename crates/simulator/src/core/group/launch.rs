@@ -109,7 +109,8 @@ impl Region {
                 }
                 Err(failure) => {
                     self.fail_launch(&round, failure);
-                    // What to make of it is decided anew: another zone may do, or a rebalancing is off.
+                    // The next evaluation decides again: another zone may have capacity, or a rebalancing is
+                    // cancelled.
                     return self.wake(name, self.now);
                 }
             }

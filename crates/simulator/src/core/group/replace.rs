@@ -212,7 +212,7 @@ impl Region {
         let rests = |member: &Member| member.lifecycle == LifecycleState::Standby;
         let settled = group.members.values().all(|member| group.serves(member, now) || rests(member));
         if group.capacity() < group.target() {
-            // Nothing could be launched in their place: whether it can be is decided anew.
+            // No replacement could be launched: a later evaluation decides again whether it can.
             for member in group.members.values_mut().filter(|it| it.outgoing == Some(Outgoing::Unbalanced)) {
                 member.outgoing = None;
             }

@@ -4,6 +4,7 @@ use super::groups::ENDPOINT;
 use foo_api::cluster::{self as api, EndpointName, EndpointType};
 use foo_model::{Reason, Zone};
 use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredSubnet, Tier};
+use foo_network::region;
 use foo_planner::desired::Blocked;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,19 +107,13 @@ fn one_per_zone(subnets: &[DesiredSubnet]) -> BTreeSet<String> {
     first.into_values().cloned().collect()
 }
 
-/// Services whose names begin with `cn.` in China (AWS CDK, `getDefaultEndpointPrefix`; the gateway of S3 is not one of them:
-/// eksctl, `chinaPartitionServiceHasChinaPrefix`).
-const WITH_CN: [&str; 7] = ["autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "sqs", "sts"];
-
 /// The whole name of a service in a region.
 fn service_name(region: &str, service: &str) -> Result<String, Blocked> {
-    if region.contains("-iso") || region.starts_with("eusc-") {
+    region::service_name(region, service).ok_or_else(|| {
         let message = format!(
             "the names of AWS's endpoints in region {region} are not known: name {service} by its whole name \
              (spec.network.managed.endpoints[].service)"
         );
-        return Err(Blocked::new(Reason::EndpointUnknown, message));
-    }
-    let prefix = if region.starts_with("cn-") && WITH_CN.contains(&service) { "cn." } else { "" };
-    Ok(format!("{prefix}com.amazonaws.{region}.{service}"))
+        Blocked::new(Reason::EndpointUnknown, message)
+    })
 }

@@ -3,12 +3,9 @@
 use foo_api::cluster as api;
 use foo_model::Reason;
 use foo_model::network::Vpc;
-use foo_network::addresses::{self, Unfit};
+use foo_network::addresses::{self, USUAL_RANGE, Unfit};
 use foo_planner::desired::Blocked;
 use ipnet::Ipv4Net;
-
-/// The range of a VPC if the spec names none.
-const USUAL_RANGE: &str = "10.0.0.0/16";
 
 /// The ranges of the spec, the first one first.
 pub(super) fn ranges(spec: &api::ManagedNetwork) -> Result<Vec<Ipv4Net>, Blocked> {

@@ -148,8 +148,8 @@ fn computed(
     Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
 }
 
-/// Zones of which the status says that they get subnets: what was chosen once is not chosen anew if the region changes between
-/// two creations.
+/// Zones that have subnets according to the status: zones that were chosen once are not chosen again if the
+/// region changes between two creations.
 fn begun(status: Option<&api::NetworkStatus>) -> impl Iterator<Item = Zone> {
     let resources = status.into_iter().flat_map(|status| &status.resources).map(|it| it.role.as_str());
     let intents = status.into_iter().flat_map(|status| &status.intents).map(|it| it.role.as_str());

@@ -2,17 +2,10 @@
 
 use super::known::Known;
 use foo_api::cluster as api;
-use foo_model::network::ZoneInfo;
 use foo_model::{Reason, Zone};
+use foo_network::region::{USUAL_ZONES, choosable};
 use foo_planner::desired::Blocked;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// How many, if the spec does not say.
-const USUAL_COUNT: usize = 3;
-
-/// Zones, by id, in which Amazon EKS has no control planes (Amazon EKS User Guide, "View Amazon EKS networking requirements
-/// for VPC and subnets"). They are not chosen; whoever names them gets them.
-const WITHOUT_EKS: [&str; 3] = ["use1-az3", "usw1-az2", "cac1-az3"];
+use std::collections::BTreeSet;
 
 /// The zones, in the order of their names. Those that have subnets already are among them, so that the choice stays the same
 /// for as long as the network exists, whatever happens to the region.
@@ -25,7 +18,7 @@ pub(super) fn chosen(
         return named(names, known, with_subnets);
     }
     let count = spec.and_then(|zones| zones.count).and_then(|count| usize::try_from(count).ok());
-    counted(count.unwrap_or(USUAL_COUNT), known, with_subnets)
+    counted(count.unwrap_or(USUAL_ZONES), known, with_subnets)
 }
 
 /// Whether the region has all of these zones. If nobody looked yet, AWS says it when they are used.
@@ -36,7 +29,7 @@ pub(super) fn exist<'a>(names: impl Iterator<Item = &'a Zone>, known: &Known<'_>
             Some(_) => format!("{zone} is a Local Zone or a Wavelength Zone, not an Availability Zone"),
             None => format!("region {} has no Availability Zone {zone}", known.region),
         };
-        let message = format!("{what}; there are {}", join(fit(known.zones)));
+        let message = format!("{what}; there are {}", join(choosable(known.zones)));
         return Err(Blocked::new(Reason::ZoneNotFound, message));
     }
     Ok(())
@@ -62,7 +55,7 @@ fn counted(count: usize, known: &Known<'_>, with_subnets: &BTreeSet<Zone>) -> Re
         let message = format!("which Availability Zones region {} has is not known yet", known.region);
         return Err(Blocked::new(Reason::ZonesUnknown, message));
     }
-    for zone in fit(known.zones) {
+    for zone in choosable(known.zones) {
         if chosen.len() < count {
             chosen.insert(zone.clone());
         }
@@ -78,14 +71,6 @@ fn counted(count: usize, known: &Known<'_>, with_subnets: &BTreeSet<Zone>) -> Re
         return Err(Blocked::new(Reason::ZonesTooFew, message));
     }
     Ok(chosen.into_iter().collect())
-}
-
-/// Those that may be chosen, by name.
-fn fit(zones: &BTreeMap<Zone, ZoneInfo>) -> impl Iterator<Item = &Zone> {
-    let is_fit = |info: &&ZoneInfo| {
-        info.is_availability_zone && info.available && !WITHOUT_EKS.contains(&info.id.as_str())
-    };
-    zones.values().filter(is_fit).map(|info| &info.name)
 }
 
 fn join<'a>(zones: impl Iterator<Item = &'a Zone>) -> String {

@@ -1,0 +1,49 @@
+//! Parts that AWS could not make: noted, and after their deletion not created again at once, but less and less often.
+
+use crate::draft::{Draft, Weight};
+use crate::memory::PartFailure;
+use crate::role::Role;
+use crate::situation::Situation;
+use foo_model::Reason;
+use std::time::Duration;
+
+/// Between the failure of a part and the next attempt: doubled with each failure in a row, at most 16 minutes.
+const AFTER_FAILURE: Duration = Duration::from_secs(30);
+
+/// Notes and says that a part failed.
+pub(crate) fn note(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    role: &Role,
+    id: &str,
+    reason: Reason,
+    words: &str,
+) {
+    let message = format!("{id} failed: {words}");
+    let before = draft.memory.part_failures.get(role);
+    if before.is_none_or(|it| it.id != id) {
+        let times = before.map_or(0, |it| it.times).saturating_add(1);
+        let failure =
+            PartFailure { id: id.to_owned(), times, at: situation.now, reason, message: message.clone() };
+        draft.memory.part_failures.insert(role.clone(), failure);
+    }
+    draft.incomplete(role, "");
+    draft.note(role, Weight::Failed, reason, message);
+}
+
+/// What worked may fail once more before it counts as failing again and again.
+pub(crate) fn forget(draft: &mut Draft, role: &Role) {
+    draft.memory.part_failures.remove(role);
+}
+
+/// Whether it is too early for another attempt. Says what became of the last one.
+pub(crate) fn is_waited_for(situation: &Situation<'_>, draft: &mut Draft, role: &Role) -> bool {
+    let Some(failure) = situation.memory.part_failures.get(role) else { return false };
+    let factor = 1_u32.checked_shl(failure.times.saturating_sub(1)).unwrap_or(u32::MAX).min(32);
+    let until = failure.at.plus(AFTER_FAILURE.saturating_mul(factor));
+    draft.note(role, Weight::Failed, failure.reason, failure.message.clone());
+    if until > situation.now {
+        draft.wake_at(until);
+    }
+    until > situation.now
+}
