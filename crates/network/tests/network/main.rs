@@ -12,6 +12,7 @@
 mod aws;
 mod create;
 mod faults;
+mod groups;
 mod life;
 mod properties;
 mod world;
