@@ -11,6 +11,7 @@
 
 mod aws;
 mod create;
+mod deletion;
 mod faults;
 mod groups;
 mod life;

@@ -33,6 +33,8 @@ pub struct Aws {
     /// How many NAT gateways fail from now on.
     pub nats_that_fail: u32,
     pub address_quota: u32,
+    /// Operations that nobody may call.
+    pub denied: BTreeSet<&'static str>,
 }
 
 pub fn refusal(reason: Reason, code: &str) -> Refusal {
@@ -60,6 +62,9 @@ impl Aws {
     /// Carries a call out.
     pub fn call(&mut self, change: &Change) -> Answered {
         self.calls.push(change.clone());
+        if self.denied.contains(change.operation()) {
+            return Err(refusal(Reason::AccessDenied, "UnauthorizedOperation"));
+        }
         let before = self.parts.clone();
         let answer = self.carry_out(change);
         if self.parts != before {
