@@ -23,7 +23,7 @@ pub struct Desired {
     pub cluster: String,
     /// Name of the Cluster as the ecosystem's tags have it (`kubernetes.io/cluster/<name>`, `elbv2.k8s.aws/cluster`).
     pub kubernetes_cluster: String,
-    /// Id of this management cluster: value of the tag `infrastructure.foo.com/installation` on the VPC.
+    /// Id of this management cluster: value of the tag `infrastructure.foo.com/installation`.
     pub installation: String,
     /// Id of the management cluster that gave the network up to this one (annotation `adopt-from`).
     pub adopt_from: Option<String>,

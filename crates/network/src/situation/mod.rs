@@ -10,4 +10,5 @@ mod wanted;
 
 pub(crate) use absorb::situation;
 pub(crate) use known::{Situation, Standing};
+pub use shown::installations;
 pub(crate) use shown::{Tagged, tagged};

@@ -14,6 +14,7 @@ mod create;
 mod deletion;
 mod faults;
 mod groups;
+mod installations;
 mod life;
 mod properties;
 mod world;

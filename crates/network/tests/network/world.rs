@@ -123,6 +123,22 @@ pub fn endpoint(name: &str, kind: DesiredEndpointKind) -> DesiredEndpoint {
     DesiredEndpoint { name: name.to_owned(), service: format!("com.amazonaws.eu-central-1.{name}"), kind }
 }
 
+/// A VPC of the user, with an internet gateway.
+pub fn users_vpc() -> World {
+    let mut world = World::new(desired("ab"));
+    let answer = world.aws.call(&Change::CreateVpc {
+        cidr: "10.0.0.0/16".parse().unwrap(),
+        ipv6: false,
+        tags: Tags::new(),
+    });
+    let vpc = answer.unwrap().vpcs.into_keys().next().unwrap();
+    let answer = world.aws.call(&Change::CreateInternetGateway { tags: Tags::new() });
+    let gateway = answer.unwrap().internet_gateways.into_keys().next().unwrap();
+    world.aws.call(&Change::AttachInternetGateway { gateway, vpc: vpc.clone() }).unwrap();
+    world.desired.vpc = DesiredVpc::Existing(vpc);
+    world
+}
+
 impl World {
     pub fn new(desired: Desired) -> Self {
         let aws = Aws::new();

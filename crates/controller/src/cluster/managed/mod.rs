@@ -194,7 +194,7 @@ impl Clusters {
             if ends {
                 self.tell(pass.cluster, &done, state).await;
                 self.tell_what_is_wrong(&pass, &plan, state).await;
-                self.forget_adoption(&pass, &observed).await?;
+                self.forget_adoption(&pass, &desired.network_id, &observed).await?;
                 return Ok(self.ended(&pass, &plan, state, now));
             }
             pass.worked = true;
