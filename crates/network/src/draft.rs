@@ -132,7 +132,8 @@ impl Draft {
         let attempt = situation.record.attempts.get(role).copied().unwrap_or(0);
         let intent = situation.record.intents.get(role).cloned();
         let attempt = intent.as_ref().map_or(attempt, |it| it.attempt);
-        let change = change(hash::token(&situation.desired.network_id, role, attempt));
+        let change =
+            change(hash::token(&situation.desired.network_id, &situation.desired.uid, role, attempt));
         if let Some(intent) = &intent
             && !(has_token(&change) && intent.origin == Origin::Decided)
         {

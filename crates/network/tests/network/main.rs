@@ -16,5 +16,6 @@ mod faults;
 mod groups;
 mod installations;
 mod life;
+mod moves;
 mod properties;
 mod world;

@@ -98,6 +98,7 @@ pub fn desired(zones: &str) -> Desired {
     };
     Desired {
         network_id: "11111111-2222-3333-4444-555555555555".to_owned(),
+        uid: "11111111-2222-3333-4444-555555555555".to_owned(),
         begun_before: false,
         cluster: "team/prod".to_owned(),
         kubernetes_cluster: "prod".to_owned(),
@@ -181,6 +182,12 @@ impl World {
         self.desired.begun_before = true;
     }
 
+    /// The FooCluster was moved: another object, without its status.
+    pub fn moved(&mut self) {
+        self.status = Recorded::default();
+        self.desired.uid.push('m');
+    }
+
     /// One pass. Whether the process lives on.
     pub fn pass(&mut self) -> bool {
         self.observed.now = self.now();
@@ -235,7 +242,7 @@ impl World {
         match fault {
             Some(Fault::CrashAfter) => return false,
             Some(Fault::MoveAfter) => {
-                self.status = Recorded::default();
+                self.moved();
                 return false;
             }
             Some(Fault::LostAfter) => self.memory.answered(action, self.now(), Answer::Lost(lost())),

@@ -216,6 +216,7 @@ impl Clusters {
         let vpc = pass.managed.vpc_id.as_deref().map(VpcId::new);
         let known = Known {
             id: &state.id,
+            uid: cluster.metadata.uid.as_deref().unwrap_or_default(),
             begun_before: state.begun_before,
             cluster: (&namespace, &name),
             region: &cluster.spec.region,
