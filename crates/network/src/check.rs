@@ -50,6 +50,7 @@ pub fn violations(
     for action in &plan.actions {
         check(!hands_off(desired), "acts while paused or retained", action);
         check(touches_only_ours(&facts, action), "touches what is not ours", action);
+        check(is_of_this_installation(&facts, action), "acts on another management cluster's", action);
         if let Some(tags) = created_tags(&action.change) {
             check(is_tagged(desired, action, tags), "creates without our tags", action);
             check(created.insert(&action.role), "creates twice in one plan", action);
@@ -73,6 +74,7 @@ fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {
     let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
     is("infrastructure.foo.com/network", &desired.network_id)
         && is("infrastructure.foo.com/cluster", &desired.cluster)
+        && is("infrastructure.foo.com/installation", &desired.installation)
         && is("infrastructure.foo.com/role", &action.role.to_string())
 }
 
@@ -88,6 +90,20 @@ fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
         Target::Range(id) => facts.is_range_of_our_vpc(id),
         Target::Leftover(id) => leftovers && facts.is_leftover(id),
     })
+}
+
+/// Nothing is made or changed in a network that carries another management cluster's tag; all that may be done is to adopt it.
+fn is_of_this_installation(facts: &Facts<'_>, action: &Action) -> bool {
+    let owners = facts.other_installations();
+    let adopted = facts.desired.adopt_from.as_ref().is_some_and(|from| owners.contains(from));
+    let adopts = match &action.change {
+        Change::CreateTags { tags, .. } => {
+            tags.len() == 1
+                && tags.get("infrastructure.foo.com/installation") == Some(&facts.desired.installation)
+        }
+        _ => false,
+    };
+    owners.is_empty() || (adopted && adopts)
 }
 
 fn is_rule_or_group(change: &Change) -> bool {

@@ -132,7 +132,8 @@ impl Draft {
         let attempt = situation.record.attempts.get(role).copied().unwrap_or(0);
         let intent = situation.record.intents.get(role).cloned();
         let attempt = intent.as_ref().map_or(attempt, |it| it.attempt);
-        let change = change(hash::token(&situation.desired.network_id, role, attempt));
+        let change =
+            change(hash::token(&situation.desired.network_id, &situation.desired.uid, role, attempt));
         if let Some(intent) = &intent
             && !(has_token(&change) && intent.origin == Origin::Decided)
         {
@@ -165,10 +166,16 @@ impl Draft {
     pub(crate) fn wait_for_intent(&mut self, situation: &Situation<'_>, role: &Role, intent: &Intent) {
         let base = later(intent.since, situation.memory.started);
         let lost = situation.memory.failures.iter().filter(|it| it.action.role == *role && it.lost);
-        let base = later(base, lost.map(|it| it.at).max());
+        let lost = lost.map(|it| it.at).max();
+        let base = later(base, lost);
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
         let next = begun.map_or(base, |begun| begun.plus(LAG)).max(base);
         self.look(role.kind(), next.min(base.plus(PATIENCE).max(later(base, begun))));
+        if *role == Role::VpcIpv6 && lost.is_none() {
+            // AWS assigns it after its answer.
+            self.unsettled = true;
+            return;
+        }
         let message = "the answer to its creation was lost; AWS is being asked whether it exists";
         self.note(role, Weight::Pending, Reason::ResponseLost, message);
     }

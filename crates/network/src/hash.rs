@@ -8,9 +8,10 @@ fn fnv1a(text: &str, start: u64) -> u64 {
 }
 
 /// The client token of an attempt to create a part: 32 hexadecimal digits, at most 64 characters are allowed. The same attempt
-/// has the same token in every process; another attempt, role or network has another.
-pub(crate) fn token(network_id: &str, role: &Role, attempt: u32) -> String {
-    let text = format!("{network_id}|{role}|{attempt}");
+/// has the same token in every process; another attempt, role, network or
+/// object (by its uid) has another.
+pub(crate) fn token(network_id: &str, uid: &str, role: &Role, attempt: u32) -> String {
+    let text = format!("{network_id}|{uid}|{role}|{attempt}");
     format!("{:016x}{:016x}", fnv1a(&text, 0xcbf2_9ce4_8422_2325), fnv1a(&text, 0x9e37_79b9_7f4a_7c15))
 }
 
@@ -25,11 +26,12 @@ mod tests {
 
     #[test]
     fn a_token_belongs_to_one_attempt_for_one_role_of_one_network() {
-        let first = token("a", &Role::Nat("z".into()), 0);
-        assert_eq!(first, token("a", &Role::Nat("z".into()), 0));
-        assert_ne!(first, token("a", &Role::Nat("z".into()), 1));
-        assert_ne!(first, token("b", &Role::Nat("z".into()), 0));
-        assert_ne!(first, token("a", &Role::Address("z".into()), 0));
+        let first = token("a", "u", &Role::Nat("z".into()), 0);
+        assert_eq!(first, token("a", "u", &Role::Nat("z".into()), 0));
+        assert_ne!(first, token("a", "u", &Role::Nat("z".into()), 1));
+        assert_ne!(first, token("b", "u", &Role::Nat("z".into()), 0));
+        assert_ne!(first, token("a", "u", &Role::Address("z".into()), 0));
+        assert_ne!(first, token("a", "v", &Role::Nat("z".into()), 0));
         assert!(first.len() <= 64 && first.is_ascii());
     }
 }

@@ -47,6 +47,7 @@ pub use plan::plan;
 pub use recorded::Recorded;
 pub use report::Report;
 pub use role::Role;
+pub use situation::installations;
 
 use serde::{Deserialize, Serialize};
 

@@ -39,9 +39,7 @@ pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
     if is_for_nodes(desired, role) {
         tags.insert(kubernetes_tag(desired), "owned".to_owned());
     }
-    if *role == Role::Vpc {
-        tags.insert(TAG_INSTALLATION.to_owned(), desired.installation.clone());
-    }
+    tags.insert(TAG_INSTALLATION.to_owned(), desired.installation.clone());
     tags.insert(TAG_CLUSTER.to_owned(), desired.cluster.clone());
     tags.insert(TAG_NETWORK.to_owned(), desired.network_id.clone());
     tags.insert(TAG_ROLE.to_owned(), role.to_string());

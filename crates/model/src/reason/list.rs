@@ -597,7 +597,7 @@ reasons! {
     "add the tag again with the value of the annotation `infrastructure.foo.com/network-id`"
 
     NetworkOfAnotherInstallation NeedsUser [NetworkReady False, NetworkPartReady False, ClusterDeleting True]
-    "the VPC has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"
+    "the VPC, or what was created in a VPC of yours, has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"
     "after a move, or when the other management cluster is gone for good: the annotation `infrastructure.foo.com/adopt-from` with its id. In a copy of a management cluster: nothing"
 
     ZoneNotFound NeedsUser [NetworkReady False, NetworkPartReady False]

@@ -50,6 +50,35 @@ impl<'a> Facts<'a> {
         self.ours.contains_key(id)
     }
 
+    /// The other management clusters that parts name, unless the VPC names this one. What any look or call says to be this one's is.
+    pub(super) fn other_installations(&self) -> BTreeSet<String> {
+        const TAG: &str = "infrastructure.foo.com/installation";
+        let here = &self.desired.installation;
+        let network = "infrastructure.foo.com/network";
+        let shown: Vec<Tagged> = looks(self.observed).flat_map(tagged).collect();
+        let ours = shown.iter().filter(|it| it.tags.get(network) == Some(&self.desired.network_id));
+        let (mut owners, mut here_too) = (BTreeMap::new(), BTreeSet::new());
+        for it in ours {
+            match it.tags.get(TAG) {
+                Some(owner) if owner == here => drop(here_too.insert(it.id.clone())),
+                Some(owner) => drop(owners.insert(it.id.clone(), owner.clone())),
+                None => {}
+            }
+        }
+        for effect in &self.memory.effects {
+            if let foo_model::network::Change::CreateTags { ids, tags } = &effect.change
+                && tags.get(TAG) == Some(here)
+            {
+                here_too.extend(ids.iter().cloned());
+            }
+        }
+        let is_vpc = |id: &String| self.ours.get(id).and_then(|tags| tags.get("infrastructure.foo.com/role"));
+        if here_too.iter().any(|id| is_vpc(id).is_some_and(|role| role == "vpc")) {
+            return BTreeSet::new();
+        }
+        owners.into_iter().filter(|(id, _)| !here_too.contains(id)).map(|(_, owner)| owner).collect()
+    }
+
     /// Whether controllers of the workload cluster tagged it.
     pub(super) fn is_leftover(&self, id: &str) -> bool {
         let tags = looks(self.observed).find_map(|parts| {

@@ -16,6 +16,9 @@ pub struct Desired {
     /// The network's id: value of the tag `infrastructure.foo.com/network`. Written into the FooCluster's annotation before the
     /// first plan.
     pub network_id: String,
+    /// The FooCluster's present uid. Client tokens are made of it: after a move, which loses count of attempts, no token is one that
+    /// was used before.
+    pub uid: String,
     /// Whether the id was in the annotation before this process saw the FooCluster first. If it was and the status is empty, the
     /// network may exist though no status says so (clusterctl move loses status).
     pub begun_before: bool,
@@ -23,7 +26,7 @@ pub struct Desired {
     pub cluster: String,
     /// Name of the Cluster as the ecosystem's tags have it (`kubernetes.io/cluster/<name>`, `elbv2.k8s.aws/cluster`).
     pub kubernetes_cluster: String,
-    /// Id of this management cluster: value of the tag `infrastructure.foo.com/installation` on the VPC.
+    /// Id of this management cluster: value of the tag `infrastructure.foo.com/installation`.
     pub installation: String,
     /// Id of the management cluster that gave the network up to this one (annotation `adopt-from`).
     pub adopt_from: Option<String>,

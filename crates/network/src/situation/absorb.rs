@@ -86,6 +86,14 @@ fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
             Change::DeleteLoadBalancer { .. } => in_vpc(Kind::LoadBalancer),
             Change::DeleteTargetGroup { .. } => in_vpc(Kind::TargetGroup),
             Change::DeleteNetworkInterface { .. } => in_vpc(Kind::Interface),
+            // Left-overs, and what names them.
+            Change::DeleteSecurityGroup { .. }
+            | Change::RevokeSecurityGroupIngress { .. }
+            | Change::RevokeSecurityGroupEgress { .. }
+                if effect.role == Role::Vpc =>
+            {
+                in_vpc(Kind::SecurityGroup)
+            }
             Change::DeleteSecurityGroup { .. } => begun(Kind::SecurityGroup).max(in_vpc(Kind::SecurityGroup)),
             _ => begun(effect.role.kind()),
         };

@@ -11,4 +11,5 @@ mod wanted;
 pub(crate) use absorb::{expected_gone_since, situation};
 pub(crate) use effects::deletes;
 pub(crate) use known::{Situation, Standing};
+pub use shown::installations;
 pub(crate) use shown::{Tagged, tagged};

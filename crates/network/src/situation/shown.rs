@@ -6,8 +6,9 @@ use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::tags;
 use foo_model::Timestamp;
+use foo_model::names::TAG_INSTALLATION;
 use foo_model::network::{Interface, Kind, LoadBalancer, NatState, Parts, TargetGroup};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the newest looks show.
 #[derive(Default)]
@@ -112,6 +113,12 @@ pub(crate) fn tagged(parts: &Parts) -> Vec<Tagged> {
     let mut all = Vec::new();
     for_each_kind!(list(parts, &mut all));
     all
+}
+
+/// The management clusters that the parts of a network name in their tags, as far as the shared look shows them.
+pub fn installations(network_id: &str, observed: &Observed) -> BTreeSet<String> {
+    let ours = tagged(&observed.tagged.parts).into_iter().filter(|it| tags::are_ours(network_id, &it.tags));
+    ours.filter_map(|it| it.tags.get(TAG_INSTALLATION).cloned()).collect()
 }
 
 fn list<P: Part>(parts: &Parts, all: &mut Vec<Tagged>) {

@@ -1,10 +1,10 @@
 //! Decides whether the network may be created, and whether it is ours: zones and quotas are read before
-//! anything is created, and the VPC's owner before anything is changed.
+//! anything is created, and the owner of its parts before anything is changed.
 
 use crate::desired::{DesiredVpc, NatMode};
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
-use crate::situation::Situation;
+use crate::situation::{Situation, tagged};
 use crate::timing::QUOTA;
 use foo_model::names::{TAG_INSTALLATION, TAG_NETWORK};
 use foo_model::network::{Change, Kind, Quotas, Scope, Tags};
@@ -22,26 +22,58 @@ pub(crate) fn has_begun(situation: &Situation<'_>) -> bool {
     !situation.held.is_empty() || !situation.record.intents.is_empty()
 }
 
-/// A VPC of another management cluster is left alone, unless that gave it up to this one.
+/// What another management cluster has is left alone, unless that gave it up to this one. As long as nobody looked for a VPC, nobody
+/// knows whose the network is.
 pub(crate) fn is_of_this_installation(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    let desired = situation.desired;
-    let Some(vpc) = situation.id(&Role::Vpc).and_then(|id| situation.ours.vpcs.get(&id.into())) else {
-        return true;
-    };
-    let owner = vpc.tags.get(TAG_INSTALLATION);
-    let Some(owner) = owner.filter(|owner| **owner != desired.installation) else { return true };
-    if desired.adopt_from.as_ref() == Some(owner) {
-        let tags = Tags::from([(TAG_INSTALLATION.to_owned(), desired.installation.clone())]);
-        let change = Change::CreateTags { ids: BTreeSet::from([vpc.id.to_string()]), tags };
-        draft.send(situation, &Role::Vpc, change, format!("adopted from {owner}"));
-    } else {
-        let message = format!(
-            "{} belongs to the management cluster {owner}, this one is {}; nothing is changed",
-            vpc.id, desired.installation
-        );
-        draft.note(&Role::Vpc, Weight::Failed, Reason::NetworkOfAnotherInstallation, message);
+    if !situation.was_looked_at(Kind::Vpc) {
+        draft.look(Kind::Vpc, situation.now);
+        let deleting = situation.desired.being_deleted;
+        let reason = if deleting { Reason::DeletingNetwork } else { Reason::CreatingNetwork };
+        draft.note(&Role::Vpc, Weight::Pending, reason, "AWS is asked whose the network is");
+        return false;
     }
-    false
+    let desired = situation.desired;
+    let of_others = of_others(situation);
+    for (owner, ids) in &of_others {
+        if desired.adopt_from.as_ref() == Some(owner) {
+            let tags = Tags::from([(TAG_INSTALLATION.to_owned(), desired.installation.clone())]);
+            let change = Change::CreateTags { ids: ids.clone(), tags };
+            draft.send(situation, &Role::Vpc, change, format!("adopted from {owner}"));
+        } else {
+            let message = format!(
+                "{} belong to the management cluster {owner}, this one is {}; nothing is changed",
+                some(ids),
+                desired.installation
+            );
+            draft.note(&Role::Vpc, Weight::Failed, Reason::NetworkOfAnotherInstallation, message);
+        }
+    }
+    of_others.is_empty()
+}
+
+/// The first few ids.
+fn some(ids: &BTreeSet<String>) -> String {
+    let first: Vec<&str> = ids.iter().take(3).map(String::as_str).collect();
+    let more = ids.len().saturating_sub(first.len());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more parts") };
+    format!("{}{more}", first.join(", "))
+}
+
+/// Parts of the network by the other management cluster that their tag names. A VPC of ours speaks for what is in it: what looks show
+/// only after it was adopted comes with it.
+fn of_others(situation: &Situation<'_>) -> BTreeMap<String, BTreeSet<String>> {
+    let own = &situation.desired.installation;
+    let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let vpc = situation.id(&Role::Vpc).and_then(|id| situation.ours.vpcs.get(&id.into()));
+    if vpc.is_some_and(|vpc| vpc.tags.get(TAG_INSTALLATION) == Some(own)) {
+        return others;
+    }
+    for part in tagged(&situation.ours) {
+        if let Some(owner) = part.tags.get(TAG_INSTALLATION).filter(|owner| *owner != own) {
+            others.entry(owner.clone()).or_default().insert(part.id);
+        }
+    }
+    others
 }
 
 fn zones_exist(situation: &Situation<'_>, draft: &mut Draft) -> bool {

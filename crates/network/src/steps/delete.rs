@@ -108,8 +108,8 @@ fn gateways(way: &Way<'_>, draft: &mut Draft) {
 fn endpoints(way: &Way<'_>, draft: &mut Draft) {
     let mut endpoints: BTreeSet<EndpointId> = BTreeSet::new();
     for (id, endpoint) in &way.situation.ours.endpoints {
-        draft.watch(way.situation, Kind::Endpoint);
         if endpoint.state == EndpointState::Deleting {
+            draft.watch(way.situation, Kind::Endpoint);
             way.waits(draft, id.as_str(), format!("{id} is being deleted"));
         } else {
             endpoints.insert(id.clone());

@@ -181,8 +181,9 @@ fn delete_removed(situation: &Situation<'_>, draft: &mut Draft) {
             Reason::CreatingNetwork,
             "it is no longer requested and is being deleted",
         );
-        draft.watch(situation, Kind::Endpoint);
-        if there.state != EndpointState::Deleting {
+        if there.state == EndpointState::Deleting {
+            draft.watch(situation, Kind::Endpoint);
+        } else {
             endpoints.insert(id);
             first.get_or_insert(role);
         }

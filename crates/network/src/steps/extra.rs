@@ -7,7 +7,7 @@ use crate::role::Role;
 use crate::situation::{Situation, Standing, Tagged};
 use crate::tags;
 use foo_model::Reason;
-use foo_model::network::{Change, EndpointState, Kind, Peer};
+use foo_model::network::{Change, EndpointState, Kind, Peer, RouteTarget};
 use std::collections::BTreeSet;
 
 pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
@@ -101,9 +101,14 @@ fn is_used(situation: &Situation<'_>, part: &Tagged) -> bool {
             let vpc = parts.internet_gateways.get(&id.into()).and_then(|it| it.vpc.clone());
             vpc.is_some() && vpc == situation.vpc_id()
         }
+        Kind::EgressOnlyGateway => {
+            let mut routes = parts.route_tables.values().flat_map(|table| &table.routes);
+            routes.any(
+                |it| matches!(&it.target, RouteTarget::EgressOnlyGateway(gateway) if gateway.as_str() == id),
+            )
+        }
         Kind::Vpc
         | Kind::VpcAttributes
-        | Kind::EgressOnlyGateway
         | Kind::NatGateway
         | Kind::Interface
         | Kind::LoadBalancer

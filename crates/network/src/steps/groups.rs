@@ -1,8 +1,9 @@
 //! Security groups and their rules.
 
 use super::vpc;
-use crate::desired::{DesiredGroup, GroupPeer, GroupRule};
+use crate::desired::{Desired, DesiredGroup, GroupPeer, GroupRule};
 use crate::draft::{Draft, Weight};
+use crate::hash;
 use crate::role::Role;
 use crate::situation::Situation;
 use crate::tags;
@@ -29,10 +30,18 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, group: &DesiredGroup, ro
         return draft.note(role, Weight::Pending, Reason::CreatingNetwork, "waits for the VPC");
     };
     let desired = situation.desired;
-    let name = limited(&format!("{}-{}", desired.cluster.replace('/', "-"), group.name));
+    let name = limited(&name(desired, group));
     let description = limited(&format!("{} of cluster {}", group.name, desired.cluster));
     let tags = tags::of(desired, role);
     draft.create(situation, role, |_| Change::CreateSecurityGroup { vpc, name, description, tags });
+}
+
+/// To EC2 names are one whatever their case, must be unique in a VPC, and cannot begin with `sg-` (EC2 API Reference,
+/// CreateSecurityGroup). The digits are of network and group: `a-b/c` is not `a/b-c`, and `node` not `Node`.
+fn name(desired: &Desired, group: &DesiredGroup) -> String {
+    let digits = hash::content(&format!("{}|{}", desired.network_id, group.name));
+    let digits: String = digits.chars().take(8).collect();
+    format!("foo-{digits}-{}-{}", desired.cluster.replace('/', "-"), group.name)
 }
 
 /// At most 255 characters of those that EC2 takes (EC2 API Reference, CreateSecurityGroup).
@@ -113,11 +122,12 @@ fn difference(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> (BTreeSet<Rule
 }
 
 /// The controllers of load balancers add rules to the group of the nodes: the AWS Load Balancer Controller and the network load
-/// balancers of the cloud controller with descriptions of their own, classic load balancers by a group of theirs.
+/// balancers of the cloud controller with descriptions of their own, classic load balancers by a group of theirs and without a
+/// description, which our rules and those of the spec always have.
 fn is_of_controllers(group: &DesiredGroup, rule: &Rule, ours: &BTreeSet<&SecurityGroupId>) -> bool {
     let described = ["elbv2.k8s.aws/", "kubernetes.io/rule/nlb/"]
         .iter()
         .any(|prefix| rule.description.starts_with(prefix));
     let of_another_group = matches!(&rule.peer, Peer::Group(id) if !ours.contains(id));
-    group.is_for_nodes && (described || of_another_group)
+    group.is_for_nodes && (described || (of_another_group && rule.description.is_empty()))
 }

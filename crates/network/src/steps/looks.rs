@@ -50,6 +50,17 @@ fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
                 });
                 looks.for_each(|kind| draft.look(kind, from(kind)));
             }
+            Change::DeleteSecurityGroup { .. }
+            | Change::RevokeSecurityGroupIngress { .. }
+            | Change::RevokeSecurityGroupEgress { .. }
+                if effect.role == Role::Vpc =>
+            {
+                // Left-overs, which the shared look does not show.
+                if let Some(vpc) = situation.vpc_id() {
+                    let from = effect.at.plus(LAG);
+                    draft.look_in(Kind::SecurityGroup, Scope::Vpc(vpc), from);
+                }
+            }
             _ => draft.look(effect.role.kind(), from(effect.role.kind())),
         }
     }

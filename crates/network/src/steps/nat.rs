@@ -90,9 +90,10 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, nat: &NatGate
         NatState::Pending | NatState::Available | NatState::Failed => {
             draft.send(situation, role, Change::DeleteNatGateway { gateway: nat.id.clone() }, why);
         }
-        NatState::Deleting | NatState::Deleted => {}
+        // What waits for its call to be allowed changes no sooner than the call is repeated.
+        NatState::Deleting => draft.watch(situation, Kind::NatGateway),
+        NatState::Deleted => {}
     }
-    draft.watch(situation, Kind::NatGateway);
 }
 
 /// What the mode does not ask for any more goes after the routes that lead to it; then its address.
@@ -131,7 +132,6 @@ fn release(situation: &Situation<'_>, draft: &mut Draft, role: &Role) {
     }
     if situation.living_nats().any(|nat| nat.allocations.contains(&id)) {
         draft.note(role, Weight::Pending, Reason::CreatingNetwork, "waits for its NAT gateway to go");
-        draft.watch(situation, Kind::NatGateway);
         return;
     }
     draft.send(situation, role, Change::ReleaseAddress { allocation: id }, "it is no longer requested");

@@ -2,11 +2,12 @@
 
 use crate::desired::{DesiredVpc, Leftovers};
 use crate::draft::Draft;
+use crate::memory::Failure;
 use crate::report::Stranger;
 use crate::situation::Situation;
 use crate::timing::{WAITING, WAITING_LONG};
 use foo_model::network::{Interface, Kind, LoadBalancer, Peer, RouteTable, Scope, SecurityGroup, Tags};
-use foo_model::{Timestamp, VpcId};
+use foo_model::{Reason, Timestamp, VpcId};
 
 /// The kinds that may stand in the way.
 fn kinds(situation: &Situation<'_>) -> Vec<Kind> {
@@ -29,7 +30,8 @@ fn kinds(situation: &Situation<'_>) -> Vec<Kind> {
 /// Requests looks at what is in a VPC. Whether all of it was looked at since that moment.
 pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, since: Timestamp) -> bool {
     let look = situation.observed.in_vpc.get(vpc);
-    let stand_in_the_way = !all(situation, vpc).is_empty();
+    let refused = refused_first(situation);
+    let is_blocked = !all(situation, vpc).is_empty() || is_refused(situation);
     let mut complete = true;
     for kind in kinds(situation) {
         let begun = look.and_then(|look| look.begun.get(&kind)).copied().filter(|begun| *begun >= since);
@@ -37,13 +39,28 @@ pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, si
         let again = if kind == Kind::Interface { WAITING } else { WAITING_LONG };
         match begun {
             None => draft.look_in(kind, Scope::Vpc(vpc.clone()), since),
-            Some(begun) if stand_in_the_way => {
-                draft.look_in(kind, Scope::Vpc(vpc.clone()), begun.plus(again));
+            Some(begun) if is_blocked => {
+                let unseen = refused.filter(|refused| *refused > begun);
+                draft.look_in(kind, Scope::Vpc(vpc.clone()), unseen.unwrap_or(begun.plus(again)));
             }
             Some(_) => {}
         }
     }
     complete
+}
+
+/// When AWS last said for the first time of something that it is in use. What uses it may be newer than the looks.
+fn refused_first(situation: &Situation<'_>) -> Option<Timestamp> {
+    in_use(situation).filter(|it| it.times == 1).map(|it| it.at).max()
+}
+
+/// Whether AWS says of something that it is in use.
+fn is_refused(situation: &Situation<'_>) -> bool {
+    in_use(situation).next().is_some()
+}
+
+fn in_use<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Failure> {
+    situation.memory.failures.iter().filter(|it| it.refusal.reason == Reason::ResourceInUse)
 }
 
 /// Everything in a VPC that is not ours and stands in the way of what is.

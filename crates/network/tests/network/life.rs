@@ -376,22 +376,6 @@ fn what_is_not_the_clusters_is_never_touched() {
     assert_gone(&world);
 }
 
-/// A VPC of the user, with an internet gateway.
-fn users_vpc() -> World {
-    let mut world = World::new(desired("ab"));
-    let answer = world.aws.call(&Change::CreateVpc {
-        cidr: "10.0.0.0/16".parse().unwrap(),
-        ipv6: false,
-        tags: Tags::new(),
-    });
-    let vpc = answer.unwrap().vpcs.into_keys().next().unwrap();
-    let answer = world.aws.call(&Change::CreateInternetGateway { tags: Tags::new() });
-    let gateway = answer.unwrap().internet_gateways.into_keys().next().unwrap();
-    world.aws.call(&Change::AttachInternetGateway { gateway, vpc: vpc.clone() }).unwrap();
-    world.desired.vpc = DesiredVpc::Existing(vpc);
-    world
-}
-
 #[test]
 fn in_the_users_vpc_only_our_parts_come_and_go() {
     let mut world = users_vpc();

@@ -12,8 +12,12 @@
 mod aws;
 mod crashes;
 mod create;
+mod deletion;
 mod duplicates;
 mod faults;
+mod groups;
+mod installations;
 mod life;
+mod moves;
 mod properties;
 mod world;

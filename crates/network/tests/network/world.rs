@@ -98,6 +98,7 @@ pub fn desired(zones: &str) -> Desired {
     };
     Desired {
         network_id: "11111111-2222-3333-4444-555555555555".to_owned(),
+        uid: "11111111-2222-3333-4444-555555555555".to_owned(),
         begun_before: false,
         cluster: "team/prod".to_owned(),
         kubernetes_cluster: "prod".to_owned(),
@@ -121,6 +122,22 @@ pub fn desired(zones: &str) -> Desired {
 
 pub fn endpoint(name: &str, kind: DesiredEndpointKind) -> DesiredEndpoint {
     DesiredEndpoint { name: name.to_owned(), service: format!("com.amazonaws.eu-central-1.{name}"), kind }
+}
+
+/// A VPC of the user, with an internet gateway.
+pub fn users_vpc() -> World {
+    let mut world = World::new(desired("ab"));
+    let answer = world.aws.call(&Change::CreateVpc {
+        cidr: "10.0.0.0/16".parse().unwrap(),
+        ipv6: false,
+        tags: Tags::new(),
+    });
+    let vpc = answer.unwrap().vpcs.into_keys().next().unwrap();
+    let answer = world.aws.call(&Change::CreateInternetGateway { tags: Tags::new() });
+    let gateway = answer.unwrap().internet_gateways.into_keys().next().unwrap();
+    world.aws.call(&Change::AttachInternetGateway { gateway, vpc: vpc.clone() }).unwrap();
+    world.desired.vpc = DesiredVpc::Existing(vpc);
+    world
 }
 
 impl World {
@@ -163,6 +180,12 @@ impl World {
         let (zones, quotas) = (self.observed.zones.take(), self.observed.quotas.take());
         self.observed = Observed { zones, quotas, ..Observed::default() };
         self.desired.begun_before = true;
+    }
+
+    /// The FooCluster was moved: another object, without its status.
+    pub fn moved(&mut self) {
+        self.status = Recorded::default();
+        self.desired.uid.push('m');
     }
 
     /// One pass. Whether the process lives on.
@@ -219,7 +242,7 @@ impl World {
         match fault {
             Some(Fault::CrashAfter) => return false,
             Some(Fault::MoveAfter) => {
-                self.status = Recorded::default();
+                self.moved();
                 return false;
             }
             Some(Fault::LostAfter) => self.memory.answered(action, self.now(), Answer::Lost(lost())),

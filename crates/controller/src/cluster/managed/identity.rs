@@ -5,7 +5,7 @@ use super::state::NetworkState;
 use crate::cluster::clusters::{Clusters, Goal};
 use foo_api::FooCluster;
 use foo_model::Reason;
-use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION};
+use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION};
 use foo_network::Observed;
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
@@ -66,11 +66,11 @@ impl Clusters {
     pub(super) async fn forget_adoption(
         &self,
         pass: &Pass<'_>,
+        network_id: &str,
         observed: &Observed,
     ) -> Result<(), kube::Error> {
-        let mut vpcs = observed.tagged.parts.vpcs.values();
-        let is_ours =
-            vpcs.any(|vpc| vpc.tags.get(TAG_INSTALLATION).is_some_and(|tag| *tag == *self.installation));
+        let installations = foo_network::installations(network_id, observed);
+        let is_ours = installations.len() == 1 && installations.contains(&*self.installation);
         if is_ours && pass.cluster.annotations().contains_key(ADOPT_FROM_ANNOTATION) {
             let annotations = json!({ ADOPT_FROM_ANNOTATION: serde_json::Value::Null });
             self.annotate(pass, &annotations).await?;

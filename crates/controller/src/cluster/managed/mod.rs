@@ -197,7 +197,7 @@ impl Clusters {
             if ends {
                 self.tell(pass.cluster, &done, state).await;
                 self.tell_what_is_wrong(&pass, &plan, state).await;
-                self.forget_adoption(&pass, &observed).await?;
+                self.forget_adoption(&pass, &desired.network_id, &observed).await?;
                 return Ok(self.ended(&pass, &plan, state, now));
             }
             pass.worked = true;
@@ -219,6 +219,7 @@ impl Clusters {
         let vpc = pass.managed.vpc_id.as_deref().map(VpcId::new);
         let known = Known {
             id: &state.id,
+            uid: cluster.metadata.uid.as_deref().unwrap_or_default(),
             begun_before: state.begun_before,
             cluster: (&namespace, &name),
             region: &cluster.spec.region,

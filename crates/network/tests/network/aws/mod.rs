@@ -35,6 +35,8 @@ pub struct Aws {
     /// How many endpoints fail from now on.
     pub endpoints_that_fail: u32,
     pub address_quota: u32,
+    /// Operations that nobody may call.
+    pub denied: BTreeSet<&'static str>,
 }
 
 pub fn refusal(reason: Reason, code: &str) -> Refusal {
@@ -62,6 +64,9 @@ impl Aws {
     /// Carries a call out.
     pub fn call(&mut self, change: &Change) -> Answered {
         self.calls.push(change.clone());
+        if self.denied.contains(change.operation()) {
+            return Err(refusal(Reason::AccessDenied, "UnauthorizedOperation"));
+        }
         let before = self.parts.clone();
         let answer = self.carry_out(change);
         if self.parts != before {

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub(in crate::cluster::managed) struct Known<'a> {
     /// Its id.
     pub(in crate::cluster::managed) id: &'a str,
+    /// The FooCluster's present uid.
+    pub(in crate::cluster::managed) uid: &'a str,
     /// Whether the FooCluster had the id before this process saw it.
     pub(in crate::cluster::managed) begun_before: bool,
     /// Namespace and name of the Cluster.

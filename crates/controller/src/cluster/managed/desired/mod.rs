@@ -73,6 +73,7 @@ fn assembled(spec: &api::ManagedNetwork, known: &Known<'_>, parts: DesiredParts)
     let (namespace, name) = known.cluster;
     Desired {
         network_id: known.id.to_owned(),
+        uid: known.uid.to_owned(),
         begun_before: known.begun_before,
         cluster: format!("{namespace}/{name}"),
         kubernetes_cluster: name.to_owned(),

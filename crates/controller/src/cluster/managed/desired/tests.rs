@@ -33,6 +33,7 @@ impl Region {
         let spec: ManagedNetwork = serde_json::from_value(spec).unwrap();
         let known = Known {
             id: ID,
+            uid: ID,
             begun_before: false,
             cluster: ("team-a", "prod"),
             region: self.name.unwrap_or(REGION),

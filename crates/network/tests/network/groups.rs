@@ -1,0 +1,58 @@
+//! Rules and names of security groups.
+
+use crate::world::*;
+use foo_model::network::*;
+use foo_model::*;
+use foo_network::desired::*;
+
+fn node(world: &World) -> &SecurityGroup {
+    let mut groups = world.aws.parts.security_groups.values();
+    groups
+        .find(|it| it.tags.get("infrastructure.foo.com/role").is_some_and(|it| it.ends_with("node")))
+        .unwrap()
+}
+
+#[test]
+fn a_rule_about_a_foreign_group_goes_with_the_spec_and_those_of_controllers_stay() {
+    let peer = SecurityGroupId::new("sg-office");
+    let mut world = World::new(desired("a"));
+    world.settle();
+    let theirs = SecurityGroup { id: peer.clone(), tags: Tags::new(), ..node(&world).clone() };
+    world.aws.by_hand(|parts| drop(parts.security_groups.insert(peer.clone(), theirs)));
+    let plain = world.desired.clone();
+    let office = GroupRule { description: "office".to_owned(), ..rule(GroupPeer::GroupId(peer.clone()), 22) };
+    world.desired.security_groups[0].ingress.push(office);
+    world.rest();
+    assert!(node(&world).ingress.iter().any(|it| it.peer == Peer::Group(peer.clone())));
+    let balancer = Peer::Group(SecurityGroupId::new("sg-balancer"));
+    let controllers = Rule { protocol: Protocol::All, peer: balancer.clone(), description: String::new() };
+    let id = node(&world).id.clone();
+    world.aws.by_hand(|parts| {
+        parts.security_groups.get_mut(&id).unwrap().ingress.insert(controllers);
+    });
+    world.desired = plain;
+    world.rest();
+    let ingress = &node(&world).ingress;
+    assert!(!ingress.iter().any(|it| it.peer == Peer::Group(peer.clone())), "{ingress:#?}");
+    assert!(ingress.iter().any(|it| it.peer == balancer), "{ingress:#?}");
+}
+
+#[test]
+fn no_two_groups_of_a_vpc_have_one_name_and_none_begins_as_ids_do() {
+    let names = |network: &str, cluster: &str| {
+        let mut world = World::new(desired("a"));
+        world.desired.network_id = network.to_owned();
+        world.desired.cluster = cluster.to_owned();
+        let mut other = world.desired.security_groups[0].clone();
+        (other.name, other.is_for_nodes) = ("NODE".to_owned(), false);
+        world.desired.security_groups.push(other);
+        world.settle();
+        let groups = world.aws.parts.security_groups.into_values().filter(|it| it.name != "default");
+        groups.map(|it| it.name.to_lowercase()).collect::<Vec<_>>()
+    };
+    let mut all = names("1", "sg-a/b-c");
+    all.extend(names("2", "sg-a-b/c"));
+    assert!(all.iter().all(|it| !it.starts_with("sg-")), "{all:?}");
+    let different: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert_eq!(different.len(), 6, "{all:?}");
+}
