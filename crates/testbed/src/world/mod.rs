@@ -25,7 +25,6 @@ pub mod kinds;
 mod management;
 mod manager;
 pub mod manifests;
-pub mod network;
 mod pool;
 mod view;
 
