@@ -41,7 +41,7 @@ pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, si
             None => draft.look_in(kind, Scope::Vpc(vpc.clone()), since),
             Some(begun) if is_blocked => {
                 let unseen = refused.filter(|refused| *refused > begun);
-                draft.look_in(kind, Scope::Vpc(vpc.clone()), unseen.unwrap_or(begun.plus(again)));
+                draft.look_in(kind, Scope::Vpc(vpc.clone()), unseen.unwrap_or_else(|| begun.plus(again)));
             }
             Some(_) => {}
         }

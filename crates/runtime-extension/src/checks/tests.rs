@@ -43,12 +43,12 @@ async fn what_aws_does_not_have_is_named() {
     let unknown = said(&world, |it| pool(it)["ami"]["id"] = json!("ami-0ffffffffffffffff")).await;
     assert_eq!(unknown, Err(format!("pool workers: image ami-0ffffffffffffffff in {region} does not exist")));
     let unknown = said(&world, |it| {
-        cluster(it)["network"]["existing"]["subnets"][0]["id"] = json!("subnet-0ffffffffffffffff")
+        cluster(it)["network"]["existing"]["subnets"][0]["id"] = json!("subnet-0ffffffffffffffff");
     })
     .await;
     assert_eq!(unknown, Err(format!("subnet subnet-0ffffffffffffffff in {region} does not exist")));
     let unknown = said(&world, |it| {
-        cluster(it)["network"]["existing"]["subnets"] = json!([{"tags": {"role": "none"}}])
+        cluster(it)["network"]["existing"]["subnets"] = json!([{"tags": {"role": "none"}}]);
     })
     .await;
     assert_eq!(unknown, Err(format!("a subnet with the tags role=none in {region} does not exist")));

@@ -50,7 +50,7 @@ pub(super) fn managed_schema(schemas: &Schemas) -> Result<Value, SchemaError> {
 /// # Errors
 ///
 /// When `networkMode` has another value, or a network that exists has no subnets.
-pub(crate) fn network<'a>(variables: Variables<'a>) -> Result<Network<'a>, Failure> {
+pub(crate) fn network(variables: Variables<'_>) -> Result<Network<'_>, Failure> {
     match variables.find::<Mode>(MODE)?.unwrap_or_default() {
         Mode::Managed => Ok(Network::Managed(variables.value(MANAGED))),
         Mode::Existing => {
