@@ -16,7 +16,7 @@ fn says_whose_it_is(world: &mut World) {
 
 /// Another management cluster was restored from a backup of the first one.
 fn copied(world: &mut World) {
-    world.desired.installation = "there".to_owned();
+    "there".clone_into(&mut world.desired.installation);
     world.restart();
     world.status = foo_network::Recorded::default();
 }
