@@ -219,11 +219,11 @@ impl Draft {
         let at = failure.at.plus(retry_after(failure.times, failure.refusal.reason));
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
         let looked = begun.is_some_and(|begun| begun >= failure.at);
-        if !looked && !failure.refusal.reason.is_transient() {
-            self.look(role.kind(), failure.at);
-        }
         // What has a token may be sent again at once: it does not happen twice.
         let has_to_look = failure.lost && !has_token(&failure.action.change);
+        if !looked && (failure.lost || !failure.refusal.reason.is_transient()) {
+            self.look(role.kind(), failure.at);
+        }
         if at > situation.now {
             self.wake_at(at);
         }

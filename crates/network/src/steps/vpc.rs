@@ -7,7 +7,7 @@ use crate::role::Role;
 use crate::situation::Situation;
 use crate::timing::{ATTRIBUTES, USERS};
 use foo_model::network::{Change, CidrState, DnsAttribute, Kind, Scope, Vpc};
-use foo_model::{Reason, VpcId};
+use foo_model::{Reason, Timestamp, VpcId};
 use ipnet::Ipv4Net;
 use std::collections::BTreeSet;
 
@@ -95,17 +95,29 @@ fn ipv6_range(situation: &Situation<'_>, draft: &mut Draft, vpc: &Vpc) {
 fn attributes_are_known(situation: &Situation<'_>, draft: &mut Draft, vpc: &Vpc) -> bool {
     let begun = situation.observed.attributes.get(&vpc.id).map(|it| it.begun);
     let known = vpc.dns_support.is_some() && vpc.dns_hostnames.is_some();
-    let from = match begun {
-        Some(begun) => begun.plus(ATTRIBUTES),
+    let lost = unanswered(situation, vpc).filter(|lost| begun.is_none_or(|begun| begun < *lost));
+    let from = match (lost, begun) {
+        // Only this look tells whether the change happened.
+        (Some(lost), _) => lost,
+        (None, Some(begun)) => begun.plus(ATTRIBUTES),
         // Our own answers tell them.
-        None if known => situation.now.plus(ATTRIBUTES),
-        None => situation.now,
+        (None, None) if known => situation.now.plus(ATTRIBUTES),
+        (None, None) => situation.now,
     };
     draft.look_in(Kind::VpcAttributes, Scope::Ids(BTreeSet::from([vpc.id.to_string()])), from);
     if !known {
         draft.incomplete(&Role::Vpc, "AWS is asked for the attributes of the VPC");
     }
     known
+}
+
+/// When a change of an attribute was sent last whose answer was lost.
+fn unanswered(situation: &Situation<'_>, vpc: &Vpc) -> Option<Timestamp> {
+    let lost = situation.memory.failures.iter().filter(|it| it.lost);
+    let of_vpc = lost.filter(
+        |it| matches!(&it.action.change, Change::ModifyVpcAttribute { vpc: id, .. } if *id == vpc.id),
+    );
+    of_vpc.map(|it| it.at).max()
 }
 
 /// Names of instances need the VPC's resolver: one after the other.

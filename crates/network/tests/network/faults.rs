@@ -24,18 +24,19 @@ pub fn assert_gone(world: &World) {
     assert_eq!(left, [0; 9], "{}", world.story());
 }
 
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 8] = [
     Fault::CrashBefore,
     Fault::CrashAfter,
     Fault::MoveAfter,
-    Fault::LostAfter,
+    Fault::LostAfter(Reason::ResponseLost),
+    Fault::LostAfter(Reason::AwsInternalError),
     Fault::LostBefore,
     Fault::Refused(Reason::Throttled),
     Fault::Refused(Reason::NotFound),
 ];
 
 /// Those after which nobody knows what was created.
-const UNANSWERED: [Fault; 3] = [Fault::CrashAfter, Fault::MoveAfter, Fault::LostAfter];
+const UNANSWERED: [Fault; 3] = [Fault::CrashAfter, Fault::MoveAfter, Fault::LostAfter(Reason::ResponseLost)];
 
 /// One fault at each call of creation and of deletion, one after the other.
 fn at_each_call(desired: &Desired, faults: &[Fault], prepare: impl Fn(&mut World)) {
@@ -69,7 +70,7 @@ fn a_fault_at_each_call_of_the_smallest_network() {
 
 #[test]
 fn a_fault_at_each_call_of_a_dual_stack_network_with_endpoints() {
-    at_each_call(&Desired { nat: NatMode::Single, ..full() }, &[Fault::CrashAfter, Fault::LostAfter], |_| {});
+    at_each_call(&Desired { nat: NatMode::Single, ..full() }, &[Fault::CrashAfter, UNANSWERED[2]], |_| {});
 }
 
 #[test]
@@ -80,4 +81,24 @@ fn a_fault_at_each_call_while_reads_lag() {
 #[test]
 fn a_fault_at_each_call_while_new_parts_are_shown_late() {
     at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.shown_after = Duration::from_secs(20));
+}
+
+/// Nobody is told what became of any call: every effect has to be seen.
+#[test]
+fn a_network_without_a_single_answer_is_complete_and_gone_after_minutes() {
+    for reason in [Reason::ResponseLost, Reason::AwsInternalError] {
+        for desired in [desired("a"), desired("abc"), Desired { nat: NatMode::Single, ..full() }] {
+            let mut world = World::new(desired);
+            world.silence = Some(reason);
+            let start = world.aws.now;
+            world.settle();
+            assert_complete(&world);
+            let created = world.aws.now;
+            world.delete();
+            assert_gone(&world);
+            let took = [start.until(created), created.until(world.aws.now)];
+            println!("{reason:?}: created and deleted in {took:?}");
+            assert!(took.iter().all(|it| *it <= Duration::from_mins(6)), "{took:?}\n{}", world.story());
+        }
+    }
 }

@@ -16,7 +16,7 @@ fn fault() -> impl Strategy<Value = Fault> {
         Just(Fault::CrashBefore),
         Just(Fault::CrashAfter),
         Just(Fault::MoveAfter),
-        Just(Fault::LostAfter),
+        Just(Fault::LostAfter(foo_model::Reason::ResponseLost)),
         Just(Fault::LostBefore),
         proptest::sample::select(reasons.to_vec()).prop_map(Fault::Refused),
     ]

@@ -19,8 +19,8 @@ pub enum Fault {
     CrashAfter,
     /// The process ends after the call, and the status is lost as well (a move).
     MoveAfter,
-    /// The call is carried out, its answer is lost.
-    LostAfter,
+    /// The call is carried out, its answer is lost, or says something else.
+    LostAfter(Reason),
     /// The call is lost.
     LostBefore,
     /// AWS refuses it once.
@@ -36,6 +36,8 @@ pub struct World {
     pub observed: Observed,
     /// What goes wrong with the call of this number, counted from 0.
     pub faults: BTreeMap<usize, Fault>,
+    /// Why the answer to every call without another fault is lost, if it is.
+    pub silence: Option<Reason>,
     pub sent: usize,
     /// Plans with actions.
     pub rounds: u32,
@@ -162,6 +164,7 @@ impl World {
             memory: Memory::default(),
             observed,
             faults: BTreeMap::new(),
+            silence: None,
             sent: 0,
             rounds: 0,
             report: None,
@@ -216,20 +219,20 @@ impl World {
     }
 
     fn act(&mut self, action: &Action) -> bool {
-        let fault = self.faults.remove(&self.sent);
+        let silent = self.silence.map(Fault::LostAfter);
+        let fault = self.faults.remove(&self.sent).or(silent);
         self.log.push((self.now(), action.clone(), fault, None));
         self.sent += 1;
         self.aws.advance(self.now().plus(Duration::from_millis(100)));
         self.memory.sent(action, self.now());
-        let lost =
-            || foo_network::Refusal { reason: Reason::ResponseLost, code: None, message: "lost".into() };
+        let lost = |reason| foo_network::Refusal { reason, code: None, message: "lost".into() };
         let answer = match fault {
             Some(Fault::CrashBefore) => return false,
-            Some(Fault::LostBefore) => Answer::Lost(lost()),
+            Some(Fault::LostBefore) => Answer::Lost(lost(Reason::ResponseLost)),
             Some(Fault::Refused(reason)) => {
                 Answer::Refused(foo_network::Refusal { reason, code: None, message: "refused".into() })
             }
-            None | Some(Fault::CrashAfter | Fault::MoveAfter | Fault::LostAfter) => {
+            None | Some(Fault::CrashAfter | Fault::MoveAfter | Fault::LostAfter(_)) => {
                 match self.aws.call(&action.change) {
                     Ok(parts) => Answer::Done(parts),
                     Err(refusal) => {
@@ -245,7 +248,9 @@ impl World {
                 self.moved();
                 return false;
             }
-            Some(Fault::LostAfter) => self.memory.answered(action, self.now(), Answer::Lost(lost())),
+            Some(Fault::LostAfter(reason)) => {
+                self.memory.answered(action, self.now(), Answer::Lost(lost(reason)));
+            }
             _ => self.memory.answered(action, self.now(), answer),
         }
         true
