@@ -155,7 +155,10 @@ fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
         ensure!(there.is_empty(), "{there:#?}");
         // A value that the field does not accept gets no further than core's webhook.
         let odd = cluster(NAME, "foo-extension", |cluster| {
-            cluster["spec"]["topology"]["variables"][0] = json!({"name": "amiID", "value": "not an image"});
+            let variables = cluster["spec"]["topology"]["variables"].as_array_mut();
+            for variable in variables.into_iter().flatten().filter(|variable| variable["name"] == "amiID") {
+                variable["value"] = json!("not an image");
+            }
         });
         let refused = stage.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
         ensure!(refused.contains("amiID"), "{refused}");

@@ -15,6 +15,9 @@ use tokio::task::JoinSet;
 /// Core with all that calls extensions.
 const GATES: &str = "MachinePool=true,ClusterTopology=true,RuntimeSDK=true,InPlaceUpdates=true";
 
+/// What the API server answers while it cannot answer yet.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 static STAGE: OnceCell<Result<Stage, String>> = OnceCell::const_new();
 
 /// Group, version and kind.
@@ -105,10 +108,18 @@ impl Stage {
         Ok(serde_json::to_value(found.with_context(|| format!("reading {} {namespace}/{name}", kind.2))?)?)
     }
 
-    /// Reads all objects of a kind in a namespace.
+    /// Reads all objects of a kind in a namespace. The first list of a kind may come before the API server has it in its cache:
+    /// it answers 429, "storage is (re)initializing", and is asked again, as every client of core does.
     pub(crate) async fn list(&self, kind: Kind, namespace: &str) -> Result<Vec<Value>> {
-        let found = kind.api(self.rig.api().client(), namespace).list(&ListParams::default()).await;
-        let found = found.with_context(|| format!("listing {}s of {namespace}", kind.2))?;
+        let objects = kind.api(self.rig.api().client(), namespace);
+        let what = format!("a list of {}s", kind.2);
+        let answer = wait_until(&what, SOON, async || match objects.list(&ListParams::default()).await {
+            Err(kube::Error::Api(status)) if status.code == TOO_MANY_REQUESTS => {
+                Ok(Probe::NotYet(status.message.clone()))
+            }
+            answer => Ok(Probe::Done(answer)),
+        });
+        let found = answer.await?.with_context(|| format!("listing {}s of {namespace}", kind.2))?;
         found.items.into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
     }
 
