@@ -43,6 +43,7 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
     let failure_domains = failure_domains(&subnets, view.zones);
     let network = NetworkStatus {
         vpc_id: plan.report.vpc.as_ref().map(|vpc| vpc.as_str().to_owned()).unwrap_or_default(),
+        cidrs: cidrs(view),
         subnets: subnets.into_iter().map(|subnet| subnet.status).collect(),
         security_groups: node_groups(view),
         id: Some(desired.network_id.clone()),
@@ -190,6 +191,26 @@ fn node_groups(view: &View<'_>) -> Vec<String> {
     match (ids, &view.before) {
         (Some(ids), _) => ids.into_iter().collect(),
         (None, before) => before.as_ref().map(|it| it.security_groups.clone()).unwrap_or_default(),
+    }
+}
+
+/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a look shows the
+/// VPC.
+fn cidrs(view: &View<'_>) -> Vec<String> {
+    let id = view.plan.report.vpc.as_ref();
+    let parts = [&view.observed.tagged.parts, &view.observed.by_id.parts];
+    let Some(vpc) = id.and_then(|id| parts.iter().find_map(|parts| parts.vpcs.get(id))) else {
+        let before = view.before.as_ref().filter(|it| id.is_some_and(|id| it.vpc_id == id.as_str()));
+        return before.map(|it| it.cidrs.clone()).unwrap_or_default();
+    };
+    let further = vpc.cidrs.iter().filter(|it| it.range != vpc.cidr && has_it(it.state)).map(|it| it.range);
+    std::iter::once(vpc.cidr).chain(further).map(|range| range.to_string()).collect()
+}
+
+fn has_it(state: CidrState) -> bool {
+    match state {
+        CidrState::Associating | CidrState::Associated | CidrState::Disassociating => true,
+        CidrState::Disassociated | CidrState::Failing | CidrState::Failed => false,
     }
 }
 
