@@ -56,7 +56,7 @@ fn known(rule: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new("!(self.name in ['node', 'endpoint'])").message("the groups node and endpoint exist already"),
+    validation = Rule::new("!(self.name in ['node', 'controlplane', 'endpoint'])").message("the groups node, controlPlane and endpoint exist already"),
     validation = Rule::new("!self.name.startsWith('sg-')").message("names must not look like the id of a security group")
 )]
 pub struct NamedGroup {
@@ -81,7 +81,8 @@ pub struct SecurityGroupRule {
     /// Its name, unique in its group. It is the rule's description in AWS if `description` is not set.
     #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub name: String,
-    /// Its description in AWS, up to 255 characters.
+    /// Its description in AWS, up to 255 characters. To AWS it is no part of what makes a rule: changed alone, it is that
+    /// of rules that are created later, and a rule that exists keeps the one that it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 255), regex(pattern = r"^[a-zA-Z0-9. _:/()#,@\[\]+=&;{}!$*-]*$"))]
     pub description: Option<String>,

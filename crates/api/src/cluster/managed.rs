@@ -34,28 +34,31 @@ use std::collections::BTreeMap;
 )]
 pub struct ManagedNetwork {
     /// Id of a VPC that exists already, in which the provider creates the rest of the network. The provider does not
-    /// change or delete the VPC. Default: the provider creates a VPC. Cannot be changed.
+    /// change or delete the VPC. Default: the provider creates a VPC. Cannot be added, changed
+    /// or removed once anything of the network exists.
     #[serde(default, rename = "vpcID", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), regex(pattern = r"^vpc-[0-9a-f]+$"))]
     pub vpc_id: Option<String>,
     /// Private IPv4 range of the VPC, /16 to /28. With `vpcID`: the part of the VPC's range in which the provider may
-    /// create subnets; required then. Default: `10.0.0.0/16`. Cannot be changed: AWS cannot change it.
+    /// create subnets; required then. Default: `10.0.0.0/16`. Cannot be changed once the VPC, or with `vpcID` a
+    /// subnet, exists: AWS cannot change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 18))]
-    #[x_kube(validation = is_range(Of::Itself), validation = is_private(Of::Itself))]
+    #[x_kube(validation = is_range(Of::Itself), validation = begins_it(Of::Itself), validation = is_private(Of::Itself))]
     pub cidr: Option<String>,
     /// Further private IPv4 ranges of the VPC, /16 to /28, up to 4. Subnets that have no room in `cidr` are created
-    /// in them, in order. Ranges can be added; they cannot be removed.
+    /// in them, in order. Ranges can be added; those that the VPC has cannot be removed.
     #[serde(default, rename = "secondaryCIDRs", skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4), inner(length(max = 18)))]
     #[x_kube(
         merge_strategy = ListMerge::Set,
         validation = is_range(Of::EachOfIt),
+        validation = begins_it(Of::EachOfIt),
         validation = is_private(Of::EachOfIt)
     )]
     pub secondary_cidrs: Vec<String>,
     /// Availability Zones in which the network has subnets. Default: three zones of the provider's choice. Zones can
-    /// be added, which moves nothing; they cannot be removed.
+    /// be added, which moves nothing; those with subnets cannot be removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
     /// Subnets. Default: a public and a private one in each zone, with ranges of the provider's choice.
@@ -79,7 +82,8 @@ pub struct ManagedNetwork {
     pub endpoints: Vec<Endpoint>,
     /// Whether the network has IPv6 addresses in addition to IPv4 (dual stack): a /56 range of Amazon's for the VPC, a
     /// /64 range for each subnet, and an egress-only internet gateway for the private ones. With `vpcID` the VPC must
-    /// have an IPv6 range already. Default: false. Cannot be turned off again.
+    /// have an IPv6 range already. Default: false. Cannot be turned off once the network has an
+    /// IPv6 range.
     #[serde(default)]
     pub ipv6: bool,
     /// Rules of the network's security groups, in addition to those that the provider makes.
@@ -120,9 +124,14 @@ enum Of {
 impl Of {
     /// It matches a pattern.
     fn matches(self, pattern: &str) -> String {
+        self.is(&format!("IT.matches('{pattern}')"))
+    }
+
+    /// A condition holds of it, which the condition calls `IT`.
+    fn is(self, condition: &str) -> String {
         match self {
-            Self::Itself => format!("self.matches('{pattern}')"),
-            Self::EachOfIt => format!("self.all(each, each.matches('{pattern}'))"),
+            Self::Itself => condition.replace("IT", "self"),
+            Self::EachOfIt => format!("self.all(each, {})", condition.replace("IT", "each")),
         }
     }
 }
@@ -132,6 +141,20 @@ fn is_range(of: Of) -> Rule {
     let octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
     let pattern = format!("^({octet}[.]){{3}}{octet}/(1[6-9]|2[0-8])$");
     Rule::new(of.matches(&pattern)).message("must be an IPv4 range of /16 to /28, for example 10.0.0.0/16")
+}
+
+/// Its address is the first one of the range. CEL of Kubernetes 1.30 cannot read ranges, so the octet in which the prefix ends
+/// is divided by its step, and the octets behind it are zero. What is no range [`is_range`] refuses.
+fn begins_it(of: Of) -> Rule {
+    let length = "int(IT.split('/')[1])";
+    let octet = |number: u8| format!("int(IT.split('/')[0].split('.')[{number}])");
+    let third =
+        format!("{} % [256, 128, 64, 32, 16, 8, 4, 2, 1][{length} - 16] == 0 && {} == 0", octet(2), octet(3));
+    let fourth = format!("{} % [128, 64, 32, 16][{length} - 25] == 0", octet(3));
+    let is_range = "IT.matches('^([0-9]{1,3}[.]){3}[0-9]{1,3}/(1[6-9]|2[0-8])$')";
+    Rule::new(of.is(&format!("!{is_range} || ({length} <= 24 ? {third} : {fourth})"))).message(
+        "must begin with the first address of the range, for example 10.0.0.0/16 and not 10.0.0.5/16",
+    )
 }
 
 /// A range that is not routed in the internet: those of RFC 1918, and the two that AWS recommends for addresses of Pods
@@ -176,7 +199,8 @@ pub struct Zones {
         .message("types and sizes cannot be set with list")
 )]
 pub struct ManagedSubnets {
-    /// Which subnets each zone has. Default: `Public` and `Private`. Types can be added; they cannot be removed.
+    /// Which subnets each zone has. Default: `Public` and `Private`. Types can be added; those of which
+    /// there are subnets cannot be removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2))]
     #[x_kube(
@@ -184,11 +208,11 @@ pub struct ManagedSubnets {
         validation = Rule::new("'Private' in self").message("a network needs private subnets: nodes and endpoints are in them")
     )]
     pub types: Option<Vec<SubnetType>>,
-    /// Sizes of the subnets. Cannot be changed, added or removed later: AWS cannot resize a subnet.
+    /// Sizes of the subnets. Cannot be changed, added or removed once such subnets exist: AWS cannot resize a subnet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SubnetSizes>,
-    /// All subnets, one by one. Set this, or `types` and `sizes`. Subnets can be added; they cannot be changed or
-    /// removed.
+    /// All subnets, one by one. Set this, or `types` and `sizes`. Subnets can be added; those that exist cannot
+    /// be changed or removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 32))]
     #[x_kube(
@@ -242,7 +266,7 @@ pub struct SubnetSpec {
     pub zone: String,
     /// Its IPv4 range, /16 to /28, in `cidr` or in one of `secondaryCIDRs`.
     #[schemars(length(max = 18))]
-    #[x_kube(validation = is_range(Of::Itself))]
+    #[x_kube(validation = is_range(Of::Itself), validation = begins_it(Of::Itself))]
     pub cidr: String,
 }
 

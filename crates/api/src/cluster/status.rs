@@ -54,6 +54,10 @@ pub struct NetworkStatus {
     /// Id of the VPC that the subnets are in. Absent until a managed network has its VPC.
     #[serde(default, rename = "vpcID", skip_serializing_if = "String::is_empty")]
     pub vpc_id: String,
+    /// Of a managed network: the IPv4 ranges that the VPC has, the first one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(length(max = 18)))]
+    pub cidrs: Vec<String>,
     /// Subnets, sorted by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subnets: Vec<SubnetStatus>,
@@ -114,8 +118,8 @@ pub struct NetworkResource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 128))]
     pub id: Option<String>,
-    /// How far it is: `Missing`, `Pending`, `Ready`, `Failed`, `Deleting`, or `NotRequested` if it is no longer requested
-    /// and stays.
+    /// How far it is: `Missing`, `Pending`, `Ready`, `Failed`, `Deleting`, `Deleted` if it is no longer requested, or
+    /// `NotRequested` if it is no longer requested and stays.
     #[schemars(length(max = 64))]
     pub state: String,
     /// What is wrong with it, in AWS's words if AWS said any.

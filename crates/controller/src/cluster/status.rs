@@ -88,10 +88,7 @@ pub(super) fn status(
         Found::Managed(shown) => {
             (Some(shown.network.clone()), shown.failure_domains.clone(), shown.areas.clone())
         }
-        Found::Blocked(_) => {
-            let areas = AREAS.iter().filter_map(|kind| published(cluster, kind)).collect();
-            (network, old.failure_domains, areas)
-        }
+        Found::Blocked(_) => (network, old.failure_domains, not_verified(cluster)),
     };
     let mut conditions = vec![wanted("Ready", summary(found, &condition, said)), said.credentials.clone()];
     conditions.push(condition);
@@ -104,6 +101,13 @@ pub(super) fn status(
         network,
         conditions: conditions::merge(&old.conditions, &conditions, cluster.metadata.generation, now),
     }
+}
+
+/// The state of a managed network that nothing can be planned for: what was true when there was a plan may be no longer.
+fn not_verified(cluster: &FooCluster) -> Vec<NewCondition> {
+    let areas = AREAS.iter().filter(|_| cluster.spec.network.managed.is_some());
+    let said = || ("Unknown", Reason::NotVerified.as_str(), format!("{NETWORK_READY} says why"));
+    areas.map(|kind| wanted(kind, said())).collect()
 }
 
 fn network_ready(found: &Found) -> NewCondition {

@@ -155,7 +155,7 @@ reasons! {
     "a FooMachine or Machine of the namespace cannot be decoded; the message names it. Without it an instance would count as one that never had a Machine, so nothing is done in this namespace"
     "repair or delete the object; other namespaces are not affected"
 
-    InvalidPlan Fault [PoolReady False, NetworkReady False]
+    InvalidPlan Fault [PoolReady False, NetworkReady False, ClusterDeleting True]
     "the manager's check found that its plan would violate an invariant; nothing was done"
     "please report it with the message and `/debug/pools`"
 
@@ -553,7 +553,7 @@ reasons! {
 
     RangeTooSmall NeedsUser [NetworkReady False]
     "the ranges of a managed network have no room for the subnets of all zones"
-    "add a range to `spec.network.managed.secondaryCIDRs`; or, if it is new, delete the FooCluster and create it with a larger `cidr` or smaller `subnets.sizes`: nothing was created"
+    "add a range to `spec.network.managed.secondaryCIDRs`; as long as nothing was created, change `cidr`, `zones` or `subnets.sizes`"
 
     ZonesTooFew NeedsUser [NetworkReady False]
     "the region has fewer Availability Zones that can be used than are requested"
@@ -565,11 +565,15 @@ reasons! {
 
     ZoneInUse NeedsUser [NetworkReady False]
     "the network has subnets in a zone that `spec.network.managed.zones.names` does not list"
-    "list it: zones can be added, and cannot be removed"
+    "list it: zones with subnets cannot be removed"
 
     EndpointUnknown NeedsUser [NetworkReady False]
     "what AWS calls the endpoints of this service in this region is not known"
     "`spec.network.managed.endpoints[].service` with its whole name"
+
+    EndpointTwice NeedsUser [NetworkReady False]
+    "`spec.network.managed.endpoints` has one service twice, by its name and by its whole name"
+    "remove one of them"
 
     RuleInvalid NeedsUser [NetworkReady False]
     "a rule of a security group cannot be as it is written; the message says why"
@@ -587,6 +591,10 @@ reasons! {
     CreatingNetwork Waiting [NetworkReady False, NetworkPartReady False]
     "parts of the network are being created or changed; the message says what each waits for"
     "wait. A NAT gateway takes minutes"
+
+    NotVerified Waiting [NetworkPartReady Unknown]
+    "the provider does not compare the network with the spec at present; `NetworkReady` says why"
+    "see `NetworkReady`"
 
     NetworkDrifted NeedsUser [NetworkReady True, NetworkPartReady True]
     "parts of the network were changed by hand, and `driftPolicy: Warn` leaves them so; the message says what differs"

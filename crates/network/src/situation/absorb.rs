@@ -6,7 +6,7 @@ use super::part::{Part, for_each_kind};
 use super::shown::{Shown, Tagged, tagged};
 use super::wanted::Wanted;
 use crate::desired::Desired;
-use crate::memory::{IntentLooks, Memory, Refusal};
+use crate::memory::{Effect, IntentLooks, Memory, Refusal};
 use crate::observed::Observed;
 use crate::recorded::{Deletion, Intent, Origin, Recorded, RecordedPart};
 use crate::role::Role;
@@ -34,6 +34,7 @@ pub(crate) fn situation<'a>(
     }
     lose_unanswered(&mut memory);
     leave_used_tokens(&mut record, &memory, observed);
+    see_deleted(&mut record, &memory);
     forget(&mut memory, observed, now);
     drop_refused_intents(&mut record, &memory);
     let shown = Shown::new(&desired.network_id, observed, &memory);
@@ -61,45 +62,62 @@ fn lose_unanswered(memory: &mut Memory) {
     }
 }
 
+/// AWS knew the parts whose deletion it accepted, even if no look ever showed them.
+fn see_deleted(record: &mut Recorded, memory: &Memory) {
+    let deleted: BTreeSet<String> =
+        memory.effects.iter().flat_map(|it| effects::deletes(&it.change)).collect();
+    for part in record.parts.values_mut().filter(|it| deleted.contains(&it.id)) {
+        part.seen = true;
+    }
+}
+
 /// Effects that looks show, or that have to be shown by now, and failures that are long past.
 fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
-    let deleted: BTreeSet<String> =
+    let is_over =
+        |effect: &Effect| looked(effect, observed).is_some_and(|looked| looked >= effect.at.plus(LAG));
+    let mut deleted: BTreeSet<String> =
         memory.effects.iter().filter_map(|it| it.change.deleted_at_once()).collect();
-    let in_vpc = |kind: Kind| {
-        let looks = observed.in_vpc.values();
-        looks.filter_map(|look| look.begun.get(&kind)).max().copied()
-    };
+    let over = memory.effects.iter().filter(|it| is_over(it));
+    deleted.extend(over.flat_map(|it| effects::deletes(&it.change)));
     memory.effects.retain(|effect| {
-        let begun = |kind: Kind| observed.tagged.begun.get(&kind).copied();
         if effects::creates(&effect.change) {
             let ids = tagged(&effect.created);
             let alive = ids.iter().all(|it| !deleted.contains(&it.id));
             let seen = ids.iter().all(|it| shows(observed, it));
             return alive && !seen && effect.at.plus(UNSEEN) > now;
         }
-        let looked = match &effect.change {
-            Change::ModifyVpcAttribute { vpc, .. } => observed.attributes.get(vpc).map(|it| it.begun),
-            // Parts of several kinds.
-            Change::CreateTags { .. } | Change::DeleteTags { .. } => {
-                observed.tagged.begun.values().min().copied()
-            }
-            Change::DeleteLoadBalancer { .. } => in_vpc(Kind::LoadBalancer),
-            Change::DeleteTargetGroup { .. } => in_vpc(Kind::TargetGroup),
-            Change::DeleteNetworkInterface { .. } => in_vpc(Kind::Interface),
-            // Left-overs, and what names them.
-            Change::DeleteSecurityGroup { .. }
-            | Change::RevokeSecurityGroupIngress { .. }
-            | Change::RevokeSecurityGroupEgress { .. }
-                if effect.role == Role::Vpc =>
-            {
-                in_vpc(Kind::SecurityGroup)
-            }
-            Change::DeleteSecurityGroup { .. } => begun(Kind::SecurityGroup).max(in_vpc(Kind::SecurityGroup)),
-            _ => begun(effect.role.kind()),
-        };
-        looked.is_none_or(|looked| looked < effect.at.plus(LAG))
+        !is_over(effect)
     });
     memory.failures.retain(|it| it.at.plus(std::time::Duration::from_hours(1)) > now);
+}
+
+/// When the newest look began that can show the effect of a change; of those in VPCs the newest of any VPC.
+fn looked(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
+    let in_vpc = |kind: Kind| {
+        let looks = observed.in_vpc.values();
+        looks.filter_map(|look| look.begun.get(&kind)).max().copied()
+    };
+    let begun = |kind: Kind| observed.tagged.begun.get(&kind).copied();
+    match &effect.change {
+        Change::ModifyVpcAttribute { vpc, .. } => observed.attributes.get(vpc).map(|it| it.begun),
+        // Parts of several kinds.
+        Change::CreateTags { .. } | Change::DeleteTags { .. } => {
+            observed.tagged.begun.values().min().copied()
+        }
+        Change::DeleteLoadBalancer { .. } => in_vpc(Kind::LoadBalancer),
+        Change::DeleteTargetGroup { .. } => in_vpc(Kind::TargetGroup),
+        Change::DeleteNetworkInterface { .. } => in_vpc(Kind::Interface),
+        // Left-overs, and what names them.
+        Change::DeleteSecurityGroup { .. }
+        | Change::RevokeSecurityGroupIngress { .. }
+        | Change::RevokeSecurityGroupEgress { .. }
+            if effect.role == Role::Vpc =>
+        {
+            in_vpc(Kind::SecurityGroup)
+        }
+        Change::DeleteSecurityGroup { .. } => begun(Kind::SecurityGroup).max(in_vpc(Kind::SecurityGroup)),
+        _ => begun(effect.role.kind()),
+    }
 }
 
 fn shows(observed: &Observed, part: &Tagged) -> bool {

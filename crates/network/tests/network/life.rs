@@ -72,6 +72,22 @@ fn endpoints_and_groups_come_and_go() {
     assert_complete(&world);
 }
 
+/// Looks show neither that it was created nor that it is gone: only the answers tell.
+#[test]
+fn an_endpoint_that_goes_before_looks_show_it_is_deleted_once() {
+    let mut world = settled(desired("a"));
+    world.aws.shown_after = Duration::from_mins(1);
+    world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
+    world.run_until("created", |it| it.aws.parts.endpoints.len() == 1);
+    let (from, began) = (world.aws.calls.len(), world.aws.now);
+    world.desired.endpoints.clear();
+    world.settle();
+    assert_eq!(calls_since(&world, from), ["DeleteVpcEndpoints"], "{}", world.story());
+    assert!(world.aws.parts.endpoints.is_empty());
+    let took = began.until(world.aws.now);
+    assert!(took < Duration::from_mins(1), "{took:?}");
+}
+
 #[test]
 fn tags_of_the_user_come_and_go_and_those_of_others_stay() {
     let mut world = settled(desired("a"));

@@ -258,7 +258,7 @@ impl Server {
 
     /// Fails unless such a change would be accepted.
     pub(crate) async fn accepts_change(self, kind: Kind, from: Value, to: Value) -> Result<()> {
-        let changed = self.change(kind, &from, &to).await;
+        let changed = self.change(kind, &from, None, &to).await;
         changed.with_context(|| format!("{kind:?} from {from:#} to {to:#}"))
     }
 
@@ -270,8 +270,13 @@ impl Server {
         to: Value,
         message: &str,
     ) -> Result<()> {
-        let changed = self.change(kind, &from, &to).await;
+        let changed = self.change(kind, &from, None, &to).await;
         is_refusal(changed, message).with_context(|| format!("{kind:?} from {from:#} to {to:#}"))
+    }
+
+    /// What such a change of an object with this status comes to.
+    pub(crate) async fn change_with(self, kind: Kind, status: &Value, from: &Value, to: &Value) -> Result<()> {
+        self.change(kind, from, Some(status), to).await
     }
 
     async fn create(self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
@@ -281,7 +286,7 @@ impl Server {
     }
 
     /// Makes an object, tries to change it, and removes it.
-    async fn change(self, kind: Kind, from: &Value, to: &Value) -> Result<()> {
+    async fn change(self, kind: Kind, from: &Value, status: Option<&Value>, to: &Value) -> Result<()> {
         let api = self.api(kind);
         let mut object = kind.object("changed");
         object.metadata.name = None;
@@ -292,6 +297,10 @@ impl Server {
         object.data = json!({"spec": from});
         let mut object = api.create(&PostParams::default(), &object).await.context("making it")?;
         let name = object.metadata.name.clone().unwrap_or_default();
+        if let Some(status) = status {
+            let change = Patch::Merge(json!({"status": status}));
+            object = api.patch_status(&name, &PatchParams::default(), &change).await.context("its status")?;
+        }
         object.data = json!({"spec": to});
         let params = PostParams { dry_run: true, ..PostParams::default() };
         let replaced = api.replace(&name, &params, &object).await;

@@ -273,8 +273,12 @@ impl Clusters {
         }
         let newest = self.own.get(&ObjectRef::from_obj(pass.cluster));
         let newest = newest.as_deref().filter(|newest| newest.uid() == pass.cluster.uid());
-        // Paused in the middle, or moved, or taken over by somebody: from here on it is not ours to change.
-        newest.is_none_or(|newest| self.is_left_alone(newest, pass.goal))
+        // Paused in the middle, or moved, or taken over by somebody: from here on it is not ours to change. With another
+        // spec, what this pass would create may be what the user takes back.
+        newest.is_none_or(|newest| {
+            newest.metadata.generation != pass.cluster.metadata.generation
+                || self.is_left_alone(newest, pass.goal)
+        })
     }
 
     /// Takes the looks that a plan asks for, as far as they are due; whether there is anything new to plan with.
@@ -352,10 +356,18 @@ impl Clusters {
             Some(_) => Some(LOOK_SOON),
             None => looks::renewal(&state.kinds, &pass.region.networks, period, now),
         };
-        let rest = (!plan.actions.is_empty()).then_some(GO_ON);
+        let rest = (!plan.actions.is_empty() || is_cut_short(pass, plan, now)).then_some(GO_ON);
         let again = plan.report.again_at.map(|at| now.until(at));
         let timers = [again, looks::next(&plan.report, now), looks, rest];
         let after = timers.into_iter().flatten().fold(self.context.settings.sync_period, Ord::min);
         Ended { worked: pass.worked, after: after.max(SHORTEST), gone }
     }
+}
+
+/// Whether the pass gave way before it took the looks of its last plan: their time has come already, so no timer would bring the
+/// next pass.
+fn is_cut_short(pass: &Pass<'_>, plan: &Plan, now: Timestamp) -> bool {
+    let due = looks::due(&plan.report, &pass.region.networks, now);
+    let wants_quotas = plan.report.wants_quotas && !pass.knows_quotas;
+    wants_quotas || due.iter().any(|request| !pass.taken.contains(request))
 }

@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const LONGEST_MESSAGE: usize = 1024;
 /// The state of a part whose deletion is about to be sent or was sent: after a crash it is expected to be gone.
 const DELETING: &str = "Deleting";
+/// The state of a role that is no longer requested and has no part any more: only how often there was one is known.
+const DELETED: &str = "Deleted";
 
 /// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out:
 /// tags and looks say the same.
@@ -43,17 +45,36 @@ pub(super) fn read(status: &NetworkStatus) -> Recorded {
     record
 }
 
-/// The resources that a status shows: all that is recorded or reported, by role.
+/// The resources that a status shows: all that is recorded or reported, by role. How often a role had a part is recorded for
+/// longer than it is requested only if the next creation needs it.
 pub(super) fn resources(record: &Recorded, reported: &[Resource]) -> Vec<NetworkResource> {
     let reported: BTreeMap<&Role, &Resource> = reported.iter().map(|it| (&it.role, it)).collect();
+    let with_token = record.attempts.keys().filter(|role| has_token(role));
     let roles: BTreeSet<&Role> = reported
         .keys()
         .copied()
         .chain(record.parts.keys())
-        .chain(record.attempts.keys())
+        .chain(with_token)
         .chain(record.reached.keys())
         .collect();
     roles.into_iter().map(|role| resource(role, record, reported.get(role).copied())).collect()
+}
+
+/// Whether parts of the role are created with a token, which AWS knows again after the part was deleted.
+fn has_token(role: &Role) -> bool {
+    match role {
+        Role::EgressOnlyGateway
+        | Role::Nat(_)
+        | Role::PublicRoutes
+        | Role::PrivateRoutes(_)
+        | Role::Endpoint(_) => true,
+        Role::Vpc
+        | Role::VpcIpv6
+        | Role::Subnet(_)
+        | Role::InternetGateway
+        | Role::Address(_)
+        | Role::SecurityGroup(_) => false,
+    }
 }
 
 fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>) -> NetworkResource {
@@ -62,7 +83,9 @@ fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>) -> Netw
         Some(Deletion::Sent) => DELETING,
         // A plan that is not carried out reports what it would have sent.
         Some(Deletion::NotSent) if reported.is_some_and(|it| it.state == State::Deleting) => "Pending",
-        Some(Deletion::NotSent) | None => reported.map_or("Missing", |it| it.state.into()),
+        // The IPv6 range of the VPC is not reported by itself.
+        Some(Deletion::NotSent) => reported.map_or(State::Ready, |it| it.state).into(),
+        None => reported.map_or(DELETED, |it| it.state.into()),
     };
     let message = reported.map(|it| it.message.as_str()).filter(|message| !message.is_empty());
     NetworkResource {
@@ -176,6 +199,27 @@ mod tests {
         assert_eq!(states.iter().filter(|state| **state == DELETING).count(), 1, "{states:?}");
         let deleting: &str = State::Deleting.into();
         assert_eq!(deleting, DELETING, "what the planner reports is what is read");
+    }
+
+    #[test]
+    fn roles_that_are_no_longer_requested_stay_only_if_their_next_part_depends_on_it() {
+        let endpoint = Role::Endpoint("s3".to_owned());
+        let attempts = [(endpoint.clone(), 1), (Role::Address("eu-central-1a".into()), 2)];
+        let record = Recorded { attempts: attempts.into(), ..Recorded::default() };
+        let status = written(&record, &[]);
+        let shown: Vec<_> = status.resources.iter().map(|it| (it.role.as_str(), it.state.as_str())).collect();
+        assert_eq!(shown, [("endpoint/s3", "Deleted")]);
+        assert_eq!(read(&status).attempts, [(endpoint, 1)].into());
+    }
+
+    #[test]
+    fn the_ipv6_range_of_the_vpc_is_there_though_nobody_reports_it() {
+        let mut record = record();
+        let part = record.parts.get(&Role::Vpc).unwrap().clone();
+        record.parts.insert(Role::VpcIpv6, part);
+        let status = written(&record, &[]);
+        let range = status.resources.iter().find(|it| it.role == "vpc/ipv6").unwrap();
+        assert_eq!((range.state.as_str(), range.id.is_some()), ("Ready", true));
     }
 
     /// The user's VPC is shown, and is none of the parts that we look after.

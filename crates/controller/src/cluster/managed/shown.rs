@@ -1,5 +1,8 @@
 //! What a plan shows of its network: the part of the FooCluster's status that pools and Cluster API read, and the conditions.
 
+#[cfg(test)]
+mod tests;
+
 use super::record;
 use foo_api::cluster::{FailureDomain, NetworkStatus, SubnetStatus};
 use foo_api::conditions::NewCondition;
@@ -7,7 +10,7 @@ use foo_cloud::CloudError;
 use foo_model::network::{CidrState, ZoneInfo};
 use foo_model::{Reason, SubnetId, Zone};
 use foo_network::desired::{DesiredSubnet, Tier};
-use foo_network::report::{ConditionKind, Resource, State, Status};
+use foo_network::report::{ConditionKind, Deletion, Resource, State, Status};
 use foo_network::{Desired, Memory, Observed, Plan, Recorded, Role, Violation};
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
@@ -43,6 +46,7 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
     let failure_domains = failure_domains(&subnets, view.zones);
     let network = NetworkStatus {
         vpc_id: plan.report.vpc.as_ref().map(|vpc| vpc.as_str().to_owned()).unwrap_or_default(),
+        cidrs: cidrs(view),
         subnets: subnets.into_iter().map(|subnet| subnet.status).collect(),
         security_groups: node_groups(view),
         id: Some(desired.network_id.clone()),
@@ -77,15 +81,33 @@ pub(super) fn deleting(plan: &Plan, trouble: Option<&CloudError>) -> Blocked {
     )
 }
 
-/// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were.
+/// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were, and so does the
+/// object of a network that is being deleted.
 pub(super) fn refused(mut plan: Plan, violations: &[Violation], record: &Recorded, memory: &Memory) -> Plan {
     plan.actions.clear();
     plan.record.clone_from(record);
     plan.memory.clone_from(memory);
+    let deletes = match plan.report.deletion {
+        Deletion::Pending | Deletion::Done => true,
+        Deletion::NotAsked => false,
+    };
+    if deletes {
+        plan.report.deletion = Deletion::Pending;
+    }
     let names: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let names = some_names(names.iter().map(String::as_str));
-    for said in plan.report.conditions.iter_mut().filter(|it| it.kind == ConditionKind::NetworkReady) {
-        said.status = Status::False;
+    for said in &mut plan.report.conditions {
+        match said.kind {
+            ConditionKind::NetworkReady => said.status = Status::False,
+            ConditionKind::Deleting if deletes => said.status = Status::True,
+            ConditionKind::Deleting
+            | ConditionKind::VpcReady
+            | ConditionKind::SubnetsReady
+            | ConditionKind::RoutesReady
+            | ConditionKind::NatReady
+            | ConditionKind::SecurityGroupsReady
+            | ConditionKind::EndpointsReady => continue,
+        }
         said.reason = Reason::InvalidPlan;
         said.message = format!(
             "Internal error: the plan violates an invariant and was not carried out, please report: {names}"
@@ -190,6 +212,26 @@ fn node_groups(view: &View<'_>) -> Vec<String> {
     match (ids, &view.before) {
         (Some(ids), _) => ids.into_iter().collect(),
         (None, before) => before.as_ref().map(|it| it.security_groups.clone()).unwrap_or_default(),
+    }
+}
+
+/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a look shows the
+/// VPC.
+fn cidrs(view: &View<'_>) -> Vec<String> {
+    let id = view.plan.report.vpc.as_ref();
+    let parts = [&view.observed.tagged.parts, &view.observed.by_id.parts];
+    let Some(vpc) = id.and_then(|id| parts.iter().find_map(|parts| parts.vpcs.get(id))) else {
+        let before = view.before.as_ref().filter(|it| id.is_some_and(|id| it.vpc_id == id.as_str()));
+        return before.map(|it| it.cidrs.clone()).unwrap_or_default();
+    };
+    let further = vpc.cidrs.iter().filter(|it| it.range != vpc.cidr && has_it(it.state)).map(|it| it.range);
+    std::iter::once(vpc.cidr).chain(further).map(|range| range.to_string()).collect()
+}
+
+fn has_it(state: CidrState) -> bool {
+    match state {
+        CidrState::Associating | CidrState::Associated | CidrState::Disassociating => true,
+        CidrState::Disassociated | CidrState::Failing | CidrState::Failed => false,
     }
 }
 

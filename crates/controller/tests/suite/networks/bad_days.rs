@@ -80,6 +80,21 @@ async fn while_aws_cannot_be_reached_a_network_at_rest_stays_ready() {
     assert!(world.network_says("Ready").0.starts_with("True"));
 }
 
+/// Passes give way to others while many calls wait. What they were about to look at is looked at in the next one.
+#[tokio::test(start_paused = true)]
+async fn a_network_goes_on_while_others_use_up_the_calls_of_the_account() {
+    let world = World::empty();
+    world.begins_network(small());
+    world.until("it has begun", || !tagged(&world.region).vpcs.is_empty()).await;
+    let busy = Duration::from_mins(3);
+    world.uses_up_calls_for(busy);
+    let began = tokio::time::Instant::now();
+    world.network_gets_ready().await;
+    let took = began.elapsed();
+    let own = took.saturating_sub(world.region.settings().nat_gateway_create);
+    assert!(own < busy + Duration::from_secs(45), "{own:?} beyond the NAT gateway");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_region_that_lacks_the_zones_is_said_before_anything_is_made() {
     let world = World::empty();

@@ -6,6 +6,7 @@ use foo_api::FooCluster;
 use foo_api::cluster::{ManagedNetwork, NatMode, Zones};
 use foo_api::names::DELETE_FOR_MOVE_ANNOTATION;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION};
+use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -57,7 +58,69 @@ async fn fewer_nat_gateways_release_their_addresses() {
     world.until("one is left", || census(&tagged(&world.region))["addresses"] == 1).await;
     world.rests().await;
     assert_eq!(census(&tagged(&world.region))["NAT gateways"], 1);
+    let left = world.network_status().resources;
+    let left: Vec<_> =
+        left.iter().filter(|it| it.state != "Ready").map(|it| (&*it.role, &*it.state)).collect();
+    let zones = ["b", "c"].map(|letter| format!("nat/{DEFAULT_REGION}{letter}"));
+    assert_eq!(left, [(&*zones[0], "Deleted"), (&*zones[1], "Deleted")]);
     assert!(world.network_says("NetworkReady").0.starts_with("True"));
+}
+
+/// A change of the spec.
+type Edit = fn(&mut ManagedNetwork);
+
+fn names(letters: &str) -> Zones {
+    let names = letters.chars().map(|letter| format!("{DEFAULT_REGION}{letter}"));
+    Zones { count: None, names: Some(names.collect()) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_value_that_cannot_be_made_is_taken_back_and_upkeep_goes_on() {
+    let network = ManagedNetwork { zones: Some(names("ab")), nat: Some(NatMode::Single), ..small() };
+    let world = World::of_network(network).await;
+    let before = tagged(&world.region);
+    let cases: [(Edit, Edit, &str); 3] = [
+        (|it| it.zones = Some(names("abx")), |it| it.zones = Some(names("ab")), "False ZoneNotFound"),
+        (|it| it.zones = Some(zones(6)), |it| it.zones = Some(zones(2)), "False ZonesTooFew"),
+        (
+            |it| it.secondary_cidrs = vec!["10.0.128.0/20".to_owned()],
+            |it| it.secondary_cidrs.clear(),
+            "False RangeUnfit",
+        ),
+    ];
+    for (edit, back, refusal) in cases {
+        world.edits_network(edit);
+        world.until("it is refused", || world.network_says("NetworkReady").0 == refusal).await;
+        for area in ["VPCReady", "SubnetsReady", "RoutesReady", "NATReady", "EndpointsReady"] {
+            let said = world.network_says(area);
+            assert_eq!(
+                said,
+                ("Unknown NotVerified".to_owned(), "NetworkReady says why".to_owned()),
+                "{area}"
+            );
+        }
+        assert_eq!(world.network_status().subnets.len(), 4, "pools stay where they are");
+        world.edits_network(back);
+        world.network_gets_ready().await;
+        assert!(world.network_says("VPCReady").0.starts_with("True"));
+    }
+    world.rests().await;
+    assert_eq!(tagged(&world.region), before);
+}
+
+/// What the pass would go on to create may be what the user takes back.
+#[tokio::test(start_paused = true)]
+async fn a_pass_gives_way_when_the_spec_changes() {
+    let world = World::empty();
+    let slow = FaultRule::on("CreateInternetGateway", Fault::Delay { millis: 5_000 });
+    world.aws.add_fault(slow.times(1));
+    world.begins_network(ManagedNetwork { zones: Some(zones(3)), ..small() });
+    world.until("it has begun", || !tagged(&world.region).vpcs.is_empty()).await;
+    assert!(tagged(&world.region).internet_gateways.is_empty(), "the pass waits for this answer");
+    world.edits_network(|network| network.zones = Some(zones(1)));
+    world.network_gets_ready().await;
+    world.rests().await;
+    assert_eq!(tagged(&world.region).subnets.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,10 +17,13 @@ use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
 use foo_controller::{Context, client, cluster, control_plane, identities, pool};
+use foo_model::network::{Kind, Scope};
 use foo_simulator::{DEFAULT_REGION, Simulator};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How it is started.
@@ -70,6 +73,22 @@ impl Manager {
     pub(crate) fn clouds(&self) -> Vec<String> {
         let clouds = self.context.clouds.connected_in(DEFAULT_REGION);
         clouds.iter().map(|cloud| cloud.key.credentials.clone()).collect()
+    }
+
+    /// For so long others read of EC2 what the limits allow, and each call waits for ten seconds.
+    pub(crate) fn uses_up_calls_for(&self, time: Duration) {
+        let end = Instant::now() + time;
+        for region in self.context.clouds.connected_in(DEFAULT_REGION) {
+            for _ in 0..10 * Limits::default().ec2_describe.per_second {
+                let cloud = Arc::clone(&region.cloud);
+                tokio::spawn(async move {
+                    while Instant::now() < end {
+                        let others = Scope::TagKey("of-others".to_owned());
+                        cloud.describe_network(Kind::Subnet, &others).await.unwrap();
+                    }
+                });
+            }
+        }
     }
 
     /// What it waits for.

@@ -238,6 +238,13 @@ impl World {
         counts.iter().filter(|((_, action), _)| !reads(action)).map(|(_, count)| count.calls).sum()
     }
 
+    /// For so long others read of EC2 what the limits allow, and each call waits for ten seconds.
+    pub(crate) fn uses_up_calls_for(&self, time: Duration) {
+        if let Some(manager) = &self.manager {
+            manager.uses_up_calls_for(time);
+        }
+    }
+
     /// What our manager asked of the API server since the last [`World::forgets`].
     pub(crate) fn requests(&self) -> Requests {
         self.server.requests().client(MANAGER)

@@ -23,7 +23,35 @@ pub(super) fn desired(
         };
         endpoints.extend(some.into_iter().map(|endpoint| (endpoint.name.clone(), endpoint)));
     }
-    Ok(endpoints.into_values().collect())
+    let endpoints: Vec<DesiredEndpoint> = endpoints.into_values().collect();
+    for (number, endpoint) in endpoints.iter().enumerate() {
+        let before = endpoints.get(..number).unwrap_or_default();
+        if before
+            .iter()
+            .any(|other| other.service == endpoint.service && exclude(&other.kind, &endpoint.kind))
+        {
+            let message = format!(
+                "spec.network.managed.endpoints has the service {} twice, by its name and by its whole name: remove one",
+                endpoint.service
+            );
+            return Err(Blocked::new(Reason::EndpointTwice, message));
+        }
+    }
+    Ok(endpoints)
+}
+
+/// Whether one VPC cannot have both for one service: a route table has one route to it, and its usual name leads to one
+/// endpoint (AWS PrivateLink Guide, "Gateway endpoints", "Private DNS").
+fn exclude(one: &DesiredEndpointKind, other: &DesiredEndpointKind) -> bool {
+    match (one, other) {
+        (DesiredEndpointKind::Gateway, DesiredEndpointKind::Gateway) => true,
+        (
+            DesiredEndpointKind::Interface { private_dns: one, .. },
+            DesiredEndpointKind::Interface { private_dns: other, .. },
+        ) => *one && *other,
+        (DesiredEndpointKind::Gateway, DesiredEndpointKind::Interface { .. })
+        | (DesiredEndpointKind::Interface { .. }, DesiredEndpointKind::Gateway) => false,
+    }
 }
 
 /// The parts of the service names, after the region.

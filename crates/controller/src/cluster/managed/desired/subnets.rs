@@ -134,9 +134,7 @@ fn computed(
     ranges: &[Ipv4Net],
     existing: &Existing,
 ) -> Result<Vec<DesiredSubnet>, Blocked> {
-    let there = existing.subnets.values().map(|subnet| subnet.zone.clone());
-    let with_subnets: BTreeSet<Zone> = there.chain(begun(known.status)).collect();
-    let zones = zones::chosen(spec.zones.as_ref(), known, &with_subnets)?;
+    let zones = zones::chosen(spec.zones.as_ref(), known, &begun(known, existing))?;
     let carving = Carving {
         ranges: ranges.to_vec(),
         sizes: sizes(spec.subnets.as_ref(), ranges.first().copied().unwrap_or_default()),
@@ -148,15 +146,32 @@ fn computed(
     Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
 }
 
-/// Zones that have subnets according to the status: zones that were chosen once are not chosen again if the
-/// region changes between two creations.
-fn begun(status: Option<&api::NetworkStatus>) -> impl Iterator<Item = Zone> {
-    let resources = status.into_iter().flat_map(|status| &status.resources).map(|it| it.role.as_str());
-    let intents = status.into_iter().flat_map(|status| &status.intents).map(|it| it.role.as_str());
-    resources.chain(intents).filter_map(|role| {
-        let role = Role::parse(role)?;
-        role.subnet()?.split_once('/').map(|(_, zone)| Zone::new(zone))
-    })
+/// What happened in zones so far: what was chosen once is not chosen anew if the region changes between two creations.
+fn begun(known: &Known<'_>, existing: &Existing) -> zones::Begun {
+    let mut begun = zones::Begun {
+        with_subnets: existing.subnets.values().map(|subnet| subnet.zone.clone()).collect(),
+        ..zones::Begun::default()
+    };
+    for resource in known.status.into_iter().flat_map(|status| &status.resources) {
+        let Some(zone) = zone_of(&resource.role, known) else { continue };
+        let place = if resource.id.is_some() { &mut begun.with_subnets } else { &mut begun.chosen };
+        place.insert(zone);
+    }
+    let intents = known.status.into_iter().flat_map(|status| &status.intents);
+    begun.being_created.extend(intents.filter_map(|intent| zone_of(&intent.role, known)));
+    begun
+}
+
+/// The zone in which a computed subnet has this role. The roles of listed ones have names in its place.
+fn zone_of(role: &str, known: &Known<'_>) -> Option<Zone> {
+    let role = Role::parse(role)?;
+    let zone = role.subnet()?.split_once('/').map(|(_, zone)| Zone::new(zone))?;
+    let is_zone = if known.zones.is_empty() {
+        zone.as_str().starts_with(known.region)
+    } else {
+        known.zones.contains_key(&zone)
+    };
+    is_zone.then_some(zone)
 }
 
 /// The tiers that there are, with the prefix lengths of their subnets.

@@ -305,6 +305,74 @@ fn a_zone_with_subnets_cannot_be_left_out() {
     assert!(message.starts_with("the network has subnets in eu-central-1c, which"), "{message}");
 }
 
+fn resource(role: &str, id: Option<&str>) -> api::NetworkResource {
+    let mut resource = json!({"role": role, "state": "Missing"});
+    if let Some(id) = id {
+        resource["id"] = json!(id);
+    }
+    serde_json::from_value(resource).unwrap()
+}
+
+#[test]
+fn a_zone_without_subnets_can_be_left_out() {
+    let status = |resources: &[api::NetworkResource]| api::NetworkStatus {
+        resources: resources.to_vec(),
+        ..api::NetworkStatus::default()
+    };
+    let b = resource("subnet/private/eu-central-1b", None);
+    let names = |letters: &str| {
+        let names: Vec<String> = letters.chars().map(|letter| format!("eu-central-1{letter}")).collect();
+        json!({"zones": {"names": names}, "subnets": {"types": ["Private"]}})
+    };
+    let region = Region { status: Some(status(std::slice::from_ref(&b))), ..Region::with("abc") };
+    assert_eq!(region.subnets(names("a")), ["private/eu-central-1a 10.0.0.0/19"]);
+    // While it is being created nobody knows.
+    let mut creating = status(&[]);
+    let intent = json!({"role": b.role, "since": "2026-01-01T00:00:00Z", "attempt": 0});
+    creating.intents.push(serde_json::from_value(intent).unwrap());
+    let region = Region { status: Some(creating), ..Region::with("abc") };
+    assert_eq!(region.subnets(names("a")).len(), 2);
+    let exists = resource("subnet/private/eu-central-1b", Some("subnet-1"));
+    let region = Region { status: Some(status(&[exists])), ..Region::with("abc") };
+    assert_eq!(region.says(names("a")).0, Reason::ZoneInUse);
+}
+
+#[test]
+fn a_count_can_be_lowered_to_the_zones_with_subnets() {
+    let resources = ["b", "c"].map(|letter| resource(&format!("subnet/private/eu-central-1{letter}"), None));
+    let status = api::NetworkStatus { resources: resources.to_vec(), ..api::NetworkStatus::default() };
+    let region = Region { status: Some(status), ..Region::with("abc") };
+    let count = |count: i32| json!({"zones": {"count": count}, "subnets": {"types": ["Private"]}});
+    assert_eq!(region.subnets(count(1)), ["private/eu-central-1b 10.0.0.0/19"]);
+    let region = region.has_subnet("subnet-1", ID, "private/eu-central-1c", "10.0.0.0/19", None);
+    assert_eq!(region.subnets(count(1)), ["private/eu-central-1c 10.0.0.0/19"]);
+}
+
+#[test]
+fn names_of_listed_subnets_are_no_zones() {
+    let status = api::NetworkStatus {
+        resources: vec![resource("subnet/private/nodes", None)],
+        ..api::NetworkStatus::default()
+    };
+    let one = json!({"zones": {"count": 1}, "subnets": {"types": ["Private"]}});
+    let region = Region { status: Some(status), ..Region::with("ab") };
+    assert_eq!(region.subnets(one), ["private/eu-central-1a 10.0.0.0/19"]);
+}
+
+#[test]
+fn a_service_has_one_endpoint_whatever_it_is_called() {
+    let region = Region::with("ab");
+    let spec = |list: Value| json!({"zones": {"count": 2}, "endpoints": list});
+    let whole = |service: &str, kind: &str| json!({"service": format!("com.amazonaws.eu-central-1.{service}"), "type": kind});
+    for (name, twin) in [("S3", whole("s3", "Gateway")), ("EC2", whole("ec2", "Interface"))] {
+        let (reason, message) = region.says(spec(json!([{"name": name}, twin])));
+        assert_eq!(reason, Reason::EndpointTwice);
+        assert!(message.contains("com.amazonaws.eu-central-1."), "{message}");
+    }
+    let both = region.desired(spec(json!([{"name": "S3"}, whole("s3", "Interface")]))).unwrap();
+    assert_eq!(both.endpoints.len(), 2);
+}
+
 #[test]
 fn bad_ranges_are_said_before_anything_is_created() {
     let region = Region::with("abc");

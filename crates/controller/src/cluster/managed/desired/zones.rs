@@ -7,18 +7,29 @@ use foo_network::region::{USUAL_ZONES, choosable};
 use foo_planner::desired::Blocked;
 use std::collections::BTreeSet;
 
+/// What happened in zones so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Begun {
+    /// With a subnet: these stay.
+    pub(super) with_subnets: BTreeSet<Zone>,
+    /// In which a subnet is just being created: these stay until it is known what became of it.
+    pub(super) being_created: BTreeSet<Zone>,
+    /// Chosen before, without any subnet so far: these come first if there is a choice.
+    pub(super) chosen: BTreeSet<Zone>,
+}
+
 /// The zones, in the order of their names. Those that have subnets already are among them, so that the choice stays the same
 /// for as long as the network exists, whatever happens to the region.
 pub(super) fn chosen(
     spec: Option<&api::Zones>,
     known: &Known<'_>,
-    with_subnets: &BTreeSet<Zone>,
+    begun: &Begun,
 ) -> Result<Vec<Zone>, Blocked> {
     if let Some(names) = spec.and_then(|zones| zones.names.as_ref()) {
-        return named(names, known, with_subnets);
+        return named(names, known, begun);
     }
     let count = spec.and_then(|zones| zones.count).and_then(|count| usize::try_from(count).ok());
-    counted(count.unwrap_or(USUAL_ZONES), known, with_subnets)
+    counted(count.unwrap_or(USUAL_ZONES), known, begun)
 }
 
 /// Whether the region has all of these zones. If nobody looked yet, AWS says it when they are used.
@@ -35,22 +46,28 @@ pub(super) fn exist<'a>(names: impl Iterator<Item = &'a Zone>, known: &Known<'_>
     Ok(())
 }
 
-fn named(names: &[String], known: &Known<'_>, with_subnets: &BTreeSet<Zone>) -> Result<Vec<Zone>, Blocked> {
+fn named(names: &[String], known: &Known<'_>, begun: &Begun) -> Result<Vec<Zone>, Blocked> {
     let names: BTreeSet<Zone> = names.iter().map(|name| Zone::new(name.as_str())).collect();
     exist(names.iter(), known)?;
-    let missing: Vec<&Zone> = with_subnets.difference(&names).collect();
+    let missing: Vec<&Zone> = begun.with_subnets.difference(&names).collect();
     if missing.is_empty() {
-        return Ok(names.into_iter().collect());
+        return Ok(names.union(&begun.being_created).cloned().collect());
     }
     let message = format!(
-        "the network has subnets in {}, which spec.network.managed.zones.names does not list: add it, zones cannot be removed",
+        "the network has subnets in {}, which spec.network.managed.zones.names does not list: add it, zones with subnets cannot be \
+         removed",
         join(missing.into_iter())
     );
     Err(Blocked::new(Reason::ZoneInUse, message))
 }
 
-fn counted(count: usize, known: &Known<'_>, with_subnets: &BTreeSet<Zone>) -> Result<Vec<Zone>, Blocked> {
-    let mut chosen = with_subnets.clone();
+fn counted(count: usize, known: &Known<'_>, begun: &Begun) -> Result<Vec<Zone>, Blocked> {
+    let mut chosen: BTreeSet<Zone> = begun.with_subnets.union(&begun.being_created).cloned().collect();
+    for zone in &begun.chosen {
+        if chosen.len() < count {
+            chosen.insert(zone.clone());
+        }
+    }
     if chosen.len() < count && known.zones.is_empty() {
         let message = format!("which Availability Zones region {} has is not known yet", known.region);
         return Err(Blocked::new(Reason::ZonesUnknown, message));
