@@ -59,7 +59,10 @@ impl<'a> Way<'a> {
         let mut looked = true;
         for vpc in &vpcs {
             looked &= strangers::look(situation, draft, vpc, since);
-            leftovers::delete(situation, draft, vpc);
+        }
+        // Only then it is known who else uses the VPC.
+        if looked {
+            vpcs.iter().for_each(|vpc| leftovers::delete(situation, draft, vpc));
         }
         Self { situation, roles, looked }
     }

@@ -1,12 +1,13 @@
 //! What is in a VPC and is not ours.
 
+use super::links;
 use crate::desired::{DesiredVpc, Leftovers};
 use crate::draft::Draft;
 use crate::memory::Failure;
 use crate::report::Stranger;
 use crate::situation::Situation;
 use crate::timing::{WAITING, WAITING_LONG};
-use foo_model::network::{Interface, Kind, LoadBalancer, Peer, RouteTable, Scope, SecurityGroup, Tags};
+use foo_model::network::{Interface, Kind, LoadBalancer, RouteTable, Scope, Tags};
 use foo_model::{Reason, Timestamp, VpcId};
 
 /// The kinds that may stand in the way.
@@ -72,7 +73,7 @@ pub(crate) fn all(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
         found.push(Stranger { kind, id: id.to_owned(), description });
     };
     for it in parts.load_balancers.values().filter(|it| it.vpc == *vpc) {
-        if managed || it.groups.iter().any(|group| situation.ours.security_groups.contains_key(group)) {
+        if managed || links::load_balancer(situation, it) {
             add(Kind::LoadBalancer, &it.name, load_balancer(it));
         }
     }
@@ -82,7 +83,7 @@ pub(crate) fn all(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
         }
     }
     for it in parts.security_groups.values().filter(|it| it.vpc == *vpc && it.name != "default") {
-        if managed || names_ours(situation, it) {
+        if managed || links::names_ours(situation, it) {
             add(Kind::SecurityGroup, it.id.as_str(), with_service(&it.name, &it.tags));
         }
     }
@@ -113,9 +114,7 @@ pub(crate) fn all(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
 
 /// Whether an interface is in a subnet of ours or has a group of ours. In a VPC of ours every one counts.
 fn holds(situation: &Situation<'_>, interface: &Interface) -> bool {
-    matches!(situation.desired.vpc, DesiredVpc::Managed { .. })
-        || situation.ours.subnets.contains_key(&interface.subnet)
-        || interface.groups.iter().any(|group| situation.ours.security_groups.contains_key(group))
+    matches!(situation.desired.vpc, DesiredVpc::Managed { .. }) || links::interface(situation, interface)
 }
 
 /// Interfaces of our own NAT gateways and endpoints go with them, and those of a load balancer with it: AWS names the owner
@@ -127,14 +126,9 @@ pub(crate) fn is_of_a_known_part(situation: &Situation<'_>, interface: &Interfac
     let known = |id: &str| description.contains(id);
     let of_strangers = situation.others.nat_gateways.keys().any(|it| known(it.as_str()))
         || situation.others.endpoints.keys().any(|it| known(it.as_str()));
-    let of_balancer =
-        description.starts_with("ELB ") && situation.others.load_balancers.values().any(|it| known(&it.name));
+    let mut balancers = situation.others.load_balancers.values();
+    let of_balancer = balancers.any(|it| links::is_interface_of(interface, it));
     ((nat || endpoint) && interface.requester_managed && !of_strangers) || of_balancer
-}
-
-fn names_ours(situation: &Situation<'_>, group: &SecurityGroup) -> bool {
-    let mut rules = group.ingress.iter().chain(&group.egress);
-    rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if situation.ours.security_groups.contains_key(id)))
 }
 
 /// Whether a table of ours is used by subnets that are not.

@@ -17,6 +17,7 @@ mod duplicates;
 mod faults;
 mod groups;
 mod installations;
+mod leftovers;
 mod life;
 mod moves;
 mod properties;
