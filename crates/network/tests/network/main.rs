@@ -14,6 +14,7 @@ mod crashes;
 mod create;
 mod deletion;
 mod duplicates;
+mod endpoints;
 mod faults;
 mod groups;
 mod installations;
