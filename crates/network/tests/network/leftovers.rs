@@ -106,7 +106,7 @@ fn leftovers_are_deleted_if_that_is_requested() {
 }
 
 /// A network in a VPC of the user's, at rest, and a subnet there that is not of the network.
-fn brought() -> (World, SubnetId) {
+pub fn brought() -> (World, SubnetId) {
     let mut world = users_vpc();
     world.run_until("complete", |it| it.condition(ConditionKind::RoutesReady).status == Status::True);
     let DesiredVpc::Existing(vpc) = world.desired.vpc.clone() else { panic!() };
