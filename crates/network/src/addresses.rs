@@ -67,6 +67,8 @@ pub enum Unfit {
     NotTogether(Ipv4Net, Ipv4Net),
     /// A subnet, by name, is in none of the ranges.
     Outside(String, Ipv4Net),
+    /// A subnet, by name, has addresses in common with one that the VPC has already.
+    Taken(String, Ipv4Net, Ipv4Net),
     /// There is room for the subnets of some of the zones only.
     NoRoom {
         /// Prefix length of each tier's subnets.
@@ -228,6 +230,32 @@ pub fn index_of(range: Ipv6Net) -> u8 {
     range.network().octets()[7]
 }
 
+/// The numbers of the /64s that a subnet's range takes of a VPC's; none if it is not in there. AWS allows subnets of /44 to /64
+/// (Amazon VPC User Guide, "Subnet CIDR blocks").
+pub fn indices_of(vpc: Ipv6Net, range: Ipv6Net) -> BTreeSet<u8> {
+    if !vpc.contains(&range) {
+        return BTreeSet::new();
+    }
+    let first = index_of(range);
+    let bits = 64_u8.saturating_sub(range.prefix_len()).min(8);
+    let last = 1_u16.checked_shl(u32::from(bits)).map_or(u16::MAX, |count| u16::from(first) + count - 1);
+    (first..=u8::try_from(last).unwrap_or(u8::MAX)).collect()
+}
+
+/// Whether subnets that are listed, by name, have room beside those that the VPC has already.
+///
+/// # Errors
+///
+/// [`Unfit::Taken`].
+pub fn check_free(subnets: &[(String, Ipv4Net)], foreign: &[Ipv4Net]) -> Result<(), Unfit> {
+    for (name, range) in subnets {
+        if let Some(other) = foreign.iter().find(|other| overlap(**other, *range)) {
+            return Err(Unfit::Taken(name.clone(), *range, *other));
+        }
+    }
+    Ok(())
+}
+
 fn overlap(one: Ipv4Net, other: Ipv4Net) -> bool {
     one.contains(&other) || other.contains(&one)
 }
@@ -294,6 +322,9 @@ impl fmt::Display for Unfit {
             }
             Self::Outside(name, range) => {
                 write!(f, "subnet {name} with {range} is in none of the network's ranges")
+            }
+            Self::Taken(name, range, other) => {
+                write!(f, "subnet {name} with {range} overlaps {other}, a subnet that the VPC has already")
             }
             Self::NoRoom { sizes, ranges, fit, zones } => {
                 let sizes = sizes.iter().map(|(tier, size)| {

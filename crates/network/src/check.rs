@@ -4,6 +4,7 @@
 //! The controller runs it on every plan and executes no plan that violates an invariant.
 
 mod facts;
+mod leftovers;
 mod targets;
 
 use crate::desired::{DeletionPolicy, DesiredVpc, Leftovers};

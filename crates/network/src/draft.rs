@@ -21,6 +21,8 @@ pub(crate) struct Draft {
     pub(crate) memory: Memory,
     pub(crate) notes: Vec<Note>,
     pub(crate) wants_quotas: bool,
+    /// What is not created although it is requested; the notes say why.
+    pub(crate) withheld: BTreeSet<Role>,
     /// Something is waited for.
     pub(crate) unsettled: bool,
     looks: BTreeMap<(Kind, Scope), Timestamp>,
@@ -59,6 +61,7 @@ impl Draft {
             memory: situation.memory.clone(),
             notes: Vec::new(),
             wants_quotas: false,
+            withheld: BTreeSet::new(),
             unsettled: false,
             looks: BTreeMap::new(),
             timers: Vec::new(),
@@ -122,7 +125,7 @@ impl Draft {
         role: &Role,
         change: impl FnOnce(String) -> Change,
     ) {
-        if self.holds(situation, role) {
+        if self.holds(situation, role) || self.withheld.contains(role) {
             return;
         }
         if !situation.was_looked_at(role.kind()) {

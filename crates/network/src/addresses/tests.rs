@@ -242,3 +242,13 @@ proptest! {
         prop_assert!(carve(&more).is_err());
     }
 }
+
+#[test]
+fn a_range_of_the_vpc_takes_the_numbers_of_its_64s() {
+    let vpc = "2001:db8:0:1200::/56".parse().unwrap();
+    let numbers = |range: &str| indices_of(vpc, range.parse().unwrap()).into_iter().collect::<Vec<_>>();
+    assert_eq!(numbers("2001:db8:0:12ff::/64"), [0xff]);
+    assert_eq!(numbers("2001:db8:0:1204::/62"), [4, 5, 6, 7]);
+    assert_eq!(numbers("2001:db8:0:1200::/56").len(), 256);
+    assert_eq!(numbers("2001:db8:0:1300::/64"), [0_u8; 0], "of another range");
+}

@@ -78,26 +78,6 @@ impl<'a> Facts<'a> {
         owners.into_iter().filter(|(id, _)| !here_too.contains(id)).map(|(_, owner)| owner).collect()
     }
 
-    /// Whether controllers of the workload cluster tagged it.
-    pub(super) fn is_leftover(&self, id: &str) -> bool {
-        let tags = looks(self.observed).find_map(|parts| {
-            let group = parts.security_groups.get(&id.into()).map(|it| &it.tags);
-            let interface = || parts.interfaces.get(&id.into()).map(|it| &it.tags);
-            let balancer = || parts.load_balancers.values().find(|it| it.name == id).map(|it| &it.tags);
-            let targets = || parts.target_groups.values().find(|it| it.arn == id).map(|it| &it.tags);
-            group.or_else(interface).or_else(balancer).or_else(targets)
-        });
-        let name = &self.desired.kubernetes_cluster;
-        let owned = format!("kubernetes.io/cluster/{name}");
-        tags.is_some_and(|tags| {
-            let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
-            is(&owned, "owned")
-                || is("elbv2.k8s.aws/cluster", name)
-                || is("cluster.k8s.amazonaws.com/name", name)
-                || tags.contains_key("service.k8s.aws/stack")
-        })
-    }
-
     pub(super) fn is_association_of_ours(&self, association: &AssociationId) -> bool {
         let answered = self.memory.effects.iter().map(|it| &it.created);
         let mut tables = looks(self.observed).chain(answered).flat_map(|parts| parts.route_tables.values());
@@ -270,7 +250,7 @@ impl<'a> Facts<'a> {
 }
 
 /// The parts of every look.
-fn looks(observed: &Observed) -> impl Iterator<Item = &Parts> {
+pub(super) fn looks(observed: &Observed) -> impl Iterator<Item = &Parts> {
     let by_vpc = observed.in_vpc.values().map(|look| &look.parts);
     [&observed.tagged.parts, &observed.by_id.parts].into_iter().chain(by_vpc)
 }

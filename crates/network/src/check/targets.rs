@@ -11,7 +11,7 @@ pub(super) enum Target {
     Association(AssociationId),
     /// A range of a VPC.
     Range(AssociationId),
-    /// What controllers of the workload cluster made.
+    /// What controllers of the workload cluster created: of a load balancer the ARN, of a classic one the name.
     Leftover(String),
 }
 
@@ -68,7 +68,9 @@ pub(super) fn targets(change: &Change) -> Vec<Target> {
             ids.iter().map(|it| Target::Part(it.clone())).collect()
         }
         Change::DeleteNetworkInterface { interface } => vec![Target::Leftover(interface.to_string())],
-        Change::DeleteLoadBalancer { name, .. } => vec![Target::Leftover(name.clone())],
+        Change::DeleteLoadBalancer { name, arn, .. } => {
+            vec![Target::Leftover(arn.as_ref().unwrap_or(name).clone())]
+        }
         Change::DeleteTargetGroup { arn } => vec![Target::Leftover(arn.clone())],
     }
 }

@@ -135,7 +135,8 @@ pub enum DesiredEndpointKind {
     Gateway,
     /// A network interface in each of these subnets.
     Interface {
-        /// Keys of the subnets, at most one per zone.
+        /// Keys of the subnets, at most one per zone. An endpoint that is in another requested subnet of the same zone and tier
+        /// stays there.
         subnets: BTreeSet<String>,
         /// Names of security groups of this network.
         groups: BTreeSet<String>,

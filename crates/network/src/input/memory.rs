@@ -6,7 +6,7 @@ use crate::role::Role;
 use foo_model::network::{Change, Parts};
 use foo_model::{Reason, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is remembered about one network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct Memory {
     pub(crate) part_failures: BTreeMap<Role, PartFailure>,
     /// When the network was first seen being deleted.
     pub(crate) deleting_since: Option<Timestamp>,
+    /// Ids of what others have in the VPC and looks since the deletion began showed in subnets of ours or with groups of ours. A
+    /// security group of a load balancer is no longer linked with ours once the load balancer is gone.
+    pub(crate) linked: BTreeSet<String>,
 }
 
 /// A call without an answer.

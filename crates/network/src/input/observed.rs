@@ -22,8 +22,8 @@ pub struct Observed {
     pub in_vpc: BTreeMap<VpcId, Look>,
     /// The region's zones (`Kind::Zone`). `None`: not looked at yet.
     pub zones: Option<BTreeMap<Zone, ZoneInfo>>,
-    /// `None`: not asked yet. If they could not be learned, quotas that are all unknown. Needed once, before a network is begun
-    /// ([`crate::Report::wants_quotas`]).
+    /// `None`: not asked lately. If they could not be learned, quotas that are all unknown. Needed before a network is begun, and before
+    /// an edit adds what a quota counts ([`crate::Report::wants_quotas`]).
     pub quotas: Option<Quotas>,
 }
 

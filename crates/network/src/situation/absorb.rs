@@ -31,6 +31,7 @@ pub(crate) fn situation<'a>(
         memory.deleting_since.get_or_insert(now);
     } else {
         memory.deleting_since = None;
+        memory.linked.clear();
     }
     lose_unanswered(&mut memory);
     leave_used_tokens(&mut record, &memory, observed);

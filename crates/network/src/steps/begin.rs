@@ -1,7 +1,7 @@
 //! Decides whether the network may be created, and whether it is ours: zones and quotas are read before
-//! anything is created, and the owner of its parts before anything is changed.
+//! anything is created or an edit adds what a quota counts, and the owner of its parts before anything is changed.
 
-use crate::desired::{DesiredVpc, NatMode};
+use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
 use crate::situation::{Situation, tagged};
@@ -13,8 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether anything may be created or changed.
 pub(crate) fn may_act(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    is_of_this_installation(situation, draft)
-        && (has_begun(situation) || (zones_exist(situation, draft) && has_room(situation, draft)))
+    if !is_of_this_installation(situation, draft) {
+        return false;
+    }
+    if has_begun(situation) {
+        withhold(situation, draft);
+        return true;
+    }
+    zones_exist(situation, draft) && has_room(situation, draft)
 }
 
 /// Whether there is anything of the network, or may be.
@@ -108,40 +114,87 @@ fn has_room(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     }
     draft.wants_quotas = true;
     draft.wake_at(situation.now.plus(QUOTA));
-    for (role, message) in lacks {
-        draft.note(&role, Weight::Failed, Reason::LimitExceeded, message);
+    for lack in lacks {
+        draft.note(&lack.first, Weight::Failed, Reason::LimitExceeded, lack.message);
     }
     false
 }
 
+/// An edit (another zone, another NAT mode) may need more than the quotas have room for: those parts are not created. Everything else
+/// of the network is.
+fn withhold(situation: &Situation<'_>, draft: &mut Draft) {
+    let counted: Vec<Role> = counted(situation).collect();
+    if counted.is_empty() {
+        return;
+    }
+    let Some(quotas) = &situation.observed.quotas else {
+        draft.wants_quotas = true;
+        for role in counted {
+            draft.note(&role, Weight::Pending, Reason::CreatingNetwork, "AWS is asked for its quotas");
+            draft.withheld.insert(role);
+        }
+        return;
+    };
+    for lack in lacking(situation, quotas) {
+        draft.wants_quotas = true;
+        draft.wake_at(situation.now.plus(QUOTA));
+        draft.note(&lack.first, Weight::Failed, Reason::LimitExceeded, lack.message);
+        draft.withheld.insert(lack.first);
+        draft.withheld.extend(lack.rest);
+    }
+}
+
+/// Parts that are to be created and that a quota counts.
+fn counted<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = Role> + 'a {
+    let managed = matches!(situation.desired.vpc, DesiredVpc::Managed { .. });
+    let is_counted = move |role: &&Role| match role {
+        Role::Vpc | Role::InternetGateway => managed,
+        Role::Address(_) | Role::Nat(_) => true,
+        Role::VpcIpv6
+        | Role::Subnet(_)
+        | Role::EgressOnlyGateway
+        | Role::PublicRoutes
+        | Role::PrivateRoutes(_)
+        | Role::SecurityGroup(_)
+        | Role::Endpoint(_) => false,
+    };
+    let exists =
+        |role: &Role| situation.held.contains_key(role) || situation.record.intents.contains_key(role);
+    let wanted = situation.wanted.roles.iter().filter(is_counted);
+    wanted.filter(move |role| !exists(role)).cloned()
+}
+
+/// Parts that a quota has no room for.
+struct Lack {
+    first: Role,
+    rest: Vec<Role>,
+    message: String,
+}
+
 /// What the quotas have no room for.
-fn lacking(situation: &Situation<'_>, quotas: &Quotas) -> Vec<(Role, String)> {
+fn lacking(situation: &Situation<'_>, quotas: &Quotas) -> Vec<Lack> {
+    let counted: Vec<Role> = counted(situation).collect();
     let mut lacks = Vec::new();
-    let mut check = |role: Role, what: &str, quota: Option<(u32, u32)>, needed: u32| {
-        if let Some((quota, there)) = quota
-            && needed > 0
-            && there.saturating_add(needed) > quota
-        {
+    let mut check = |what: &str, quota: Option<(u32, u32)>, is_it: &dyn Fn(&Role) -> bool| {
+        let mut roles = counted.iter().filter(|role| is_it(role)).cloned();
+        let (Some((quota, there)), Some(first)) = (quota, roles.next()) else { return };
+        let rest: Vec<Role> = roles.collect();
+        let needed = count(&rest).saturating_add(1);
+        if there.saturating_add(needed) > quota {
             let message =
                 format!("{needed} more {what} are needed; there are {there} and the quota is {quota}");
-            lacks.push((role, message));
+            lacks.push(Lack { first, rest, message });
         }
     };
-    let wanted = &situation.wanted;
-    let managed = matches!(situation.desired.vpc, DesiredVpc::Managed { .. });
-    check(Role::Vpc, "VPCs", quotas.vpcs, u32::from(managed));
-    let gateway = managed && wanted.roles.contains(&Role::InternetGateway);
-    check(Role::InternetGateway, "internet gateways", quotas.internet_gateways, u32::from(gateway));
-    if let (Some(zone), true) = (wanted.nat_zones.first(), situation.desired.nat != NatMode::None) {
-        let needed = count(&wanted.nat_zones);
-        check(Role::Address(zone.clone()), "Elastic IP addresses", quotas.addresses, needed);
-    }
-    let empty = BTreeMap::new();
-    let (quota, by_zone) = quotas.nat_gateways.as_ref().map_or((None, &empty), |(q, it)| (Some(*q), it));
-    for zone in &wanted.nat_zones {
-        let there = by_zone.get(zone).copied().unwrap_or(0);
-        let what = format!("NAT gateways in {zone}");
-        check(Role::Nat(zone.clone()), &what, quota.map(|quota| (quota, there)), 1);
+    check("VPCs", quotas.vpcs, &|role| *role == Role::Vpc);
+    check("internet gateways", quotas.internet_gateways, &|role| *role == Role::InternetGateway);
+    check("Elastic IP addresses", quotas.addresses, &|role| matches!(role, Role::Address(_)));
+    if let Some((quota, by_zone)) = &quotas.nat_gateways {
+        for zone in &situation.wanted.nat_zones {
+            let there = by_zone.get(zone).copied().unwrap_or(0);
+            let what = format!("NAT gateways in {zone}");
+            check(&what, Some((*quota, there)), &|role| *role == Role::Nat(zone.clone()));
+        }
     }
     lacks
 }

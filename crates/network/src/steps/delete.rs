@@ -11,6 +11,7 @@ use crate::report::Deletion;
 use crate::role::Role;
 use crate::situation::{Situation, Standing, tagged};
 use crate::tags;
+use crate::timing::WAITING_LONG;
 use foo_model::network::{Change, EndpointKind, EndpointState, Interface, Kind, Peer, Rule, SecurityGroup};
 use foo_model::{EndpointId, Reason, SubnetId, VpcId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +60,10 @@ impl<'a> Way<'a> {
         let mut looked = true;
         for vpc in &vpcs {
             looked &= strangers::look(situation, draft, vpc, since);
-            leftovers::delete(situation, draft, vpc);
+        }
+        // Only then it is known who else uses the VPC.
+        if looked {
+            vpcs.iter().for_each(|vpc| leftovers::delete(situation, draft, vpc));
         }
         Self { situation, roles, looked }
     }
@@ -233,9 +237,16 @@ fn tables(way: &Way<'_>, draft: &mut Draft) {
         let ours = table.associations.iter().filter(|it| way.situation.ours.subnets.contains_key(&it.subnet));
         let ours = ours.map(|it| it.subnet.to_string());
         let mut users: Vec<String> = ours.chain(endpoints.map(|it| it.id.to_string())).collect();
-        users.extend(strangers::foreign_associations(way.situation, table));
-        if users.is_empty() && !table.associations.is_empty() {
-            // Its subnet is gone, or is somebody's that nothing shows.
+        let foreign = strangers::foreign_associations(way.situation, table);
+        if !foreign.is_empty() {
+            let begun = way.situation.observed.tagged.begun.get(&Kind::RouteTable).copied();
+            draft.look(Kind::RouteTable, begun.map_or(way.situation.now, |begun| begun.plus(WAITING_LONG)));
+        }
+        users.extend(foreign);
+        if !way.looked {
+            way.waits(draft, id.as_str(), format!("AWS is asked which subnets use {id}"));
+        } else if users.is_empty() && !table.associations.is_empty() {
+            // Its subnet is gone.
             for association in &table.associations {
                 let change = Change::DisassociateRouteTable { association: association.id.clone() };
                 way.delete(draft, id.as_str(), change);

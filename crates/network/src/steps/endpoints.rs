@@ -24,8 +24,12 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
     delete_removed(situation, draft);
 }
 
-/// What an endpoint is to be connected with, or what it waits for.
-fn kind(situation: &Situation<'_>, endpoint: &DesiredEndpoint) -> Result<EndpointKind, &'static str> {
+/// What an endpoint is to be connected with, or what it waits for. `there` is what it is connected with.
+fn kind(
+    situation: &Situation<'_>,
+    endpoint: &DesiredEndpoint,
+    there: Option<&EndpointKind>,
+) -> Result<EndpointKind, &'static str> {
     match &endpoint.kind {
         DesiredEndpointKind::Gateway => {
             let roles = situation.wanted.roles.iter();
@@ -35,8 +39,12 @@ fn kind(situation: &Situation<'_>, endpoint: &DesiredEndpoint) -> Result<Endpoin
             Ok(EndpointKind::Gateway { tables: tables.ok_or("waits for the route tables")? })
         }
         DesiredEndpointKind::Interface { subnets, groups, private_dns } => {
+            let used: BTreeSet<&SubnetId> = match there {
+                Some(EndpointKind::Interface { subnets, .. }) => subnets.iter().collect(),
+                Some(EndpointKind::Gateway { .. } | EndpointKind::Other(_)) | None => BTreeSet::new(),
+            };
             let subnets: Option<BTreeSet<SubnetId>> =
-                subnets.iter().map(|key| situation.subnet_id(key)).collect();
+                subnets.iter().map(|key| subnet(situation, key, &used)).collect();
             let groups: Option<BTreeSet<SecurityGroupId>> = groups
                 .iter()
                 .map(|name| situation.id(&Role::SecurityGroup(name.clone())).map(SecurityGroupId::from))
@@ -54,6 +62,16 @@ fn kind(situation: &Situation<'_>, endpoint: &DesiredEndpoint) -> Result<Endpoin
     }
 }
 
+/// The subnet for a zone: the one that the endpoint uses already, though another one would be chosen today, because an interface that
+/// moves ends the connections through it.
+fn subnet(situation: &Situation<'_>, key: &str, used: &BTreeSet<&SubnetId>) -> Option<SubnetId> {
+    let chosen = situation.desired.subnets.iter().find(|it| it.key == key)?;
+    let alike =
+        situation.desired.subnets.iter().filter(|it| it.zone == chosen.zone && it.tier == chosen.tier);
+    let mut kept = alike.filter_map(|it| situation.subnet_id(&it.key)).filter(|id| used.contains(id));
+    kept.next().or_else(|| situation.subnet_id(key))
+}
+
 fn create(situation: &Situation<'_>, draft: &mut Draft, endpoint: &DesiredEndpoint, role: &Role) {
     if draft.holds(situation, role) || failed::is_waited_for(situation, draft, role) {
         return;
@@ -61,7 +79,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, endpoint: &DesiredEndpoi
     let Some(vpc) = vpc::may_be_used(situation) else {
         return draft.note(role, Weight::Pending, Reason::CreatingNetwork, "waits for the VPC");
     };
-    match kind(situation, endpoint) {
+    match kind(situation, endpoint, None) {
         Ok(kind) => {
             let tags = crate::tags::of(situation.desired, role);
             let service = endpoint.service.clone();
@@ -120,7 +138,7 @@ fn connect(
     there: &Endpoint,
     role: &Role,
 ) {
-    let wanted = match kind(situation, endpoint) {
+    let wanted = match kind(situation, endpoint, Some(&there.kind)) {
         Ok(wanted) => wanted,
         Err(message) => return draft.incomplete(role, message),
     };

@@ -1,71 +1,135 @@
 //! What Services and Nodes of the workload cluster left in the VPC: deleted if that is requested.
+//!
+//! Controllers tag what they create with the name of the cluster, which another cluster in the same VPC may have as well. So in a
+//! VPC that others use too, tags are not enough: only what has to do with subnets or security groups of ours is taken.
 
+use super::links;
 use crate::desired::{Desired, DesiredVpc, Leftovers};
 use crate::draft::Draft;
 use crate::role::Role;
 use crate::situation::Situation;
 use crate::tags::kubernetes_tag;
-use foo_model::network::{Change, Peer, Rule, SecurityGroup, Tags};
+use foo_model::names::TAG_NETWORK;
+use foo_model::network::{Change, Interface, LoadBalancer, Peer, Rule, SecurityGroup, Tags, TargetGroup};
 use foo_model::{SecurityGroupId, VpcId};
 use std::collections::BTreeSet;
 
-/// Whether the tags are those that controllers of the workload cluster give.
-pub(crate) fn is_leftover(desired: &Desired, tags: &Tags) -> bool {
-    let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
-    // EKS deletes the group of its control plane itself.
-    let of_eks = tags.contains_key("aws:eks:cluster-name");
-    let name = &desired.kubernetes_cluster;
-    // The tag of a stack does not say of which cluster; in our own VPC it can be of no other.
-    let in_our_vpc = matches!(desired.vpc, DesiredVpc::Managed { .. });
-    let stack = in_our_vpc && tags.contains_key("service.k8s.aws/stack");
-    let owned = is(&kubernetes_tag(desired), "owned");
-    !of_eks
-        && (owned || is("elbv2.k8s.aws/cluster", name) || is("cluster.k8s.amazonaws.com/name", name) || stack)
-}
+/// Prefix of the tags that EKS gives. Only AWS can set tags that begin with `aws:`.
+const EKS: &str = "aws:eks:";
+
+/// Why a left-over is deleted.
+const WHY: &str = "the workload cluster left it behind";
 
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) {
-    let desired = situation.desired;
-    if desired.leftovers != Leftovers::Delete {
+    if situation.desired.leftovers != Leftovers::Delete {
         return;
     }
-    let why = "the workload cluster left it behind";
+    let takes = Takes::new(situation, vpc);
+    draft.memory.linked.extend(takes.linked.iter().cloned());
     let parts = &situation.others;
-    let mut balancers = false;
-    for it in parts.load_balancers.values().filter(|it| it.vpc == *vpc && is_leftover(desired, &it.tags)) {
-        balancers = true;
+    let balancers: Vec<_> = parts.load_balancers.values().filter(|it| takes.load_balancer(it)).collect();
+    for it in &balancers {
         let change = Change::DeleteLoadBalancer { kind: it.kind, name: it.name.clone(), arn: it.arn.clone() };
-        draft.send(situation, &Role::Vpc, change, why);
+        draft.send(situation, &Role::Vpc, change, WHY);
     }
-    let targets = parts.target_groups.values().filter(|it| it.vpc == *vpc && is_leftover(desired, &it.tags));
+    let targets = parts.target_groups.values().filter(|it| takes.target_group(it));
     // The listeners of a load balancer use them until it is gone.
-    for it in targets.filter(|_| !balancers) {
-        draft.send(situation, &Role::Vpc, Change::DeleteTargetGroup { arn: it.arn.clone() }, why);
+    for it in targets.filter(|_| balancers.is_empty()) {
+        draft.send(situation, &Role::Vpc, Change::DeleteTargetGroup { arn: it.arn.clone() }, WHY);
     }
-    for it in parts.interfaces.values().filter(|it| it.vpc == *vpc && is_leftover(desired, &it.tags)) {
-        if !it.in_use && !it.requester_managed {
-            let change = Change::DeleteNetworkInterface { interface: it.id.clone() };
-            draft.send(situation, &Role::Vpc, change, why);
-        }
+    for it in parts.interfaces.values().filter(|it| takes.interface(it)) {
+        let change = Change::DeleteNetworkInterface { interface: it.id.clone() };
+        draft.send(situation, &Role::Vpc, change, WHY);
     }
-    for it in parts.security_groups.values().filter(|it| it.vpc == *vpc && is_leftover(desired, &it.tags)) {
-        if it.name != "default" {
-            group(situation, draft, it, why);
-        }
+    for it in parts.security_groups.values().filter(|it| takes.group(it)) {
+        group(&takes, draft, it);
     }
+}
+
+/// What is taken of a VPC.
+struct Takes<'a> {
+    situation: &'a Situation<'a>,
+    vpc: &'a VpcId,
+    /// Ids of what has, or had since the deletion began, to do with our subnets and groups.
+    linked: BTreeSet<String>,
+    /// Whether the tags are not enough, because others use the VPC as well.
+    is_shared: bool,
+}
+
+impl<'a> Takes<'a> {
+    fn new(situation: &'a Situation<'a>, vpc: &'a VpcId) -> Self {
+        let mut linked = links::linked(situation);
+        linked.extend(situation.memory.linked.iter().cloned());
+        Self { situation, vpc, linked, is_shared: is_shared(situation, vpc) }
+    }
+
+    fn may_be(&self, vpc: &VpcId, tags: &Tags, id: &str) -> bool {
+        let linked = !self.is_shared || self.linked.contains(id);
+        vpc == self.vpc && linked && names_the_cluster(self.situation.desired, tags)
+    }
+
+    fn load_balancer(&self, it: &LoadBalancer) -> bool {
+        self.may_be(&it.vpc, &it.tags, links::key(it))
+    }
+
+    /// Target groups have neither interfaces nor security groups, so that nothing tells whose they are in a VPC that others use too.
+    /// They keep nothing from being deleted.
+    fn target_group(&self, it: &TargetGroup) -> bool {
+        !self.is_shared && self.may_be(&it.vpc, &it.tags, &it.arn)
+    }
+
+    fn interface(&self, it: &Interface) -> bool {
+        !it.in_use && !it.requester_managed && self.may_be(&it.vpc, &it.tags, it.id.as_str())
+    }
+
+    fn group(&self, it: &SecurityGroup) -> bool {
+        it.name != "default" && self.may_be(&it.vpc, &it.tags, it.id.as_str())
+    }
+}
+
+/// Whether controllers of a cluster with the name of ours created it, rather than this provider, for another network, or EKS.
+fn names_the_cluster(desired: &Desired, tags: &Tags) -> bool {
+    let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
+    if tags.contains_key(TAG_NETWORK) || tags.keys().any(|key| key.starts_with(EKS)) {
+        return false;
+    }
+    let name = &desired.kubernetes_cluster;
+    // The tag of a stack does not say of which cluster; in our own VPC it can be of no other.
+    let stack = is_managed(desired) && tags.contains_key("service.k8s.aws/stack");
+    let owned = is(&kubernetes_tag(desired), "owned");
+    owned || is("elbv2.k8s.aws/cluster", name) || is("cluster.k8s.amazonaws.com/name", name) || stack
+}
+
+fn is_managed(desired: &Desired) -> bool {
+    match &desired.vpc {
+        DesiredVpc::Managed { .. } => true,
+        DesiredVpc::Existing(_) => false,
+    }
+}
+
+/// Whether other clusters may have something in the VPC: it is the user's, or another network of this provider is in it as well.
+fn is_shared(situation: &Situation<'_>, vpc: &VpcId) -> bool {
+    let parts = &situation.others;
+    let subnets = parts.subnets.values().map(|it| (&it.vpc, &it.tags));
+    let groups = parts.security_groups.values().map(|it| (&it.vpc, &it.tags));
+    let mut parts = subnets.chain(groups);
+    !is_managed(situation.desired) || parts.any(|(of, tags)| of == vpc && tags.contains_key(TAG_NETWORK))
 }
 
 /// A group goes after the rules that name it and the interfaces that have it.
-fn group(situation: &Situation<'_>, draft: &mut Draft, group: &SecurityGroup, why: &str) {
-    let named = revoke(situation, draft, &group.id);
+fn group(takes: &Takes<'_>, draft: &mut Draft, group: &SecurityGroup) {
+    let situation = takes.situation;
+    let named = revoke(takes, draft, &group.id);
     let used = situation.others.interfaces.values().any(|it| it.groups.contains(&group.id));
     if !named && !used {
         let change = Change::DeleteSecurityGroup { group: group.id.clone() };
-        draft.send(situation, &Role::Vpc, change, why);
+        draft.send(situation, &Role::Vpc, change, WHY);
     }
 }
 
 /// Revokes rules of our groups and of other left-overs that name a group. Whether any group has such rules.
-fn revoke(situation: &Situation<'_>, draft: &mut Draft, named: &SecurityGroupId) -> bool {
+fn revoke(takes: &Takes<'_>, draft: &mut Draft, named: &SecurityGroupId) -> bool {
+    let situation = takes.situation;
     let all = situation.ours.security_groups.values().chain(situation.others.security_groups.values());
     let mut found = false;
     for other in all.filter(|it| it.id != *named) {
@@ -76,7 +140,7 @@ fn revoke(situation: &Situation<'_>, draft: &mut Draft, named: &SecurityGroupId)
         let (ingress, egress) = (naming(&other.ingress), naming(&other.egress));
         found |= !ingress.is_empty() || !egress.is_empty();
         let ours = situation.ours.security_groups.contains_key(&other.id);
-        if !ours && !is_leftover(situation.desired, &other.tags) {
+        if !ours && !takes.group(other) {
             continue;
         }
         let why = format!("they name {named}, which is being deleted");

@@ -8,6 +8,7 @@ pub(crate) mod failed;
 pub(crate) mod gateways;
 pub(crate) mod groups;
 pub(crate) mod leftovers;
+pub(crate) mod links;
 pub(crate) mod looks;
 pub(crate) mod nat;
 pub(crate) mod routes;

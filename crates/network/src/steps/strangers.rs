@@ -1,30 +1,42 @@
 //! What is in a VPC and is not ours.
 
+use super::links;
 use crate::desired::{DesiredVpc, Leftovers};
 use crate::draft::Draft;
 use crate::memory::Failure;
 use crate::report::Stranger;
 use crate::situation::Situation;
 use crate::timing::{WAITING, WAITING_LONG};
-use foo_model::network::{Interface, Kind, LoadBalancer, Peer, RouteTable, Scope, SecurityGroup, Tags};
-use foo_model::{Reason, Timestamp, VpcId};
+use foo_model::network::{
+    EndpointKind, EndpointState, Interface, Kind, LoadBalancer, NatState, RouteTable, Scope, Tags,
+};
+use foo_model::{Reason, SubnetId, Timestamp, VpcId};
 
-/// The kinds that may stand in the way.
+/// The kinds that may stand in the way. In the user's VPC parts of others keep ours from being deleted by the interfaces that they have
+/// in our subnets, or by using our groups and tables.
 fn kinds(situation: &Situation<'_>) -> Vec<Kind> {
-    let mut kinds = vec![Kind::Interface, Kind::LoadBalancer, Kind::SecurityGroup];
-    if matches!(situation.desired.vpc, DesiredVpc::Managed { .. }) {
-        kinds.extend([
-            Kind::Subnet,
-            Kind::RouteTable,
-            Kind::InternetGateway,
-            Kind::NatGateway,
-            Kind::Endpoint,
-        ]);
-    }
-    if situation.desired.leftovers == Leftovers::Delete {
-        kinds.push(Kind::TargetGroup);
+    let mut kinds = vec![
+        Kind::Interface,
+        Kind::LoadBalancer,
+        Kind::SecurityGroup,
+        Kind::Subnet,
+        Kind::NatGateway,
+        Kind::Endpoint,
+    ];
+    if is_managed(situation) {
+        kinds.extend([Kind::RouteTable, Kind::InternetGateway]);
+        if situation.desired.leftovers == Leftovers::Delete {
+            kinds.push(Kind::TargetGroup);
+        }
     }
     kinds
+}
+
+fn is_managed(situation: &Situation<'_>) -> bool {
+    match &situation.desired.vpc {
+        DesiredVpc::Managed { .. } => true,
+        DesiredVpc::Existing(_) => false,
+    }
 }
 
 /// Requests looks at what is in a VPC. Whether all of it was looked at since that moment.
@@ -63,81 +75,124 @@ fn in_use<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Failure>
     situation.memory.failures.iter().filter(|it| it.refusal.reason == Reason::ResourceInUse)
 }
 
-/// Everything in a VPC that is not ours and stands in the way of what is.
+/// Everything in a VPC that is not ours and stands in the way of what is. In a VPC of ours that is all of it.
 pub(crate) fn all(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
-    let managed = matches!(situation.desired.vpc, DesiredVpc::Managed { .. });
-    let mut found = Vec::new();
-    let parts = &situation.others;
-    let mut add = |kind, id: &str, description: String| {
-        found.push(Stranger { kind, id: id.to_owned(), description });
-    };
-    for it in parts.load_balancers.values().filter(|it| it.vpc == *vpc) {
-        if managed || it.groups.iter().any(|group| situation.ours.security_groups.contains_key(group)) {
-            add(Kind::LoadBalancer, &it.name, load_balancer(it));
-        }
-    }
-    for it in parts.interfaces.values().filter(|it| it.vpc == *vpc) {
-        if holds(situation, it) && !is_of_a_known_part(situation, it) {
-            add(Kind::Interface, it.id.as_str(), interface(it));
-        }
-    }
-    for it in parts.security_groups.values().filter(|it| it.vpc == *vpc && it.name != "default") {
-        if managed || names_ours(situation, it) {
-            add(Kind::SecurityGroup, it.id.as_str(), with_service(&it.name, &it.tags));
-        }
-    }
-    if managed {
-        for it in parts.subnets.values().filter(|it| it.vpc == *vpc) {
-            add(Kind::Subnet, it.id.as_str(), with_service(&it.cidr.to_string(), &it.tags));
-        }
+    let mut found = users(situation, vpc);
+    found.extend(gateways(situation, vpc));
+    if is_managed(situation) {
+        let parts = &situation.others;
         for it in parts.route_tables.values().filter(|it| it.vpc == *vpc && !it.main) {
-            add(Kind::RouteTable, it.id.as_str(), with_service("", &it.tags));
+            found.push(stranger(Kind::RouteTable, &it.id, with_service("", &it.tags)));
         }
         for it in parts.internet_gateways.values().filter(|it| it.vpc.as_ref() == Some(vpc)) {
-            add(Kind::InternetGateway, it.id.as_str(), with_service("", &it.tags));
-        }
-        for it in situation.others.nat_gateways.values().filter(|it| it.vpc == *vpc) {
-            if it.state != foo_model::network::NatState::Deleted {
-                add(Kind::NatGateway, it.id.as_str(), with_service("", &it.tags));
-            }
-        }
-        for it in parts.endpoints.values().filter(|it| it.vpc == *vpc) {
-            if it.state != foo_model::network::EndpointState::Deleted {
-                add(Kind::Endpoint, it.id.as_str(), with_service(&it.service, &it.tags));
-            }
+            found.push(stranger(Kind::InternetGateway, &it.id, with_service("", &it.tags)));
         }
     }
     found.sort();
     found
 }
 
-/// Whether an interface is in a subnet of ours or has a group of ours. In a VPC of ours every one counts.
+fn stranger(kind: Kind, id: &impl ToString, description: String) -> Stranger {
+    Stranger { kind, id: id.to_string(), description }
+}
+
+/// Load balancers, interfaces, groups and subnets.
+fn users(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
+    let (parts, managed) = (&situation.others, is_managed(situation));
+    let mut found = Vec::new();
+    for it in parts.load_balancers.values().filter(|it| it.vpc == *vpc) {
+        if managed || links::load_balancer(situation, it) {
+            found.push(stranger(Kind::LoadBalancer, &it.name, load_balancer(it)));
+        }
+    }
+    for it in parts.interfaces.values().filter(|it| it.vpc == *vpc) {
+        let named = is_of_a_known_part(situation, it) || is_of_a_stranger(situation, it);
+        if holds(situation, it) && !named {
+            found.push(stranger(Kind::Interface, &it.id, interface(it)));
+        }
+    }
+    for it in parts.security_groups.values().filter(|it| it.vpc == *vpc && it.name != "default") {
+        if managed || links::names_ours(situation, it) {
+            found.push(stranger(Kind::SecurityGroup, &it.id, with_service(&it.name, &it.tags)));
+        }
+    }
+    for it in parts.subnets.values().filter(|it| it.vpc == *vpc) {
+        if managed || uses_a_table_of_ours(situation, &it.id) {
+            found.push(stranger(Kind::Subnet, &it.id, with_service(&it.cidr.to_string(), &it.tags)));
+        }
+    }
+    found
+}
+
+/// NAT gateways and endpoints. A gateway endpoint in a route table of ours is none: the table can be deleted all the same.
+fn gateways(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
+    let (parts, managed) = (&situation.others, is_managed(situation));
+    let mut found = Vec::new();
+    for it in parts.nat_gateways.values().filter(|it| it.vpc == *vpc && it.state != NatState::Deleted) {
+        let public = !it.allocations.is_empty() && has_our_internet_gateway(situation, vpc);
+        if managed || public || situation.ours.subnets.contains_key(&it.subnet) {
+            found.push(stranger(Kind::NatGateway, &it.id, with_service("", &it.tags)));
+        }
+    }
+    for it in parts.endpoints.values().filter(|it| it.vpc == *vpc && it.state != EndpointState::Deleted) {
+        let linked = match &it.kind {
+            EndpointKind::Interface { subnets, groups, .. } => {
+                let mut subnets = subnets.iter();
+                subnets.any(|subnet| situation.ours.subnets.contains_key(subnet))
+                    || links::has_ours(situation, groups)
+            }
+            EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
+        };
+        if managed || linked {
+            found.push(stranger(Kind::Endpoint, &it.id, with_service(&it.service, &it.tags)));
+        }
+    }
+    found
+}
+
+/// Whether an interface is in a subnet of ours, has a group of ours, or has a public address, which keeps an internet gateway of ours
+/// attached. In a VPC of ours every one counts.
 fn holds(situation: &Situation<'_>, interface: &Interface) -> bool {
-    matches!(situation.desired.vpc, DesiredVpc::Managed { .. })
-        || situation.ours.subnets.contains_key(&interface.subnet)
-        || interface.groups.iter().any(|group| situation.ours.security_groups.contains_key(group))
+    let public = interface.public_ip.is_some() && has_our_internet_gateway(situation, &interface.vpc);
+    is_managed(situation) || public || links::interface(situation, interface)
+}
+
+fn has_our_internet_gateway(situation: &Situation<'_>, vpc: &VpcId) -> bool {
+    situation.ours.internet_gateways.values().any(|it| it.vpc.as_ref() == Some(vpc))
+}
+
+fn uses_a_table_of_ours(situation: &Situation<'_>, subnet: &SubnetId) -> bool {
+    let mut tables = situation.ours.route_tables.values();
+    tables.any(|table| table.associations.iter().any(|it| it.subnet == *subnet))
 }
 
 /// Interfaces of our own NAT gateways and endpoints go with them, and those of a load balancer with it: AWS names the owner
 /// in the description.
 pub(crate) fn is_of_a_known_part(situation: &Situation<'_>, interface: &Interface) -> bool {
-    let description = &interface.description;
-    let nat = interface.interface_type == "nat_gateway" || description.contains("NAT Gateway");
-    let endpoint = interface.interface_type == "vpc_endpoint" || description.contains("VPC Endpoint");
-    let known = |id: &str| description.contains(id);
-    let of_strangers = situation.others.nat_gateways.keys().any(|it| known(it.as_str()))
-        || situation.others.endpoints.keys().any(|it| known(it.as_str()));
-    let of_balancer =
-        description.starts_with("ELB ") && situation.others.load_balancers.values().any(|it| known(&it.name));
-    ((nat || endpoint) && interface.requester_managed && !of_strangers) || of_balancer
+    let mut balancers = situation.others.load_balancers.values();
+    let of_balancer = balancers.any(|it| links::is_interface_of(interface, it));
+    let of_gateway = interface.requester_managed && is_of_a_gateway(interface);
+    (of_gateway && !is_of_a_stranger(situation, interface)) || of_balancer
 }
 
-fn names_ours(situation: &Situation<'_>, group: &SecurityGroup) -> bool {
-    let mut rules = group.ingress.iter().chain(&group.egress);
-    rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if situation.ours.security_groups.contains_key(id)))
+/// Whether AWS made it for a NAT gateway or an endpoint.
+fn is_of_a_gateway(interface: &Interface) -> bool {
+    let has =
+        |kind: &str, words: &str| interface.interface_type == kind || interface.description.contains(words);
+    has("nat_gateway", "NAT Gateway") || has("vpc_endpoint", "VPC Endpoint")
 }
 
-/// Whether a table of ours is used by subnets that are not.
+/// Whether it belongs to a NAT gateway or an endpoint of others: AWS names that in the description.
+fn is_of_a_stranger(situation: &Situation<'_>, interface: &Interface) -> bool {
+    let parts = &situation.others;
+    let named = |id: &str| interface.description.contains(id);
+    let mut nats = parts.nat_gateways.values().filter(|it| it.state != NatState::Deleted);
+    let mut endpoints = parts.endpoints.values().filter(|it| it.state != EndpointState::Deleted);
+    is_of_a_gateway(interface)
+        && (nats.any(|it| named(it.id.as_str())) || endpoints.any(|it| named(it.id.as_str())))
+}
+
+/// The subnets of others that use a table of ours.
 pub(crate) fn foreign_associations(situation: &Situation<'_>, table: &RouteTable) -> Vec<String> {
     let foreign = table.associations.iter().filter(|it| situation.others.subnets.contains_key(&it.subnet));
     foreign.map(|it| it.subnet.to_string()).collect()

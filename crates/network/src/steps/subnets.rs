@@ -4,10 +4,11 @@ use super::begin::zone_exists;
 use super::vpc;
 use crate::desired::{DesiredSubnet, DesiredVpc};
 use crate::draft::{Draft, Weight};
+use crate::memory::Failure;
 use crate::role::Role;
 use crate::situation::Situation;
 use foo_model::Reason;
-use foo_model::network::{Change, CidrState, Kind, Subnet, SubnetAttribute};
+use foo_model::network::{Change, CidrState, Kind, Scope, Subnet, SubnetAttribute};
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::net::Ipv6Addr;
 
@@ -43,6 +44,10 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, subnet: &DesiredSubnet, 
             return draft.note(role, Weight::Failed, Reason::RangeOutsideVpc, message);
         }
     }
+    if !others_are_known(situation, draft) {
+        let message = format!("AWS is asked which subnets {vpc} has");
+        return draft.note(role, Weight::Pending, Reason::CreatingNetwork, message);
+    }
     let ipv6 = ipv6_of(situation, subnet);
     if ipv6.is_none() && wants_ipv6(situation, subnet) {
         let message = "waits for the IPv6 range of the VPC";
@@ -51,6 +56,29 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, subnet: &DesiredSubnet, 
     let tags = crate::tags::of(situation.desired, role);
     let (zone, cidr) = (subnet.zone.clone(), subnet.cidr);
     draft.create(situation, role, |_| Change::CreateSubnet { vpc, zone, cidr, ipv6, tags });
+}
+
+/// Ranges are carved around the subnets that the user's VPC has already: none is created before those were looked at. When AWS
+/// says that a range is taken, they are looked at again.
+fn others_are_known(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    let DesiredVpc::Existing(vpc) = &situation.desired.vpc else { return true };
+    let look = situation.observed.in_vpc.get(vpc);
+    let begun = look.and_then(|look| look.begun.get(&Kind::Subnet)).copied();
+    let taken = situation.memory.failures.iter().filter(|it| says_taken(it)).map(|it| it.at).max();
+    let from = match begun {
+        None => Some(situation.now),
+        Some(begun) => taken.filter(|taken| *taken > begun),
+    };
+    if let Some(from) = from {
+        draft.look_in(Kind::Subnet, Scope::Vpc(vpc.clone()), from);
+    }
+    begun.is_some()
+}
+
+/// Whether AWS refused a subnet because another one has its range (EC2 API Reference, "Error codes").
+fn says_taken(failure: &Failure) -> bool {
+    matches!(failure.action.change, Change::CreateSubnet { .. })
+        && failure.refusal.code.as_deref() == Some("InvalidSubnet.Conflict")
 }
 
 /// Whether the VPC has a range that a subnet is in.

@@ -148,3 +148,35 @@ fn dual_stack_with_endpoints_and_a_second_range() {
     world.delete();
     println!("full: {} calls with deletion", world.sent);
 }
+
+#[test]
+fn in_a_brought_vpc_no_subnet_is_created_before_those_that_it_has_were_looked_at() {
+    let mut world = users_vpc();
+    let DesiredVpc::Existing(vpc) = world.desired.vpc.clone() else { panic!() };
+    let looked = |world: &World| {
+        world.observed.in_vpc.get(&vpc).and_then(|look| look.begun.get(&Kind::Subnet)).copied()
+    };
+    world.run_until("others created", |it| {
+        assert!(it.aws.parts.subnets.is_empty() && looked(it).is_none(), "{}", it.story());
+        it.aws.parts.security_groups.len() == 3
+    });
+    // One more comes after the look: AWS refuses ours, and the look is repeated.
+    world.look(Kind::Subnet, &Scope::Vpc(vpc.clone()));
+    let taken = Change::CreateSubnet {
+        vpc: vpc.clone(),
+        zone: zone('c'),
+        cidr: world.desired.subnets[0].cidr,
+        ipv6: None,
+        tags: Tags::new(),
+    };
+    let before = looked(&world);
+    let theirs = world.aws.call(&taken).unwrap().subnets.into_keys().next().unwrap();
+    world.run_until("looked again", |it| looked(it) > before);
+    assert!(world.observed.in_vpc[&vpc].parts.subnets.contains_key(&theirs));
+    let looks = looked(&world);
+    world.desired.subnets[0].cidr = "10.0.200.0/24".parse().unwrap();
+    world.run_until("complete", |it| it.condition(ConditionKind::SubnetsReady).status == Status::True);
+    world.aws.advance(world.aws.now.plus(std::time::Duration::from_hours(1)));
+    world.run_until("at rest", |it| it.aws.parts.subnets.len() == 5);
+    assert_eq!(looked(&world), looks, "not looked at again without need");
+}

@@ -1,6 +1,7 @@
 //! Deletions that something stands in the way of.
 
 use crate::faults::assert_gone;
+use crate::leftovers::brought;
 use crate::world::*;
 use foo_model::network::*;
 use foo_model::*;
@@ -57,4 +58,95 @@ fn what_is_no_longer_requested_and_may_not_be_deleted_is_looked_at_as_rarely() {
     let reads = world.aws.reads - reads;
     assert!(reads <= 60, "{reads} looks in an hour");
     assert_eq!(world.condition(ConditionKind::NatReady).reason, Reason::AccessDenied);
+}
+
+/// A NAT gateway that the user made, and its subnet.
+fn nat_of_the_user(world: &mut World, subnet: &SubnetId) -> NatGatewayId {
+    let allocation = world.aws.call(&Change::AllocateAddress { tags: Tags::new() }).unwrap();
+    let change = Change::CreateNatGateway {
+        subnet: subnet.clone(),
+        allocation: allocation.addresses.into_keys().next().unwrap(),
+        tags: Tags::from([("Name".to_owned(), "theirs".to_owned())]),
+        token: "theirs".to_owned(),
+    };
+    world.aws.call(&change).unwrap().nat_gateways.into_keys().next().unwrap()
+}
+
+fn endpoint_of_the_user(world: &mut World, subnet: &SubnetId, token: &str) -> EndpointId {
+    let vpc = world.aws.parts.subnets[subnet].vpc.clone();
+    let kind =
+        EndpointKind::Interface { subnets: [subnet.clone()].into(), groups: [].into(), private_dns: false };
+    let service = "com.amazonaws.eu-central-1.logs".to_owned();
+    let (tags, token) = (Tags::new(), token.to_owned());
+    let change = Change::CreateVpcEndpoint { vpc, service, kind, tags, token };
+    world.aws.call(&change).unwrap().endpoints.into_keys().next().unwrap()
+}
+
+fn strangers(world: &World) -> Vec<(Kind, String)> {
+    let strangers = &world.report.as_ref().unwrap().strangers;
+    strangers.iter().map(|it| (it.kind, it.id.clone())).collect()
+}
+
+#[test]
+fn gateways_and_endpoints_of_the_user_in_our_subnets_are_named_and_stay() {
+    let (mut world, theirs) = brought();
+    let ours = world.aws.parts.subnets.keys().find(|it| **it != theirs).unwrap().clone();
+    let nat = nat_of_the_user(&mut world, &ours);
+    let endpoint = endpoint_of_the_user(&mut world, &ours, "in ours");
+    let elsewhere = endpoint_of_the_user(&mut world, &theirs, "in theirs");
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    let named = [(Kind::NatGateway, nat.to_string()), (Kind::Endpoint, endpoint.to_string())];
+    assert_eq!(strangers(&world), named, "each once, and not the one elsewhere\n{}", world.story());
+    let message = world.condition(ConditionKind::Deleting).message;
+    assert!(message.contains(&format!("nat gateway {nat} (named theirs)")), "{message}");
+    assert_eq!(world.aws.parts.nat_gateways[&nat].state, NatState::Available);
+    let refused = world.story().matches("DependencyViolation").count();
+    assert_eq!(refused, 0, "no call is sent that AWS will refuse\n{}", world.story());
+    world.aws.call(&Change::DeleteNatGateway { gateway: nat }).unwrap();
+    world.aws.call(&Change::DeleteVpcEndpoints { endpoints: [endpoint].into() }).unwrap();
+    world.delete();
+    assert_eq!(world.aws.parts.subnets.keys().collect::<Vec<_>>(), [&theirs]);
+    assert!(world.aws.parts.endpoints.contains_key(&elsewhere));
+}
+
+#[test]
+fn a_subnet_of_the_user_that_uses_a_table_of_ours_keeps_it() {
+    let (mut world, theirs) = brought();
+    let mut tables = world.aws.parts.route_tables.values();
+    let table = tables.find(|it| it.tags.get("infrastructure.foo.com/role").is_some()).unwrap().id.clone();
+    world.aws.call(&Change::AssociateRouteTable { table: table.clone(), subnet: theirs.clone() }).unwrap();
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(strangers(&world), [(Kind::Subnet, theirs.to_string())]);
+    let left = &world.aws.parts.route_tables[&table].associations;
+    assert_eq!(left.iter().map(|it| &it.subnet).collect::<Vec<_>>(), [&theirs], "{}", world.story());
+    let association = left[0].id.clone();
+    world.aws.call(&Change::DisassociateRouteTable { association }).unwrap();
+    world.delete();
+    assert!(!world.aws.parts.route_tables.contains_key(&table));
+}
+
+#[test]
+fn what_keeps_an_internet_gateway_of_ours_attached_is_named() {
+    let (mut world, theirs) = brought();
+    world.aws.by_hand(|parts| {
+        for it in parts.internet_gateways.values_mut() {
+            it.tags.insert("infrastructure.foo.com/network".to_owned(), world.desired.network_id.clone());
+            it.tags.insert("infrastructure.foo.com/role".to_owned(), "internet-gateway".to_owned());
+        }
+    });
+    let interface = world.aws.interface(&theirs, "bastion");
+    world.aws.by_hand(|parts| {
+        parts.interfaces.get_mut(&interface).unwrap().public_ip = Some("198.51.100.7".to_owned());
+    });
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(strangers(&world), [(Kind::Interface, interface.to_string())]);
+    world.aws.by_hand(|parts| parts.interfaces.clear());
+    world.delete();
+    assert!(world.aws.parts.internet_gateways.is_empty());
 }

@@ -1,6 +1,5 @@
 //! Edits, drift, failures and deletion with things of others.
 
-use crate::aws::Aws;
 use crate::create::assert_complete;
 use crate::faults::assert_gone;
 use crate::world::*;
@@ -8,11 +7,10 @@ use foo_model::network::*;
 use foo_model::*;
 use foo_network::Desired;
 use foo_network::desired::*;
-use foo_network::report::{ConditionKind, Deletion, Status};
-use std::collections::BTreeSet;
+use foo_network::report::{ConditionKind, Status};
 use std::time::Duration;
 
-fn settled(desired: Desired) -> World {
+pub fn settled(desired: Desired) -> World {
     let mut world = World::new(desired);
     world.rest();
     world
@@ -229,6 +227,47 @@ fn a_quota_stops_a_network_before_it_is_begun() {
 }
 
 #[test]
+fn a_quota_that_has_no_room_for_another_zone_is_named_before_and_keeps_the_rest_going() {
+    let mut world = settled(desired("ab"));
+    world.desired = desired("abc");
+    world.observed.quotas = Some(Quotas { addresses: Some((2, 2)), ..Quotas::default() });
+    world.run_until("the rest", |it| it.aws.parts.subnets.len() == 6 && it.aws.parts.route_tables.len() == 5);
+    let nat = world.condition(ConditionKind::NatReady);
+    assert_eq!(nat.reason, Reason::LimitExceeded);
+    let needed = "1 more Elastic IP addresses are needed; there are 2 and the quota is 2";
+    assert!(nat.message.contains(needed), "{nat:?}");
+    let asked = world.aws.calls.iter().filter(|it| matches!(it, Change::AllocateAddress { .. })).count();
+    assert_eq!(asked, 2, "AWS is not asked for what it will refuse\n{}", world.story());
+    assert!(world.report.as_ref().unwrap().wants_quotas);
+    // What needs no more goes on.
+    world.desired.tags = Tags::from([("cost".to_owned(), "blue".to_owned())]);
+    world.run_until("tagged", |it| it.aws.parts.vpcs.values().all(|it| it.tags.contains_key("cost")));
+    world.observed.quotas = Some(Quotas { addresses: Some((3, 2)), ..Quotas::default() });
+    world.rest();
+    assert_complete(&world);
+}
+
+#[test]
+fn quotas_are_asked_for_before_an_edit_that_needs_more_and_only_then() {
+    let mut world = settled(desired("ab"));
+    world.observed.quotas = None;
+    world.desired.tags = Tags::new();
+    world.rest();
+    assert!(!world.report.as_ref().unwrap().wants_quotas);
+    world.desired = desired("abc");
+    world.run_until("asked", |it| it.report.as_ref().is_some_and(|it| it.wants_quotas));
+    let asked = world.aws.calls.iter().filter(|it| matches!(it, Change::AllocateAddress { .. })).count();
+    assert_eq!(asked, 2);
+    let full = [(zone('c'), 5)].into();
+    world.observed.quotas = Some(Quotas { nat_gateways: Some((5, full)), ..Quotas::default() });
+    world.run_until("named", |it| it.condition(ConditionKind::NatReady).reason == Reason::LimitExceeded);
+    assert_eq!(world.aws.parts.nat_gateways.len(), 2);
+    world.observed.quotas = Some(Quotas::default());
+    world.rest();
+    assert_complete(&world);
+}
+
+#[test]
 fn a_quota_that_only_aws_knows_stops_nothing_else() {
     let mut world = World::new(desired("abc"));
     world.aws.address_quota = 2;
@@ -282,96 +321,6 @@ fn nothing_is_done_while_paused_and_nothing_deleted_when_retained() {
     let (before, sent) = (world.aws.parts.clone(), world.sent);
     world.delete();
     assert_eq!((world.aws.parts == before, world.sent), (true, sent));
-}
-
-/// A network load balancer of a Service, with its interface, group and targets.
-fn service(aws: &mut Aws, tagged: &str) {
-    let subnet = aws.parts.subnets.keys().next().unwrap().clone();
-    let vpc = aws.parts.subnets[&subnet].vpc.clone();
-    let tags = Tags::from([
-        (tagged.to_owned(), "prod".to_owned()),
-        ("service.k8s.aws/stack".to_owned(), "default/web".to_owned()),
-    ]);
-    let group = SecurityGroupId::new(aws.id("sg"));
-    let interface = aws.interface(&subnet, "ELB net/web/123");
-    let it = aws.parts.interfaces.get_mut(&interface).unwrap();
-    it.groups = [group.clone()].into();
-    it.requester_managed = true;
-    let everybody = SecurityGroup {
-        id: group.clone(),
-        vpc: vpc.clone(),
-        name: "k8s-default-web".into(),
-        description: String::new(),
-        ingress: BTreeSet::new(),
-        egress: BTreeSet::new(),
-        tags: tags.clone(),
-    };
-    aws.parts.security_groups.insert(group.clone(), everybody);
-    // Its controller lets the load balancer reach the nodes.
-    let node = aws.parts.security_groups.values_mut().find(|it| it.name.ends_with("node")).unwrap();
-    let description = "elbv2.k8s.aws/targetGroupBinding=shared".to_owned();
-    node.ingress.insert(Rule {
-        protocol: Protocol::Tcp(80, 80),
-        peer: Peer::Group(group.clone()),
-        description,
-    });
-    let arn = "arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer/net/web/123".to_owned();
-    let balancer = LoadBalancer {
-        name: "web".into(),
-        arn: Some(arn.clone()),
-        kind: LoadBalancerKind::Network,
-        vpc: vpc.clone(),
-        groups: [group].into(),
-        tags: tags.clone(),
-    };
-    aws.parts.load_balancers.insert(arn, balancer);
-    let targets = TargetGroup { arn: "arn:targets".into(), name: "web".into(), vpc, tags };
-    aws.parts.target_groups.insert("arn:targets".into(), targets);
-}
-
-#[test]
-fn leftovers_are_named_and_waited_for_quietly() {
-    let mut world = settled(desired("a"));
-    service(&mut world.aws, "elbv2.k8s.aws/cluster");
-    world.rest();
-    let node = world.aws.parts.security_groups.values().find(|it| it.name.ends_with("node")).unwrap();
-    assert_eq!(node.ingress.len(), 3, "the rule of the controller stays");
-    world.desired.being_deleted = true;
-    world.run_until("waiting", |it| {
-        let nothing_else = it.aws.parts.nat_gateways.values().all(|it| it.state == NatState::Deleted);
-        nothing_else && it.condition(ConditionKind::Deleting).reason == Reason::ForeignResourcesInVpc
-    });
-    let message = world.condition(ConditionKind::Deleting).message;
-    assert!(
-        message.contains("load balancer web (network load balancer of Service default/web)"),
-        "{message}"
-    );
-    let settle = world.aws.now.plus(Duration::from_mins(3));
-    world.run_until("quiet", |it| it.aws.now > settle);
-    let (calls, start) = (world.aws.reads as usize + world.sent, world.aws.now);
-    world.run_until("an hour", |it| it.aws.now > start.plus(Duration::from_hours(1)));
-    let calls = world.aws.reads as usize + world.sent - calls;
-    assert!(calls <= 120, "{calls} calls in an hour\n{}", world.story());
-    assert_eq!(world.aws.parts.load_balancers.len(), 1);
-    assert_eq!(world.report.as_ref().unwrap().deletion, Deletion::Pending);
-    world.aws.by_hand(|parts| {
-        parts.load_balancers.clear();
-        parts.interfaces.clear();
-        parts.security_groups.retain(|_, it| !it.name.starts_with("k8s"));
-        parts.security_groups.values_mut().for_each(|it| it.ingress.clear());
-    });
-    world.delete();
-    world.aws.parts.target_groups.clear();
-    assert_gone(&world);
-}
-
-#[test]
-fn leftovers_are_deleted_if_that_is_requested() {
-    let mut world = settled(Desired { leftovers: Leftovers::Delete, ..desired("a") });
-    service(&mut world.aws, "elbv2.k8s.aws/cluster");
-    world.delete();
-    assert_gone(&world);
-    assert!(world.aws.parts.load_balancers.is_empty() && world.aws.parts.target_groups.is_empty());
 }
 
 #[test]

@@ -22,6 +22,7 @@ use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
 use foo_cloud::CloudError;
 use foo_model::names::ADOPT_FROM_ANNOTATION;
+use foo_model::network::{Kind, Scope};
 use foo_model::reason::Class;
 use foo_model::{Reason, Timestamp, VpcId};
 use foo_network::report::{ConditionKind, Deletion, LookRequest, Status};
@@ -79,6 +80,8 @@ struct Pass<'a> {
     until: Instant,
     /// Looks that were taken; none is taken twice.
     taken: BTreeSet<LookRequest>,
+    /// When it began.
+    began: Timestamp,
     /// Whether quotas were asked for.
     knows_quotas: bool,
     /// Why AWS could not be looked at, if it could not.
@@ -114,6 +117,7 @@ impl Clusters {
             account: None,
             until: Instant::now() + self.context.settings.pass_deadline,
             taken: BTreeSet::new(),
+            began: self.context.clock.now(),
             knows_quotas: false,
             trouble: None,
             worked: false,
@@ -166,6 +170,8 @@ impl Clusters {
         state: &mut NetworkState,
     ) -> Result<Ended, apply::Error> {
         pass.account = pass.region.account().await.ok().map(str::to_owned);
+        // Those of an earlier pass tell nothing about the account of now.
+        state.quotas = None;
         pass.trouble =
             looks::renew(&state.kinds, &pass.region.networks, self.context.settings.network_period).await;
         let mut done = Vec::new();
@@ -174,6 +180,7 @@ impl Clusters {
             let observed = state.observed(&pass.region.networks, now);
             let desired = match self.desired(&pass, &observed, state) {
                 Ok(desired) => desired,
+                Err(_) if looks_again(&mut pass, &observed, state, now).await => continue,
                 Err(blocked) => {
                     return self.is_blocked(pass.api, pass.cluster, pass.goal, blocked).await;
                 }
@@ -229,7 +236,8 @@ impl Clusters {
             zones: &state.zones,
             seen: &observed.tagged.parts,
             status: status.as_ref(),
-            vpc: vpc.and_then(|vpc| observed.by_id.parts.vpcs.get(&vpc)),
+            vpc: vpc.as_ref().and_then(|vpc| observed.by_id.parts.vpcs.get(vpc)),
+            vpc_subnets: vpc.as_ref().and_then(|vpc| observed.in_vpc.get(vpc)).map(|look| &look.parts),
             being_deleted: pass.goal == Goal::Delete,
             // A pass over what is paused does not come as far as this.
             paused: false,
@@ -370,4 +378,23 @@ fn is_cut_short(pass: &Pass<'_>, plan: &Plan, now: Timestamp) -> bool {
     let due = looks::due(&plan.report, &pass.region.networks, now);
     let wants_quotas = plan.report.wants_quotas && !pass.knows_quotas;
     wants_quotas || due.iter().any(|request| !pass.taken.contains(request))
+}
+
+/// Looks again at the subnets of the user's VPC, if their ranges may be what keeps the network from being planned: one of others may
+/// be gone by now, and without a plan nothing asks for it. Once in a pass; whether there is anything new to plan with.
+async fn looks_again(
+    pass: &mut Pass<'_>,
+    observed: &Observed,
+    state: &mut NetworkState,
+    now: Timestamp,
+) -> bool {
+    let Some(vpc) = pass.managed.vpc_id.as_deref().map(VpcId::new) else { return false };
+    let begun = observed.in_vpc.get(&vpc).and_then(|look| look.begun.get(&Kind::Subnet)).copied();
+    if begun.is_none_or(|begun| begun >= pass.began) {
+        return false;
+    }
+    let request = [LookRequest { kind: Kind::Subnet, scope: Scope::Vpc(vpc), from: pass.began }];
+    state.in_view.add(&request, now);
+    pass.trouble = looks::take(&request, &pass.region.networks).await.or_else(|| pass.trouble.take());
+    pass.trouble.is_none()
 }

@@ -165,7 +165,8 @@ impl Aws {
             }
             Change::DeleteNetworkInterface { interface } => parts.interfaces.remove(interface).is_some(),
             Change::DeleteLoadBalancer { name, .. } => {
-                parts.interfaces.retain(|_, it| !it.description.contains(name));
+                let path = format!("/{name}/");
+                parts.interfaces.retain(|_, it| !it.description.contains(&path));
                 let before = parts.load_balancers.len();
                 parts.load_balancers.retain(|_, it| it.name != *name);
                 before != parts.load_balancers.len()

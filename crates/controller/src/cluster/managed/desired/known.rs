@@ -32,6 +32,8 @@ pub(in crate::cluster::managed) struct Known<'a> {
     pub(in crate::cluster::managed) status: Option<&'a api::NetworkStatus>,
     /// The user's VPC, if there is one and it was looked at.
     pub(in crate::cluster::managed) vpc: Option<&'a Vpc>,
+    /// The subnets that this VPC has, ours among them, if they were looked at.
+    pub(in crate::cluster::managed) vpc_subnets: Option<&'a Parts>,
     /// Whether the FooCluster is being deleted and nothing else of the cluster stands in the way.
     pub(in crate::cluster::managed) being_deleted: bool,
     /// Whether nothing is to be created, changed or deleted.

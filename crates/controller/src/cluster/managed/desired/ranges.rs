@@ -51,7 +51,8 @@ pub(super) fn unfit(unfit: Unfit) -> Blocked {
         | Unfit::Public(_)
         | Unfit::Overlap(_, _)
         | Unfit::NotTogether(_, _)
-        | Unfit::Outside(_, _) => Reason::RangeUnfit,
+        | Unfit::Outside(_, _)
+        | Unfit::Taken(_, _, _) => Reason::RangeUnfit,
     };
     Blocked::new(reason, unfit.to_string())
 }

@@ -8,7 +8,7 @@ use foo_model::Zone;
 use foo_model::names::{TAG_NETWORK, TAG_ROLE};
 use foo_model::network::{CidrState, Subnet, Tags};
 use foo_network::Role;
-use foo_network::addresses::{self, Carving, index_of, key, usual_size};
+use foo_network::addresses::{self, Carving, index_of, indices_of, key, usual_size};
 use foo_network::desired::{DesiredSubnet, Tier};
 use foo_planner::desired::Blocked;
 use ipnet::{Ipv4Net, Ipv6Net};
@@ -22,6 +22,10 @@ pub(super) struct Existing {
     pub(super) subnets: BTreeMap<String, ExistingSubnet>,
     /// Ranges of ours that are in the way all the same: a second one of a role, until it is deleted.
     others: Vec<Ipv4Net>,
+    /// Ranges of others in the user's VPC.
+    foreign: Vec<Ipv4Net>,
+    /// Numbers of the IPv6 ranges of others in the user's VPC.
+    foreign_ipv6: BTreeSet<u8>,
 }
 
 impl Existing {
@@ -65,7 +69,26 @@ pub(super) fn existing(known: &Known<'_>) -> Existing {
         let Some((key, subnet)) = subnet.name.clone().zip(from_status(subnet)) else { continue };
         existing.add(key, subnet);
     }
+    for subnet in foreign(known) {
+        existing.foreign.push(subnet.cidr);
+        let vpc = known.vpc.and_then(|vpc| vpc.ipv6.iter().find(|it| it.state == CidrState::Associated));
+        let ipv6 = subnet.ipv6.iter().filter(|it| is_used(it.state));
+        for (vpc, range) in vpc.into_iter().flat_map(|vpc| ipv6.clone().map(|it| (vpc.range, it.range))) {
+            existing.foreign_ipv6.extend(indices_of(vpc, range));
+        }
+    }
     existing
+}
+
+/// The subnets of others in the user's VPC. One that the status has is ours, even if somebody took the tag off.
+fn foreign<'a>(known: &Known<'a>) -> impl Iterator<Item = &'a Subnet> {
+    let recorded = known.status.into_iter().flat_map(|status| &status.subnets);
+    let recorded: BTreeSet<&str> = recorded.map(|subnet| subnet.id.as_str()).collect();
+    let (id, in_vpc) = (known.id, known.vpc_subnets.into_iter().flat_map(|parts| parts.subnets.values()));
+    in_vpc.filter(move |subnet| {
+        let ours = subnet.tags.get(TAG_NETWORK).is_some_and(|network| network == id);
+        !ours && !recorded.contains(subnet.id.as_str())
+    })
 }
 
 fn seen(subnet: &Subnet) -> ExistingSubnet {
@@ -98,7 +121,7 @@ pub(super) fn desired(
 ) -> Result<Vec<DesiredSubnet>, Blocked> {
     let list = spec.subnets.as_ref().and_then(|subnets| subnets.list.as_ref());
     let mut subnets = match list {
-        Some(list) => listed(list, known, ranges)?,
+        Some(list) => listed(list, known, ranges, existing)?,
         None => computed(spec, known, ranges, existing)?,
     };
     subnets.sort_by(|one, other| (&one.zone, &one.key).cmp(&(&other.zone, &other.key)));
@@ -112,18 +135,23 @@ fn listed(
     list: &[api::SubnetSpec],
     known: &Known<'_>,
     ranges: &[Ipv4Net],
+    existing: &Existing,
 ) -> Result<Vec<DesiredSubnet>, Blocked> {
     let mut subnets = Vec::new();
-    let mut places = Vec::new();
+    let (mut places, mut new) = (Vec::new(), Vec::new());
     for subnet in list {
         let tier = tier(subnet.subnet_type);
         let name: &'static str = tier.into();
         let cidr = range(&subnet.cidr)?;
         places.push((subnet.name.clone(), cidr));
         let key = format!("{name}/{}", subnet.name);
+        if !existing.subnets.contains_key(&key) {
+            new.push((subnet.name.clone(), cidr));
+        }
         subnets.push(one(key, tier, Zone::new(subnet.zone.as_str()), cidr));
     }
     addresses::check_listed(ranges, &places).map_err(unfit)?;
+    addresses::check_free(&new, &existing.foreign).map_err(unfit)?;
     zones::exist(subnets.iter().map(|subnet| &subnet.zone), known)?;
     Ok(subnets)
 }
@@ -140,7 +168,7 @@ fn computed(
         sizes: sizes(spec.subnets.as_ref(), ranges.first().copied().unwrap_or_default()),
         zones,
         existing: existing.subnets.iter().map(|(key, subnet)| (key.clone(), subnet.cidr)).collect(),
-        foreign: existing.others.clone(),
+        foreign: existing.others.iter().chain(&existing.foreign).copied().collect(),
     };
     let carved = addresses::carve(&carving).map_err(unfit)?;
     Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
@@ -206,7 +234,7 @@ fn one(key: String, tier: Tier, zone: Zone, cidr: Ipv4Net) -> DesiredSubnet {
 fn number(subnets: &mut [DesiredSubnet], existing: &Existing) -> Result<(), Blocked> {
     let tiers = subnets.iter().map(|subnet| (subnet.key.clone(), subnet.tier)).collect();
     let taken = existing.subnets.iter().filter_map(|(key, subnet)| Some((key.clone(), subnet.ipv6_index?)));
-    let indices = addresses::ipv6_indices(&tiers, &taken.collect(), &BTreeSet::new()).map_err(unfit)?;
+    let indices = addresses::ipv6_indices(&tiers, &taken.collect(), &existing.foreign_ipv6).map_err(unfit)?;
     for subnet in subnets {
         subnet.ipv6_index = indices.get(&subnet.key).copied();
     }

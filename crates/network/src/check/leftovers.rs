@@ -1,0 +1,96 @@
+//! Whether something of others may be deleted as a left-over of the workload cluster, told from looks alone.
+
+use super::facts::{Facts, looks};
+use crate::desired::DesiredVpc;
+use foo_model::network::{Interface, LoadBalancer, Parts, Peer, SecurityGroup, Tags};
+use foo_model::{SubnetId, VpcId};
+use std::collections::BTreeSet;
+
+/// What looks show of it.
+struct Left<'a> {
+    vpc: &'a VpcId,
+    tags: &'a Tags,
+}
+
+impl Facts<'_> {
+    /// Whether controllers of the workload cluster tagged it, and of two clusters with one name it is ours.
+    pub(super) fn is_leftover(&self, id: &str) -> bool {
+        let Some(left) = looks(self.observed).find_map(|parts| find(parts, id)) else { return false };
+        self.names_the_cluster(left.tags)
+            && (!self.is_shared(left.vpc) || self.memory.linked.contains(id) || self.has_to_do_with_ours(id))
+    }
+
+    fn names_the_cluster(&self, tags: &Tags) -> bool {
+        let name = &self.desired.kubernetes_cluster;
+        let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
+        let of_others = tags.keys().any(|key| key == NETWORK || key.starts_with("aws:eks:"));
+        !of_others
+            && (is(&format!("kubernetes.io/cluster/{name}"), "owned")
+                || is("elbv2.k8s.aws/cluster", name)
+                || is("cluster.k8s.amazonaws.com/name", name)
+                || tags.contains_key("service.k8s.aws/stack"))
+    }
+
+    /// Whether the VPC is the user's, or has subnets of another network.
+    fn is_shared(&self, vpc: &VpcId) -> bool {
+        let brought = matches!(self.desired.vpc, DesiredVpc::Existing(_));
+        let network = |tags: &Tags| tags.get(NETWORK).is_some_and(|id| *id != self.desired.network_id);
+        let mut subnets = looks(self.observed).flat_map(|parts| parts.subnets.values());
+        brought || subnets.any(|it| it.vpc == *vpc && network(&it.tags))
+    }
+
+    /// Whether it has an interface in a subnet of ours or uses a group of ours, by any look.
+    fn has_to_do_with_ours(&self, id: &str) -> bool {
+        looks(self.observed).any(|parts| {
+            let near: Vec<&Interface> = parts.interfaces.values().filter(|it| self.is_near(it)).collect();
+            let balancers = || parts.load_balancers.values().filter(|it| self.is_balancer_near(it));
+            near.iter().any(|it| it.id.as_str() == id || has(&it.groups, id))
+                || balancers().any(|it| key(it) == id || has(&it.groups, id))
+                || parts.security_groups.get(&id.into()).is_some_and(|it| self.names_ours(it))
+        })
+    }
+
+    fn is_near(&self, interface: &Interface) -> bool {
+        self.is_our_subnet(&interface.subnet) || interface.groups.iter().any(|it| self.is_ours(it.as_str()))
+    }
+
+    fn is_our_subnet(&self, subnet: &SubnetId) -> bool {
+        self.is_ours(subnet.as_str())
+    }
+
+    fn is_balancer_near(&self, balancer: &LoadBalancer) -> bool {
+        // `arn:…:loadbalancer/net/web/0123456789abcdef` has interfaces `ELB net/web/0123456789abcdef`.
+        let end = key(balancer).rsplit(":loadbalancer/").next().unwrap_or_default();
+        let description = format!("ELB {end}");
+        let mut interfaces = looks(self.observed).flat_map(|parts| parts.interfaces.values());
+        balancer.groups.iter().any(|it| self.is_ours(it.as_str()))
+            || interfaces.any(|it| it.description == description && self.is_near(it))
+    }
+
+    fn names_ours(&self, group: &SecurityGroup) -> bool {
+        let mut rules = group.ingress.iter().chain(&group.egress);
+        rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if self.is_ours(id.as_str())))
+    }
+}
+
+/// The tag of this provider's networks.
+const NETWORK: &str = "infrastructure.foo.com/network";
+
+fn find<'a>(parts: &'a Parts, id: &str) -> Option<Left<'a>> {
+    let group = parts.security_groups.get(&id.into()).map(|it| Left { vpc: &it.vpc, tags: &it.tags });
+    let interface = || parts.interfaces.get(&id.into()).map(|it| Left { vpc: &it.vpc, tags: &it.tags });
+    let balancer = || parts.load_balancers.values().find(|it| key(it) == id);
+    let balancer = || balancer().map(|it| Left { vpc: &it.vpc, tags: &it.tags });
+    let targets = || parts.target_groups.values().find(|it| it.arn == id);
+    let targets = || targets().map(|it| Left { vpc: &it.vpc, tags: &it.tags });
+    group.or_else(interface).or_else(balancer).or_else(targets)
+}
+
+fn has(groups: &BTreeSet<foo_model::SecurityGroupId>, id: &str) -> bool {
+    groups.iter().any(|group| group.as_str() == id)
+}
+
+/// The ARN of a load balancer; of a classic one the name.
+fn key(balancer: &LoadBalancer) -> &str {
+    balancer.arn.as_deref().unwrap_or(&balancer.name)
+}

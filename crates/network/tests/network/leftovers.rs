@@ -1,0 +1,228 @@
+//! What Services of the workload cluster left in the VPC, and what other clusters of the same name have there.
+
+use crate::aws::Aws;
+use crate::faults::assert_gone;
+use crate::life::settled;
+use crate::world::*;
+use foo_model::network::*;
+use foo_model::*;
+use foo_network::Desired;
+use foo_network::desired::*;
+use foo_network::report::{ConditionKind, Deletion, Status};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A network load balancer of a Service, with its interface, group and targets.
+fn service(aws: &mut Aws, tagged: &str) {
+    let subnet = aws.parts.subnets.keys().next().unwrap().clone();
+    let group = service_in(aws, &subnet, tagged, "web");
+    // Its controller lets the load balancer reach the nodes.
+    let node = aws.parts.security_groups.values_mut().find(|it| it.name.ends_with("node")).unwrap();
+    let description = "elbv2.k8s.aws/targetGroupBinding=shared".to_owned();
+    node.ingress.insert(Rule { protocol: Protocol::Tcp(80, 80), peer: Peer::Group(group), description });
+}
+
+/// The same in a subnet, by name. The security group of the load balancer.
+fn service_in(aws: &mut Aws, subnet: &SubnetId, tagged: &str, name: &str) -> SecurityGroupId {
+    let vpc = aws.parts.subnets[subnet].vpc.clone();
+    let tags = Tags::from([
+        (tagged.to_owned(), "prod".to_owned()),
+        ("service.k8s.aws/stack".to_owned(), "default/web".to_owned()),
+    ]);
+    let group = SecurityGroupId::new(aws.id("sg"));
+    let interface = aws.interface(subnet, &format!("ELB net/{name}/123"));
+    let it = aws.parts.interfaces.get_mut(&interface).unwrap();
+    it.groups = [group.clone()].into();
+    it.requester_managed = true;
+    let everybody = SecurityGroup {
+        id: group.clone(),
+        vpc: vpc.clone(),
+        name: format!("k8s-default-{name}"),
+        description: String::new(),
+        ingress: BTreeSet::new(),
+        egress: BTreeSet::new(),
+        tags: tags.clone(),
+    };
+    aws.parts.security_groups.insert(group.clone(), everybody);
+    let arn = format!("arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer/net/{name}/123");
+    let balancer = LoadBalancer {
+        name: name.to_owned(),
+        arn: Some(arn.clone()),
+        kind: LoadBalancerKind::Network,
+        vpc: vpc.clone(),
+        groups: [group.clone()].into(),
+        tags: tags.clone(),
+    };
+    aws.parts.load_balancers.insert(arn, balancer);
+    let arn = format!("arn:targets/{name}");
+    let targets = TargetGroup { arn: arn.clone(), name: name.to_owned(), vpc, tags };
+    aws.parts.target_groups.insert(arn, targets);
+    group
+}
+
+#[test]
+fn leftovers_are_named_and_waited_for_quietly() {
+    let mut world = settled(desired("a"));
+    service(&mut world.aws, "elbv2.k8s.aws/cluster");
+    world.rest();
+    let node = world.aws.parts.security_groups.values().find(|it| it.name.ends_with("node")).unwrap();
+    assert_eq!(node.ingress.len(), 3, "the rule of the controller stays");
+    world.desired.being_deleted = true;
+    world.run_until("waiting", |it| {
+        let nothing_else = it.aws.parts.nat_gateways.values().all(|it| it.state == NatState::Deleted);
+        nothing_else && it.condition(ConditionKind::Deleting).reason == Reason::ForeignResourcesInVpc
+    });
+    let message = world.condition(ConditionKind::Deleting).message;
+    assert!(
+        message.contains("load balancer web (network load balancer of Service default/web)"),
+        "{message}"
+    );
+    let settle = world.aws.now.plus(Duration::from_mins(3));
+    world.run_until("quiet", |it| it.aws.now > settle);
+    let (calls, start) = (world.aws.reads as usize + world.sent, world.aws.now);
+    world.run_until("an hour", |it| it.aws.now > start.plus(Duration::from_hours(1)));
+    let calls = world.aws.reads as usize + world.sent - calls;
+    assert!(calls <= 120, "{calls} calls in an hour\n{}", world.story());
+    assert_eq!(world.aws.parts.load_balancers.len(), 1);
+    assert_eq!(world.report.as_ref().unwrap().deletion, Deletion::Pending);
+    world.aws.by_hand(|parts| {
+        parts.load_balancers.clear();
+        parts.interfaces.clear();
+        parts.security_groups.retain(|_, it| !it.name.starts_with("k8s"));
+        parts.security_groups.values_mut().for_each(|it| it.ingress.clear());
+    });
+    world.delete();
+    world.aws.parts.target_groups.clear();
+    assert_gone(&world);
+}
+
+#[test]
+fn leftovers_are_deleted_if_that_is_requested() {
+    let mut world = settled(Desired { leftovers: Leftovers::Delete, ..desired("a") });
+    service(&mut world.aws, "elbv2.k8s.aws/cluster");
+    world.delete();
+    assert_gone(&world);
+    assert!(world.aws.parts.load_balancers.is_empty() && world.aws.parts.target_groups.is_empty());
+}
+
+/// A network in a VPC of the user's, at rest, and a subnet there that is not of the network.
+pub fn brought() -> (World, SubnetId) {
+    let mut world = users_vpc();
+    world.run_until("complete", |it| it.condition(ConditionKind::RoutesReady).status == Status::True);
+    let DesiredVpc::Existing(vpc) = world.desired.vpc.clone() else { panic!() };
+    let subnet = Change::CreateSubnet {
+        vpc,
+        zone: zone('c'),
+        cidr: "10.0.250.0/24".parse().unwrap(),
+        ipv6: None,
+        tags: Tags::new(),
+    };
+    let subnet = world.aws.call(&subnet).unwrap().subnets.into_keys().next().unwrap();
+    world.desired.leftovers = Leftovers::Delete;
+    (world, subnet)
+}
+
+fn balancers(world: &World) -> Vec<&str> {
+    world.aws.parts.load_balancers.values().map(|it| it.name.as_str()).collect()
+}
+
+#[test]
+fn in_a_brought_vpc_what_another_cluster_of_the_same_name_has_is_not_taken() {
+    let (mut world, theirs) = brought();
+    let ours = world.aws.parts.subnets.keys().find(|it| **it != theirs).unwrap().clone();
+    let own = service_in(&mut world.aws, &ours, "elbv2.k8s.aws/cluster", "web");
+    let other = service_in(&mut world.aws, &theirs, "elbv2.k8s.aws/cluster", "web2");
+    let idle = world.aws.interface(&theirs, "aws-K8S-i-1");
+    world.aws.by_hand(|parts| {
+        let it = parts.interfaces.get_mut(&idle).unwrap();
+        it.in_use = false;
+        it.tags.insert("cluster.k8s.amazonaws.com/name".to_owned(), "prod".to_owned());
+    });
+    world.delete();
+    let parts = &world.aws.parts;
+    assert_eq!(balancers(&world), ["web2"], "{}", world.story());
+    assert_eq!(parts.interfaces.len(), 2, "its interface, and the one of a node");
+    assert_eq!(
+        (parts.security_groups.contains_key(&own), parts.security_groups.contains_key(&other)),
+        (false, true)
+    );
+    // Nothing tells whose target groups are.
+    assert_eq!(parts.target_groups.len(), 2);
+    assert_eq!(parts.subnets.keys().collect::<Vec<_>>(), [&theirs]);
+}
+
+#[test]
+fn parts_of_another_network_are_never_left_overs() {
+    let of_prod = |world: &mut World| {
+        let mut group = world.aws.parts.security_groups.values().next().unwrap().clone();
+        group.id = SecurityGroupId::new("sg-theirs");
+        group.name = "foo-prod-node".to_owned();
+        (group.ingress, group.egress) = (BTreeSet::new(), BTreeSet::new());
+        group.tags = Tags::from([
+            ("infrastructure.foo.com/network".to_owned(), "another".to_owned()),
+            ("kubernetes.io/cluster/prod".to_owned(), "owned".to_owned()),
+        ]);
+        world.aws.by_hand(|parts| drop(parts.security_groups.insert(group.id.clone(), group)));
+    };
+    let (mut world, _) = brought();
+    of_prod(&mut world);
+    // It uses a group of ours.
+    let node = world
+        .aws
+        .parts
+        .security_groups
+        .values()
+        .find(|it| it.name.ends_with("-node") && it.id.as_str() != "sg-theirs");
+    let node = node.unwrap().id.clone();
+    let theirs = SecurityGroupId::new("sg-theirs");
+    let rule = Rule { protocol: Protocol::All, peer: Peer::Group(node), description: "peers".into() };
+    world.aws.by_hand(|parts| parts.security_groups.get_mut(&theirs).unwrap().ingress = [rule].into());
+    for mut world in [world, {
+        let mut managed = World::new(Desired { leftovers: Leftovers::Delete, ..desired("a") });
+        managed.rest();
+        of_prod(&mut managed);
+        managed
+    }] {
+        world.desired.being_deleted = true;
+        let later = world.aws.now.plus(Duration::from_mins(30));
+        world.run_until("later", |it| it.aws.now > later);
+        assert!(world.aws.parts.security_groups.contains_key(&theirs), "{}", world.story());
+        let message = world.condition(ConditionKind::Deleting).message;
+        assert!(message.contains("security group sg-theirs (foo-prod-node)"), "{message}");
+        world.aws.by_hand(|parts| drop(parts.security_groups.remove(&theirs)));
+        world.delete();
+    }
+}
+
+/// Another network of this provider is in our VPC, of a cluster that has the same name.
+#[test]
+fn load_balancers_of_a_network_inside_our_vpc_are_not_taken() {
+    let mut world = World::new(Desired { leftovers: Leftovers::Delete, ..desired("a") });
+    world.rest();
+    let vpc = world.aws.parts.vpcs.keys().next().unwrap().clone();
+    let tags = Tags::from([("infrastructure.foo.com/network".to_owned(), "another".to_owned())]);
+    let cidr = "10.0.250.0/24".parse().unwrap();
+    let subnet = Change::CreateSubnet { vpc, zone: zone('c'), cidr, ipv6: None, tags };
+    let subnet = world.aws.call(&subnet).unwrap().subnets.into_keys().next().unwrap();
+    service(&mut world.aws, "elbv2.k8s.aws/cluster");
+    service_in(&mut world.aws, &subnet, "elbv2.k8s.aws/cluster", "theirs");
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(balancers(&world), ["theirs"], "{}", world.story());
+}
+
+/// EKS tags the group of its control plane's interfaces as owned, too, and deletes it itself.
+#[test]
+fn what_eks_tags_is_never_a_left_over_in_a_brought_vpc() {
+    let (mut world, _) = brought();
+    let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
+    let group = service_in(&mut world.aws, &subnet, "elbv2.k8s.aws/cluster", "web");
+    world.aws.by_hand(|parts| {
+        let it = parts.security_groups.get_mut(&group).unwrap();
+        it.tags.insert("kubernetes.io/cluster/prod".to_owned(), "owned".to_owned());
+        it.tags.insert("aws:eks:cluster-name".to_owned(), "prod".to_owned());
+    });
+    world.delete();
+    assert!(world.aws.parts.security_groups.contains_key(&group), "{}", world.story());
+}
